@@ -1,0 +1,56 @@
+# make demo, make test, make lint, make bench: each sets up what it needs in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow lint format bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo       train on the bundled corpus and show the result"
+	@echo "make test       lint and run the tests"
+	@echo "make test-slow  run the tests that take longer"
+	@echo "make lint       ruff, mypy --strict, import-linter"
+	@echo "make format     rewrite the sources in the house format"
+	@echo "make bench      run the benchmarks and record them in benchmarks/results"
+	@echo "make clean      remove .venv and caches"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Taxonomist needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml | $(BIN)/python
+	@echo "Installing Taxonomist into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	@echo "Installing Taxonomist and its development tools into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.runtime
+
+demo: $(VENV)/.runtime
+	@$(BIN)/taxonomist demo
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+test: lint
+	$(BIN)/pytest -m "not slow" -n 2
+
+test-slow: $(VENV)/.dev
+	$(BIN)/pytest -m slow
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,37 @@
+"""Taxonomist: classify documents and other items into taxonomies."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from taxonomist import datasets, evaluation, losses, metrics
+    from taxonomist.taxonomy import Taxonomy
+
+__version__ = "0.1.0"
+
+# Where each public name lives; a module is imported when a name of it is first used.
+_HOMES = {
+    "Taxonomy": "taxonomist.taxonomy",
+    "datasets": "taxonomist.datasets",
+    "evaluation": "taxonomist.evaluation",
+    "losses": "taxonomist.losses",
+    "metrics": "taxonomist.metrics",
+}
+
+__all__ = ["Taxonomy", "__version__", "datasets", "evaluation", "losses", "metrics"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the home of a public name."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'taxonomist' has no attribute {name!r}")
+    module = importlib.import_module(home)
+    return module if home == f"taxonomist.{name}" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

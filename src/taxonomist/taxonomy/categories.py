@@ -1,0 +1,96 @@
+"""The categories of a model: its columns, and the nodes that stand for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import LabelError, some
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes
+    from taxonomist.taxonomy.core import Taxonomy
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Which nodes are categories, in column order, and the taxonomy that models work on.
+
+    Every leaf is a category, with or without items. An interior node is one exactly if some item
+    carries it without any of its descendants; in ``expanded`` it is stood for by a
+    terminal child of its own [CH04, Sec. 2.4], which users never see.
+
+    Attributes
+    ----------
+    taxonomy
+        The taxonomy as the user gave it.
+    expanded
+        The same with terminal children; equal to ``taxonomy`` where all categories are leaves.
+    ids
+        Ids of the categories in column order, which is the order of the taxonomy.
+    codes
+        Code in ``expanded`` of the node that stands for each category; all are leaves.
+    """
+
+    taxonomy: Taxonomy
+    expanded: Taxonomy
+    ids: tuple[str, ...]
+    codes: Codes
+
+    @classmethod
+    def from_labels(cls, taxonomy: Taxonomy, y: Any, classes: Any = None) -> Categories:
+        """Return the categories that the labels of items, in any form, call for."""
+        Y = labels.encode_sets(taxonomy, y, classes)
+        ids = tuple(taxonomy.nodes[code] for code in labels.categories(taxonomy, Y).tolist())
+        expanded = taxonomy.with_terminals(ids)
+        stand_in = {node: terminal for terminal, node in expanded.terminals.items()}
+        codes = expanded.codes(stand_in.get(node, node) for node in ids)
+        return cls(taxonomy, expanded, ids, codes)
+
+    def __len__(self) -> int:
+        """Return the number of categories."""
+        return len(self.ids)
+
+    def encode(self, y: Any, name: str = "y") -> Codes:
+        """Return the column of each item's one label."""
+        columns = self._column_of[labels.encode(self.taxonomy, y, name)]
+        if (columns < 0).any():
+            strange = dict.fromkeys(label for label, c in zip(y, columns, strict=True) if c < 0)
+            raise LabelError(self._not_a_category(list(strange), name))
+        return columns
+
+    def encode_sets(self, y: Any, classes: Any = None, name: str = "y") -> CSR:
+        """Return which categories each item has: (n_items, n_categories), boolean.
+
+        Ancestors that come with a descendant add nothing.
+        """
+        from scipy.sparse import csr_array
+
+        Y = labels.most_specific(self.taxonomy, labels.encode_sets(self.taxonomy, y, classes, name))
+        columns = self._column_of[Y.indices]
+        if (columns < 0).any():
+            strange = np.unique(Y.indices[columns < 0])
+            nodes = [self.taxonomy.nodes[code] for code in strange.tolist()]
+            raise LabelError(self._not_a_category(nodes, name))
+        return csr_array((Y.data, columns, Y.indptr), shape=(Y.shape[0], len(self)))
+
+    def decode(self, columns: Codes) -> Any:
+        """Return the ids of columns as an array of strings."""
+        return np.array(self.ids, dtype=object)[columns]
+
+    @cached_property
+    def _column_of(self) -> Codes:
+        """Column of each node of ``taxonomy``; -1 where the node is no category."""
+        columns = np.full(self.taxonomy.n_nodes, -1, dtype=np.intp)
+        columns[self.taxonomy.codes(self.ids)] = np.arange(len(self))
+        return columns
+
+    def _not_a_category(self, nodes: list[str], name: str) -> str:
+        return (
+            f"{some(nodes)} in {name} stand for interior nodes that no training item was "
+            "labelled with directly, so they are not categories of the model."
+        )

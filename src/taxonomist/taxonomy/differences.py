@@ -1,0 +1,135 @@
+"""What two categories or two labellings differ in: the sums that losses and measures share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import LabelError
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.taxonomy.core import Taxonomy
+
+SCALINGS = ("uniform", "sibling", "subtree")
+CHARGES = ("node", "parent", "path")
+
+
+def pair_weights(
+    taxonomy: Taxonomy, a: Codes, b: Codes, miss: Floats, false_alarm: Floats
+) -> Floats:
+    """Return the weight of the nodes above one of two nodes and not above the other.
+
+    Parameters
+    ----------
+    taxonomy
+        Where the nodes are.
+    a, b
+        Codes of the true and of the predicted nodes, of the same length.
+    miss, false_alarm
+        Weight of each node where it is above (or equal to) ``a`` only, and above ``b`` only.
+
+    Returns
+    -------
+    Floats
+        For each pair, the sum of ``miss`` over anc(a) - anc(b) and of ``false_alarm`` over
+        anc(b) - anc(a) [CH04, Eq. 23].
+    """
+    ancestors = taxonomy.ancestor_matrix()
+    shared = ancestors[a].multiply(ancestors[b]).astype(np.float64)
+    missed = ancestors @ miss
+    alarmed = ancestors @ false_alarm
+    difference: Floats = missed[a] + alarmed[b] - shared @ (miss + false_alarm)
+    # Rounding must not turn "no difference" into a tiny loss.
+    difference[a == b] = 0.0
+    return difference
+
+
+def node_scaling(taxonomy: Taxonomy, scaling: Any) -> Floats:
+    """Return the coefficient c_j with which a mistake at each node is scaled [RSSS06, Sec. 2.1].
+
+    Parameters
+    ----------
+    taxonomy
+        Where the nodes are.
+    scaling
+        ``"uniform"``: 1 everywhere. ``"sibling"``: 1 at the root, and a parent's coefficient is
+        divided evenly among its children (a node with several parents gets the mean).
+        ``"subtree"``: the share of all nodes that are at or below the node. Or an array of
+        n_nodes, or a mapping from every id.
+    """
+    if isinstance(scaling, str):
+        if scaling not in SCALINGS:
+            raise LabelError(f"scaling must be one of {', '.join(SCALINGS)}. Got {scaling!r}.")
+        if scaling == "uniform":
+            return np.ones(taxonomy.n_nodes)
+        if scaling == "subtree":
+            sizes = np.bincount(taxonomy.ancestor_matrix().indices, minlength=taxonomy.n_nodes)
+            return sizes / taxonomy.n_nodes
+        return _sibling_scaling(taxonomy)
+    if isinstance(scaling, Mapping):
+        absent = [node for node in taxonomy.nodes if node not in scaling]
+        if absent:
+            raise LabelError(f"scaling has no value for {len(absent)} nodes, e.g. {absent[0]!r}.")
+        taxonomy.codes(scaling)
+        scaling = [scaling[node] for node in taxonomy.nodes]
+    costs = np.asarray(scaling, dtype=np.float64)
+    if costs.shape != (taxonomy.n_nodes,):
+        raise LabelError(
+            f"scaling must have one value for each of the {taxonomy.n_nodes} nodes. "
+            f"Got an array of shape {costs.shape}."
+        )
+    return costs
+
+
+def _sibling_scaling(taxonomy: Taxonomy) -> Floats:
+    """Return c_root = 1, c_j = c_parent / number of the parent's children."""
+    n_children = np.diff(taxonomy.child_indptr)
+    n_parents = np.diff(taxonomy.parent_indptr)
+    costs = np.zeros(taxonomy.n_nodes)
+    costs[0] = 1.0
+    for parent, child in taxonomy.edges.tolist():
+        costs[child] += costs[parent] / (n_children[parent] * n_parents[child])
+    return costs
+
+
+def charged(taxonomy: Taxonomy, Y: CSR, U: CSR, charge: str) -> CSR:
+    """Return at which nodes a labelling is charged for differing from the truth.
+
+    Parameters
+    ----------
+    taxonomy
+        Where the nodes are.
+    Y, U
+        True and predicted labels, (n_items, n_nodes), as given: nothing is added.
+    charge
+        ``"node"``: every node whose label differs. ``"parent"``: those of which all parents'
+        labels agree (l_H~). ``"path"``: those of which all ancestors' labels agree (l_H). The
+        root's own label counts like any other.
+
+    Returns
+    -------
+    csr_array of bool, shape (n_items, n_nodes)
+    """
+    from scipy.sparse import csr_array
+
+    if charge not in CHARGES:
+        raise LabelError(f"charge must be one of {', '.join(CHARGES)}. Got {charge!r}.")
+    different = csr_array(Y, dtype=bool) != csr_array(U, dtype=bool)
+    if charge == "node":
+        return csr_array(different)
+    if charge == "parent":
+        parent, child = taxonomy.edges.T
+        ones = np.ones(len(parent), dtype=bool)
+        below = csr_array((ones, (parent, child)), shape=(taxonomy.n_nodes,) * 2)
+    else:
+        below = csr_array(taxonomy.ancestor_matrix().T)
+        below.setdiag(False)
+        below.eliminate_zeros()
+    excused = csr_array(different) @ below
+    kept = csr_array(different, dtype=np.int8)
+    kept = kept - kept.multiply(excused)
+    kept.eliminate_zeros()
+    return csr_array(kept, dtype=bool)

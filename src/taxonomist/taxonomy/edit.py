@@ -1,0 +1,175 @@
+"""Changed copies of a taxonomy, and the difference between two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from taxonomist.errors import TaxonomyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from taxonomist._typing import Bools
+    from taxonomist.taxonomy.core import Taxonomy
+
+
+def subtree(taxonomy: Taxonomy, node: str) -> Taxonomy:
+    """Return a node and all below it, the node being the root."""
+    keep = np.zeros(taxonomy.n_nodes, dtype=bool)
+    keep[taxonomy.codes([node, *taxonomy.descendants(node)])] = True
+    return _restrict(taxonomy, keep)
+
+
+def prune(taxonomy: Taxonomy, labels: Iterable[str]) -> Taxonomy:
+    """Return the given nodes and all above them."""
+    keep = np.zeros(taxonomy.n_nodes, dtype=bool)
+    keep[taxonomy.codes(labels)] = True
+    if not keep.any():
+        raise TaxonomyError("prune needs at least one label; none was given.")
+    for parent, child in taxonomy.edges[::-1].tolist():
+        keep[parent] |= keep[child]
+    return _restrict(taxonomy, keep)
+
+
+def truncate(taxonomy: Taxonomy, depth: int) -> Taxonomy:
+    """Return the nodes down to a depth."""
+    if depth < 0:
+        raise ValueError(f"depth must be 0 or more. Got {depth} instead.")
+    return _restrict(taxonomy, taxonomy.depths <= depth)
+
+
+def collapse_chains(taxonomy: Taxonomy, keep: Iterable[str] = ()) -> Taxonomy:
+    """Return the taxonomy in which no inner node but the root and ``keep`` has a single child."""
+    stays = np.diff(taxonomy.child_indptr) != 1
+    stays[taxonomy.codes(keep)] = True
+    stays[0] = True
+    first_child = np.append(taxonomy.child_indices, 0)[taxonomy.child_indptr[:-1]]
+    stand_in = np.where(stays, taxonomy.topological_order, first_child)
+    for code in taxonomy.topological_order[::-1].tolist():
+        stand_in[code] = stand_in[stand_in[code]]
+    edges = dict.fromkeys(
+        (taxonomy.nodes[parent], taxonomy.nodes[stand_in[child]])
+        for parent, child in taxonomy.edges.tolist()
+        if stays[parent]
+    )
+    return _copy(taxonomy, edges, [taxonomy.nodes[code] for code in np.flatnonzero(stays)])
+
+
+def with_terminals(taxonomy: Taxonomy, ids: Iterable[str]) -> Taxonomy:
+    """Return the taxonomy with a terminal child for each interior node among ``ids``."""
+    interior = [node for node in dict.fromkeys(ids) if not taxonomy.is_leaf[taxonomy.code(node)]]
+    terminals = {}
+    for node in interior:
+        terminal = f"{node} [self]"
+        while terminal in taxonomy:
+            terminal += "'"
+        terminals[terminal] = node
+    edges = [*_edges(taxonomy), *((node, terminal) for terminal, node in terminals.items())]
+    names = {**taxonomy.raw_names, **{t: taxonomy.name(node) for t, node in terminals.items()}}
+    return type(taxonomy)(
+        edges,
+        names=names,
+        nodes=taxonomy.nodes,
+        terminals={**taxonomy.terminals, **terminals},
+    )
+
+
+def without_terminals(taxonomy: Taxonomy) -> Taxonomy:
+    """Return the taxonomy without the terminal children that ``with_terminals`` added."""
+    keep = np.ones(taxonomy.n_nodes, dtype=bool)
+    keep[taxonomy.codes(taxonomy.terminals)] = False
+    return _restrict(taxonomy, keep)
+
+
+def rename(
+    taxonomy: Taxonomy, ids: Mapping[str, str] | None, names: Mapping[str, str] | None
+) -> Taxonomy:
+    """Return the taxonomy with other ids and names."""
+    new = dict(ids or {})
+    taxonomy.codes(new)
+    taxonomy.codes(names or {})
+    renamed = [new.get(node, node) for node in taxonomy.nodes]
+    if len(set(renamed)) < len(renamed):
+        twice = next(node for node in renamed if renamed.count(node) > 1)
+        raise TaxonomyError(f"After renaming, two nodes would have the id {twice!r}.")
+    edges = [(new.get(parent, parent), new.get(child, child)) for parent, child in _edges(taxonomy)]
+    all_names = {**taxonomy.raw_names, **(names or {})}
+    return type(taxonomy)(
+        edges, names={new.get(node, node): name for node, name in all_names.items()}, nodes=renamed
+    )
+
+
+@dataclass(frozen=True)
+class TaxonomyDiff:
+    """What changes from one taxonomy to another.
+
+    Attributes
+    ----------
+    added, removed
+        Ids only in the new, only in the old taxonomy.
+    moved
+        For ids in both whose parents differ: old parents and new parents.
+    renamed
+        For ids in both whose display names differ: old name and new name.
+    """
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    moved: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
+    renamed: Mapping[str, tuple[str, str]]
+
+    def __bool__(self) -> bool:
+        """Return whether there is any difference."""
+        return bool(self.added or self.removed or self.moved or self.renamed)
+
+    def __str__(self) -> str:
+        """Return one line for each difference."""
+        lines = [f"+ {node}" for node in self.added]
+        lines += [f"- {node}" for node in self.removed]
+        lines += [
+            f"> {node}: {', '.join(old) or 'top'} -> {', '.join(new) or 'top'}"
+            for node, (old, new) in self.moved.items()
+        ]
+        lines += [f"~ {node}: {old!r} -> {new!r}" for node, (old, new) in self.renamed.items()]
+        return "\n".join(lines) or "no difference"
+
+
+def diff(old: Taxonomy, new: Taxonomy) -> TaxonomyDiff:
+    """Return what changes from ``old`` to ``new``."""
+    shared = [node for node in old.nodes if node in new]
+    moved = {
+        node: (old.parents(node), new.parents(node))
+        for node in shared
+        if set(old.parents(node)) != set(new.parents(node))
+    }
+    names = {node: (old.name(node), new.name(node)) for node in shared}
+    renamed = {node: pair for node, pair in names.items() if pair[0] != pair[1]}
+    added = tuple(node for node in new.nodes if node not in old)
+    removed = tuple(node for node in old.nodes if node not in new)
+    return TaxonomyDiff(added, removed, moved, renamed)
+
+
+def _edges(taxonomy: Taxonomy) -> list[tuple[str, str]]:
+    """Return the edges as pairs of ids."""
+    return [(taxonomy.nodes[p], taxonomy.nodes[c]) for p, c in taxonomy.edges.tolist()]
+
+
+def _restrict(taxonomy: Taxonomy, keep: Bools) -> Taxonomy:
+    """Return the taxonomy of the marked nodes and the edges between them."""
+    edges = taxonomy.edges[keep[taxonomy.edges].all(axis=1)].tolist()
+    pairs = [(taxonomy.nodes[parent], taxonomy.nodes[child]) for parent, child in edges]
+    return _copy(taxonomy, pairs, [taxonomy.nodes[code] for code in np.flatnonzero(keep)])
+
+
+def _copy(taxonomy: Taxonomy, edges: Iterable[tuple[str, str]], nodes: list[str]) -> Taxonomy:
+    """Return the taxonomy of these edges and nodes with the names that it has here."""
+    kept = set(nodes)
+    return type(taxonomy)(
+        edges,
+        names={node: name for node, name in taxonomy.raw_names.items() if node in kept},
+        nodes=nodes,
+        terminals={t: node for t, node in taxonomy.terminals.items() if {t, node} <= kept},
+    )

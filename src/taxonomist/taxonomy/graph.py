@@ -1,0 +1,384 @@
+"""The graph behind ``Taxonomy``: ids, edges as arrays, and every question about them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import TaxonomyError, UnknownNodeError, closest
+from taxonomist.taxonomy import build
+from taxonomist.taxonomy.closure import ancestor_matrix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from taxonomist._typing import CSR, Bools, Codes
+
+
+class Graph:
+    """An immutable rooted DAG that answers questions; ``Taxonomy`` is its public face.
+
+    Attributes
+    ----------
+    nodes
+        Ids in code order: a topological order, preorder on trees, the root first.
+    parent_indptr, parent_indices, child_indptr, child_indices
+        Codes of the parents and of the children of each node as CSR arrays.
+    raw_names
+        Display names by id, only where a node has one that is not its id.
+    terminals
+        For terminal children made by ``with_terminals``: the interior node each stands for.
+    """
+
+    nodes: tuple[str, ...]
+    parent_indptr: Codes
+    parent_indices: Codes
+    child_indptr: Codes
+    child_indices: Codes
+    raw_names: Mapping[str, str]
+    terminals: Mapping[str, str]
+
+    def __init__(
+        self,
+        edges: Iterable[tuple[str, str]] = (),
+        *,
+        names: Mapping[str, str] | None = None,
+        nodes: Iterable[str] = (),
+        terminals: Mapping[str, str] | None = None,
+    ) -> None:
+        ids, *arrays = build.assemble(edges, nodes)
+        self._set(ids, arrays, dict(names or {}), dict(terminals or {}))
+        unknown = [node for node in self.raw_names if node not in self]
+        if unknown:
+            hint = closest(str(unknown[0]), ids)
+            raise TaxonomyError(f"A name is given for {unknown[0]!r}, which is not a node.{hint}")
+
+    def _set(
+        self,
+        ids: tuple[str, ...],
+        arrays: Sequence[Codes],
+        names: dict[str, str],
+        terminals: dict[str, str],
+    ) -> None:
+        for array in arrays:
+            array.flags.writeable = False
+        fields = ("parent_indptr", "parent_indices", "child_indptr", "child_indices")
+        self.__dict__.update(zip(fields, arrays, strict=True))
+        # A name that repeats the id says nothing; dropping it makes round trips exact.
+        names = {node: name for node, name in names.items() if name and name != node}
+        self.__dict__.update(
+            nodes=ids, raw_names=MappingProxyType(names), terminals=MappingProxyType(terminals)
+        )
+
+    # Asking: the whole -----------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, the root included."""
+        return len(self.nodes)
+
+    @property
+    def root(self) -> str:
+        """Id of the root, the node with code 0."""
+        return self.nodes[0]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Display names in code order; the id where a node has none."""
+        return tuple(self.raw_names.get(node, node) for node in self.nodes)
+
+    @cached_property
+    def has_artificial_root(self) -> bool:
+        """Whether the root only joins the nodes below it and is no category of its own."""
+        return build.is_artificial(self.root) and self.n_nodes > 1
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """Ids of the topmost categories: the root, or what an artificial root joins."""
+        return self.children(self.root) if self.has_artificial_root else (self.root,)
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        """Ids of the nodes without children."""
+        return self._ids(np.flatnonzero(self.is_leaf))
+
+    @cached_property
+    def is_tree(self) -> bool:
+        """Whether every node but the root has exactly one parent."""
+        return len(self.parent_indices) == self.n_nodes - 1
+
+    @cached_property
+    def height(self) -> int:
+        """Number of edges on the longest path from the root."""
+        return int(self.depths.max())
+
+    # Asking: one node ------------------------------------------------------------------------
+
+    def code(self, node: str) -> int:
+        """Return the code of a node."""
+        try:
+            return self._index[node]
+        except (KeyError, TypeError):
+            hint = closest(str(node), self.nodes)
+            message = f"{node!r} is not a node of the taxonomy.{hint}"
+            raise UnknownNodeError(message) from None
+
+    def codes(self, nodes: Iterable[str]) -> Codes:
+        """Return the codes of nodes."""
+        return np.fromiter((self.code(node) for node in nodes), dtype=np.intp)
+
+    def name(self, node: str) -> str:
+        """Return the display name of a node."""
+        return self.names[self.code(node)]
+
+    def parents(self, node: str) -> tuple[str, ...]:
+        """Return the ids of the parents."""
+        code = self.code(node)
+        start, end = self.parent_indptr[code : code + 2]
+        return self._ids(self.parent_indices[start:end])
+
+    def children(self, node: str) -> tuple[str, ...]:
+        """Return the ids of the children."""
+        code = self.code(node)
+        start, end = self.child_indptr[code : code + 2]
+        return self._ids(self.child_indices[start:end])
+
+    def siblings(self, node: str) -> tuple[str, ...]:
+        """Return the ids of the other children of the node's parents."""
+        found = {child for parent in self.parents(node) for child in self.children(parent)}
+        return self._ids(np.sort(self.codes(found - {node})))
+
+    def ancestors(self, node: str) -> tuple[str, ...]:
+        """Return the ids of all nodes above, the root first."""
+        return self._reach(node, self.parent_indptr, self.parent_indices)
+
+    def descendants(self, node: str) -> tuple[str, ...]:
+        """Return the ids of all nodes below."""
+        return self._reach(node, self.child_indptr, self.child_indices)
+
+    def depth(self, node: str) -> int:
+        """Return the number of edges on the longest path from the root to a node."""
+        return int(self.depths[self.code(node)])
+
+    def level(self, depth: int) -> tuple[str, ...]:
+        """Return the ids of the nodes of this depth."""
+        return self._ids(np.flatnonzero(self.depths == depth))
+
+    def paths(self, node: str, limit: int | None = None) -> tuple[tuple[str, ...], ...]:
+        """Return the paths from one of ``roots`` to a node, both ends included.
+
+        Parameters
+        ----------
+        node
+            The id in which the paths end.
+        limit
+            Return at most so many; in a DAG their number can grow exponentially with depth.
+        """
+        if limit is not None and limit < 1:
+            raise ValueError(f"limit must be at least 1, or None. Got {limit} instead.")
+        found: list[tuple[str, ...]] = []
+        stack: list[tuple[str, ...]] = [(self.nodes[self.code(node)],)]
+        while stack and (limit is None or len(found) < limit):
+            path = stack.pop()
+            above = [parent for parent in self.parents(path[0]) if not self._is_joining(parent)]
+            if above:
+                stack.extend((parent, *path) for parent in reversed(above))
+            if not above or len(above) < len(self.parents(path[0])):
+                found.append(path)
+        return tuple(found)
+
+    def common_ancestors(self, a: str, b: str) -> tuple[str, ...]:
+        """Return the ids that are above or equal to both nodes, the root first."""
+        both = {a, *self.ancestors(a)} & {b, *self.ancestors(b)}
+        return self._ids(np.sort(self.codes(both)))
+
+    def distance(self, a: str, b: str) -> int:
+        """Return how many nodes are above or equal to one of two nodes and not to the other.
+
+        On a tree this is the length of the path between them; it is a metric on DAGs too.
+        """
+        return len({a, *self.ancestors(a)} ^ {b, *self.ancestors(b)})
+
+    def resolve(self, label: object) -> str:
+        """Return the id that a label means: an id, or a path of ids or names from the top.
+
+        Parameters
+        ----------
+        label
+            An id (integers are read as strings), a string ``"A > B > C"``, or a sequence of
+            components.
+
+        Raises
+        ------
+        UnknownNodeError
+            If there is no such node.
+        """
+        if isinstance(label, str) and label in self._index:
+            return label
+        if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
+            return self.nodes[self.code(str(int(label)))]
+        parts = label.split(">") if isinstance(label, str) else label
+        if isinstance(parts, (list, tuple)) and (len(parts) > 1 or not isinstance(label, str)):
+            found = self._walk([str(part).strip() for part in parts])
+            if len(found) == 1:
+                return self.nodes[found.pop()]
+            if found:
+                raise UnknownNodeError(f"The path {label!r} means {len(found)} nodes; give an id.")
+        stripped = label.strip() if isinstance(label, str) else label
+        return self.nodes[self.code(stripped)]  # type: ignore[arg-type]
+
+    # Asking: arrays --------------------------------------------------------------------------
+
+    @cached_property
+    def topological_order(self) -> Codes:
+        """Codes with every parent before its children: simply 0, 1, 2, ..."""
+        return np.arange(self.n_nodes, dtype=np.intp)
+
+    @cached_property
+    def edges(self) -> Codes:
+        """Codes (parent, child) of every edge, grouped by parent; shape (n_edges, 2)."""
+        parents = np.repeat(self.topological_order, np.diff(self.child_indptr))
+        return np.column_stack([parents, self.child_indices])
+
+    @cached_property
+    def is_leaf(self) -> Bools:
+        """Whether each node has no children."""
+        return np.equal(np.diff(self.child_indptr), 0)
+
+    @cached_property
+    def depths(self) -> Codes:
+        """Depth of each node: edges on the longest path from the root."""
+        depths = [0] * self.n_nodes
+        for parent, child in self.edges.tolist():
+            depths[child] = max(depths[child], depths[parent] + 1)
+        return np.array(depths, dtype=np.intp)
+
+    def ancestor_matrix(self) -> CSR:
+        """Return which nodes are above or equal to each node.
+
+        Returns
+        -------
+        csr_array of bool, shape (n_nodes, n_nodes)
+            Row n marks n itself, all its ancestors, and the root. Do not change it: it is
+            computed once and shared.
+        """
+        return self._ancestor_matrix
+
+    # Being a value ---------------------------------------------------------------------------
+
+    def __contains__(self, node: object) -> bool:
+        """Return whether there is a node with this id."""
+        return isinstance(node, str) and node in self._index
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the ids in code order."""
+        return iter(self.nodes)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether ids, names and edges are the same, in whatever order."""
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return self is other or self._key == other._key
+
+    def __hash__(self) -> int:
+        """Return a hash that equal taxonomies share."""
+        return hash(self._key)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: a taxonomy does not change."""
+        raise AttributeError(
+            f"A Taxonomy is immutable, {name!r} cannot be set; its methods return changed copies."
+        )
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse: a taxonomy does not change."""
+        raise AttributeError(f"A Taxonomy is immutable, {name!r} cannot be deleted.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what rebuilds the same arrays, without what is cached."""
+        arrays = (self.parent_indptr, self.parent_indices, self.child_indptr, self.child_indices)
+        return _restore, (
+            type(self),
+            self.nodes,
+            arrays,
+            dict(self.raw_names),
+            dict(self.terminals),
+        )
+
+    def __repr__(self) -> str:
+        """Return the size and the shape."""
+        shape = "tree" if self.is_tree else "DAG"
+        return (
+            f"{type(self).__name__}({self.n_nodes} nodes, {int(self.is_leaf.sum())} leaves, "
+            f"height {self.height}, {shape})"
+        )
+
+    # Within ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {node: code for code, node in enumerate(self.nodes)}
+
+    @cached_property
+    def _key(self) -> frozenset[object]:
+        edges = ((self.nodes[parent], self.nodes[child]) for parent, child in self.edges.tolist())
+        return frozenset([self.root, *edges, (None, frozenset(self.raw_names.items()))])
+
+    @cached_property
+    def _ancestor_matrix(self) -> CSR:
+        return ancestor_matrix(self.parent_indptr, self.parent_indices, self.depths)
+
+    def _ids(self, codes: Codes) -> tuple[str, ...]:
+        return tuple(self.nodes[code] for code in codes.tolist())
+
+    def _is_joining(self, node: str) -> bool:
+        return self.has_artificial_root and node == self.root
+
+    def _reach(self, node: str, indptr: Codes, indices: Codes) -> tuple[str, ...]:
+        """Return the ids reached over the given edges, in code order."""
+        found: set[int] = set()
+        front = [self.code(node)]
+        while front:
+            code = front.pop()
+            for near in indices[indptr[code] : indptr[code + 1]].tolist():
+                if near not in found:
+                    found.add(near)
+                    front.append(near)
+        return tuple(self.nodes[code] for code in sorted(found))
+
+    def _walk(self, parts: list[str]) -> set[int]:
+        """Return the codes at which a path of ids or names ends, starting at the top."""
+        if parts and self._is_joining(parts[0]):
+            parts = parts[1:]
+        near = set(self.codes(self.roots).tolist())
+        found: set[int] = set()
+        for part in parts:
+            found = {code for code in near if part in (self.nodes[code], self.names[code])}
+            near = {
+                child
+                for code in found
+                for child in self.child_indices[
+                    self.child_indptr[code] : self.child_indptr[code + 1]
+                ].tolist()
+            }
+        return found
+
+
+def _restore(
+    kind: type[Graph],
+    ids: tuple[str, ...],
+    arrays: Sequence[Codes],
+    names: dict[str, str],
+    terminals: dict[str, str],
+) -> Graph:
+    """Return an unpickled graph."""
+    graph = kind.__new__(kind)
+    graph._set(ids, arrays, names, terminals)
+    return graph

@@ -1,0 +1,114 @@
+"""A taxonomy as a text tree and as collapsible HTML."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from taxonomist.taxonomy import labels as label_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taxonomist._typing import Codes
+    from taxonomist.taxonomy.core import Taxonomy
+
+
+class _Line(NamedTuple):
+    """One node to draw, or a note about nodes that are not drawn."""
+
+    text: str
+    depth: int
+    is_last: bool
+    has_below: bool
+
+
+def to_text(
+    taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: Any
+) -> str:
+    """Return a text tree with a line per node."""
+    lines = []
+    bars: list[str] = []
+    for line in _lines(taxonomy, max_depth, max_children, labels):
+        del bars[max(line.depth - 1, 0) :]
+        if line.depth == 0:
+            lines.append(line.text)
+        else:
+            lines.append("".join(bars) + ("└── " if line.is_last else "├── ") + line.text)
+            bars.append("    " if line.is_last else "│   ")
+    return "\n".join(lines)
+
+
+def to_html(
+    taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: Any
+) -> str:
+    """Return nested ``<details>`` elements; the two top levels are open."""
+    parts = ['<div class="taxonomist-tree" style="font-family:sans-serif;line-height:1.5">']
+    open_depths: list[int] = []
+    for line in _lines(taxonomy, max_depth, max_children, labels):
+        while open_depths and open_depths[-1] >= line.depth:
+            open_depths.pop()
+            parts.append("</details>")
+        margin = f"margin-left:{1.2 if line.depth else 0}em"
+        if line.has_below:
+            state = " open" if line.depth < 1 else ""
+            parts.append(f'<details{state} style="{margin}"><summary>{escape(line.text)}</summary>')
+            open_depths.append(line.depth)
+        else:
+            parts.append(f'<div style="{margin};padding-left:1em">{escape(line.text)}</div>')
+    parts.extend("</details>" for _ in open_depths)
+    parts.append("</div>")
+    return "".join(parts)
+
+
+def _lines(
+    taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: Any
+) -> Iterator[_Line]:
+    """Yield the lines in preorder; what lies below a node is drawn where it is first met."""
+    for limit, value in (("max_depth", max_depth), ("max_children", max_children)):
+        if value is not None and value < 0:
+            raise ValueError(f"{limit} must be 0 or more, or None. Got {value} instead.")
+    counts = None if labels is None else node_counts(taxonomy, labels)
+    drawn: set[int] = set()
+    stack: list[tuple[int, int, bool]] = [(0, 0, True)]
+    while stack:
+        code, depth, is_last = stack.pop()
+        if code < 0:
+            yield _Line(f"… {-code} more", depth, is_last, False)
+            continue
+        text = _title(taxonomy, code, counts)
+        below = taxonomy.child_indices[
+            taxonomy.child_indptr[code] : taxonomy.child_indptr[code + 1]
+        ].tolist()
+        again = code in drawn and bool(below)
+        drawn.add(code)
+        if again:
+            text += " (see above)"
+        elif below and max_depth is not None and depth >= max_depth:
+            text += f" [{len(below)} below]"
+        else:
+            shown = below if max_children is None else below[:max_children]
+            rest = len(below) - len(shown)
+            entries = [*shown, -rest] if rest else shown
+            yield _Line(text, depth, is_last, bool(entries))
+            stack.extend(
+                (entry, depth + 1, position == 0)
+                for position, entry in enumerate(reversed(entries))
+            )
+            continue
+        yield _Line(text, depth, is_last, False)
+
+
+def _title(taxonomy: Taxonomy, code: int, counts: Codes | None) -> str:
+    """Return id, display name and count of a node."""
+    node, name = taxonomy.nodes[code], taxonomy.names[code]
+    title = node if name == node else f"{node}  {name}"
+    return title if counts is None else f"{title}  ({counts[code]:,})"
+
+
+def node_counts(taxonomy: Taxonomy, labels: Any) -> Codes:
+    """Return how many items are labelled at or below each node."""
+    closed = label_codes.close(taxonomy, label_codes.encode_sets(taxonomy, labels, name="labels"))
+    return np.bincount(closed.indices, minlength=taxonomy.n_nodes)

@@ -1,0 +1,70 @@
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taxonomist import Taxonomy
+from tests.strategies import taxonomies
+
+ANIMALS = Taxonomy.from_edges(
+    [("animal", "cat"), ("animal", "dog"), ("pet", "dog"), ("dog", "poodle")],
+    names={"cat": "Cat & kitten"},
+)
+
+
+def test_text_tree():
+    assert ANIMALS.to_text() == (
+        "ROOT\n"
+        "├── animal\n"
+        "│   ├── cat  Cat & kitten\n"
+        "│   └── dog\n"
+        "│       └── poodle\n"
+        "└── pet\n"
+        "    └── dog (see above)"
+    )
+
+
+def test_limits_say_what_is_left_out():
+    assert ANIMALS.to_text(max_depth=1) == "ROOT\n├── animal [2 below]\n└── pet [1 below]"
+    assert ANIMALS.to_text(max_children=1).splitlines()[-1] == "└── … 1 more"
+    with pytest.raises(ValueError, match="max_depth must be 0 or more"):
+        ANIMALS.to_text(max_depth=-1)
+
+
+def test_counts_are_of_items_at_or_below():
+    text = ANIMALS.to_text(labels=[["poodle", "cat"], ["cat"], []])
+    assert "animal  (2)" in text
+    assert "cat  Cat & kitten  (2)" in text
+    assert "poodle  (1)" in text
+    assert "pet  (1)" in text
+
+
+class Checker(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.text = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@given(taxonomies(named=True, hard_ids=True), st.none() | st.integers(0, 3))
+def test_html_is_well_formed_and_shows_what_the_text_shows(taxonomy, limit):
+    checker = Checker()
+    checker.feed(taxonomy.to_html(max_depth=limit, max_children=limit))
+    assert not checker.open
+    text = taxonomy.to_text(max_depth=limit, max_children=limit)
+    assert len(checker.text) == len(text.split("\n"))
+
+
+def test_representations():
+    assert repr(ANIMALS) == "Taxonomy(6 nodes, 2 leaves, height 3, DAG)"
+    assert str(ANIMALS) == ANIMALS.to_text()
+    assert "Cat &amp; kitten" in ANIMALS._repr_html_()
