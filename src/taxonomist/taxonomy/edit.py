@@ -43,18 +43,22 @@ def truncate(taxonomy: Taxonomy, depth: int) -> Taxonomy:
 
 def collapse_chains(taxonomy: Taxonomy, keep: Iterable[str] = ()) -> Taxonomy:
     """Return the taxonomy in which no inner node but the root and ``keep`` has a single child."""
-    stays = np.diff(taxonomy.child_indptr) != 1
-    stays[taxonomy.codes(keep)] = True
-    stays[0] = True
-    first_child = np.append(taxonomy.child_indices, 0)[taxonomy.child_indptr[:-1]]
-    stand_in = np.where(stays, taxonomy.topological_order, first_child)
+    fixed = {0, *taxonomy.codes(keep).tolist()}
+    stand_in = taxonomy.topological_order.copy()
+    below: list[dict[int, None]] = [{} for _ in taxonomy.nodes]
+    # From the bottom up, since children that are replaced may leave their parent with a single one.
     for code in taxonomy.topological_order[::-1].tolist():
-        stand_in[code] = stand_in[stand_in[code]]
-    edges = dict.fromkeys(
-        (taxonomy.nodes[parent], taxonomy.nodes[stand_in[child]])
-        for parent, child in taxonomy.edges.tolist()
-        if stays[parent]
-    )
+        if len(below[code]) == 1 and code not in fixed:
+            stand_in[code] = next(iter(below[code]))
+        start, end = taxonomy.parent_indptr[code : code + 2]
+        for parent in taxonomy.parent_indices[start:end].tolist():
+            below[parent][int(stand_in[code])] = None
+    stays = stand_in == taxonomy.topological_order
+    edges = [
+        (taxonomy.nodes[parent], taxonomy.nodes[child])
+        for parent in np.flatnonzero(stays).tolist()
+        for child in reversed(below[parent])
+    ]
     return _copy(taxonomy, edges, [taxonomy.nodes[code] for code in np.flatnonzero(stays)])
 
 
