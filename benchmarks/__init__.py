@@ -1,0 +1,1 @@
+"""Benchmarks: one module a question, results as JSON in ``results/``."""

@@ -1,0 +1,18 @@
+"""The command ``taxonomist``: it talks to people and leaves the work to the layers below."""
+
+from __future__ import annotations
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line; errors that Taxonomist raises on purpose end in one sentence."""
+    import sys
+
+    from taxonomist.cli.app import app
+    from taxonomist.errors import TaxonomistError
+
+    try:
+        app(prog_name="taxonomist")
+    except TaxonomistError as error:
+        sys.exit(f"taxonomist: {error}")

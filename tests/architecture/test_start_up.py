@@ -1,0 +1,63 @@
+"""What importing and asking for help may load, and how long help may take."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+HEAVY = {"numba", "sklearn", "scipy", "matplotlib", "rdflib", "pandas", "networkx", "typer", "rich"}
+
+
+def loaded_by(code):
+    script = f"import sys\n{code}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_import_loads_nothing_heavy():
+    assert not loaded_by("import taxonomist") & HEAVY
+
+
+def test_the_taxonomy_loads_nothing_heavy():
+    loaded = loaded_by("from taxonomist import Taxonomy; Taxonomy.flat('ab').to_text()")
+    assert not loaded & HEAVY
+
+
+def test_help_loads_no_library_of_the_layers_below():
+    loaded = loaded_by(
+        "from taxonomist.cli.app import app\n"
+        "try: app(['--help'])\n"
+        "except SystemExit: pass"
+    )
+    assert not loaded & (HEAVY - {"typer", "rich"}) - {"numpy"}
+
+
+def test_help_answers_in_under_half_a_second():
+    def seconds():
+        start = time.perf_counter()
+        command = [sys.executable, "-m", "taxonomist", "--help"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert "demo" in done.stdout
+        return time.perf_counter() - start
+
+    # The best of some tries: the others measure what else the machine is doing.
+    assert min(seconds() for _ in range(5)) < 0.5
+
+
+@pytest.mark.parametrize("name", ["Taxonomy", "datasets", "evaluation", "losses", "metrics"])
+def test_public_names_are_exported(name):
+    import taxonomist
+
+    assert getattr(taxonomist, name)
+    assert name in taxonomist.__all__
+    assert name in dir(taxonomist)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    import taxonomist
+
+    with pytest.raises(AttributeError, match="no attribute 'Taxonomi'"):
+        _ = taxonomist.Taxonomi
