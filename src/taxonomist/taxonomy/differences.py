@@ -38,12 +38,9 @@ def pair_weights(
         anc(b) - anc(a) [CH04, Eq. 23].
     """
     ancestors = taxonomy.ancestor_matrix()
-    shared = ancestors[a].multiply(ancestors[b]).astype(np.float64)
-    missed = ancestors @ miss
-    alarmed = ancestors @ false_alarm
-    difference: Floats = missed[a] + alarmed[b] - shared @ (miss + false_alarm)
-    # Rounding must not turn "no difference" into a tiny loss.
-    difference[a == b] = 0.0
+    above_a, above_b = ancestors[a], ancestors[b]
+    # Only differing nodes are summed: subtracting shared ones would lose small weights to rounding.
+    difference: Floats = (above_a > above_b) @ miss + (above_b > above_a) @ false_alarm
     return difference
 
 

@@ -19,14 +19,14 @@ def above(taxonomy, node):
 def test_pair_weights_are_the_sums_over_both_differences(taxonomy, seed):
     rng = np.random.default_rng(seed)
     n = taxonomy.n_nodes
-    miss, alarm = rng.random((2, n))
+    miss, alarm = rng.random((2, n)) * 10.0 ** rng.integers(-15, 15, (2, n))
     a, b = (grid.ravel() for grid in np.mgrid[:n, :n])
     found = differences.pair_weights(taxonomy, a, b, miss, alarm)
     for i, j, weight in zip(a, b, found, strict=True):
         first, second = above(taxonomy, taxonomy.nodes[i]), above(taxonomy, taxonomy.nodes[j])
         expected = miss[taxonomy.codes(first - second)].sum()
         expected += alarm[taxonomy.codes(second - first)].sum()
-        assert weight == pytest.approx(expected)
+        assert weight == pytest.approx(expected, rel=1e-12, abs=0)
         assert i != j or weight == 0
 
 

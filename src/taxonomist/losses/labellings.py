@@ -1,0 +1,208 @@
+"""Losses between two labellings of a taxonomy's nodes [RSSS06, section 2.1].
+
+A labelling says of every node whether it applies (1) or not (0 or -1). It need not be closed
+under ancestors. Each loss charges certain nodes and sums their costs c_j:
+
+================  =====================================================================
+charge            a node is charged when its label is wrong and
+================  =====================================================================
+``"node"``        (no more: the symmetric difference loss)
+``"parent"``      the labels of all its parents are right (ℓ_H̃)
+``"path"``        the labels of all its ancestors are right (ℓ_H)
+``"any"``         the whole labelling is charged 1 when any label is wrong (zero-one)
+================  =====================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from taxonomist.errors import LabelError, closest, some
+from taxonomist.taxonomy import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taxonomist._typing import CSR, Floats
+    from taxonomist.taxonomy import Taxonomy
+
+LABELLING_LOSSES = (
+    "zero_one",
+    "symmetric_difference",
+    "hierarchical_uniform",
+    "hierarchical_sibling",
+    "hierarchical_subtree",
+)
+"""The losses between labellings that have a name."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabellingLoss:
+    """A loss between labellings; made by `labelling_loss`.
+
+    Attributes
+    ----------
+    name
+        The loss's name, ``"user"`` for costs given by the user.
+    taxonomy
+        The taxonomy whose nodes are labelled.
+    charge
+        ``"any"``, ``"node"``, ``"parent"`` or ``"path"``; see the module's table.
+    costs
+        c_j, shape (n_nodes,).
+    """
+
+    name: str
+    taxonomy: Taxonomy
+    charge: str
+    costs: Floats
+
+    def __call__(self, Y: Any, U: Any) -> Floats:
+        """Return the loss of every predicted labelling.
+
+        Parameters
+        ----------
+        Y, U
+            True and predicted labellings, dense or sparse, shape (n_items, n_nodes).
+
+        Returns
+        -------
+        Floats
+            Array of shape (n_items,).
+
+        Raises
+        ------
+        LabelError
+            If a shape does not fit or a label is none of -1, 0 and 1.
+        """
+        totals: Floats = self._charged(Y, U) @ self.costs
+        return (totals > 0).astype(np.float64) if self.charge == "any" else totals
+
+    def decompose(self, Y: Any, U: Any) -> tuple[Floats, CSR]:
+        """Split the loss over the edges of a tree.
+
+        The charge of node j depends on the labels of j and its parent only, so all of it goes
+        to the edge between them. The root has no such edge: its charge is returned apart.
+
+        Parameters
+        ----------
+        Y, U
+            True and predicted labellings, dense or sparse, shape (n_items, n_nodes).
+
+        Returns
+        -------
+        root : Floats
+            The root's charge, shape (n_items,).
+        edges : CSR
+            The charges of the edges, shape (n_items, n_edges), in the order of
+            ``taxonomy.edges``. With ``root`` they sum to the loss.
+
+        Raises
+        ------
+        LabelError
+            If the taxonomy is not a tree, the charge is ``"path"`` or ``"any"``, or the
+            labellings do not fit.
+        """
+        if not self.taxonomy.is_tree:
+            raise LabelError("A loss splits over edges on a tree only; a node has several parents.")
+        if self.charge not in ("node", "parent"):
+            raise LabelError(
+                f"The loss {self.name!r} with charge {self.charge!r} depends on more labels than "
+                "the two at an edge; take charge='parent', or 'symmetric_difference'."
+            )
+        charges = self._charged(Y, U).multiply(self.costs).tocsc()
+        return charges[:, [0]].toarray()[:, 0], charges[:, self.taxonomy.edges[:, 1]].tocsr()
+
+    def _charged(self, Y: Any, U: Any) -> CSR:
+        """Return the nodes whose costs count, a boolean csr_array."""
+        true, predicted = _indicators(self.taxonomy, Y), _indicators(self.taxonomy, U)
+        if true.shape != predicted.shape:
+            raise LabelError(
+                f"There are {true.shape[0]} true and {predicted.shape[0]} predicted labellings; "
+                "both need the same number."
+            )
+        charge = "node" if self.charge == "any" else self.charge
+        return differences.charged(self.taxonomy, true, predicted, charge)
+
+
+def labelling_loss(
+    loss: str | Mapping[str, float] | Floats | LabellingLoss,
+    taxonomy: Taxonomy,
+    *,
+    charge: str = "parent",
+) -> LabellingLoss:
+    """Return a loss between labellings of a taxonomy's nodes.
+
+    Parameters
+    ----------
+    loss
+        ``"zero_one"``; ``"symmetric_difference"``; ``"hierarchical_uniform"``,
+        ``"hierarchical_sibling"`` or ``"hierarchical_subtree"`` for RSSS06's scalings of the
+        costs; the costs themselves, an array of shape (n_nodes,) or a mapping from node id; or
+        a `LabellingLoss`, which is returned as it is. RSSS06 keeps costs at most 1; larger ones
+        work too.
+    taxonomy
+        The taxonomy whose nodes are labelled.
+    charge
+        When a wrong label is charged, for the hierarchical losses and given costs:
+        ``"parent"`` (ℓ_H̃, the default), ``"path"`` (ℓ_H) or ``"node"``.
+
+    Returns
+    -------
+    LabellingLoss
+        A function of true and predicted labellings.
+
+    Raises
+    ------
+    LabelError
+        If the loss or the charge is unknown, or a cost is not finite and positive.
+    UnknownNodeError
+        If a mapping has an id that is not in the taxonomy.
+    """
+    if isinstance(loss, LabellingLoss):
+        if loss.taxonomy != taxonomy:
+            raise LabelError("The loss was made for another taxonomy; make it anew for this one.")
+        return loss
+    if charge not in differences.CHARGES:
+        raise LabelError(f"charge must be one of {some(differences.CHARGES)}; got {charge!r}.")
+    if not isinstance(loss, str):
+        costs = differences.node_scaling(taxonomy, loss)
+        _require_positive(taxonomy, costs)
+        return LabellingLoss("user", taxonomy, charge, costs)
+    if loss not in LABELLING_LOSSES:
+        raise LabelError(
+            f"There is no loss {loss!r} between labellings; the names are "
+            f"{some(LABELLING_LOSSES, len(LABELLING_LOSSES))}.{closest(loss, LABELLING_LOSSES)}"
+        )
+    kind, _, scaling = loss.partition("hierarchical_")
+    fixed = {"zero_one": "any", "symmetric_difference": "node"}
+    costs = differences.node_scaling(taxonomy, scaling or "uniform")
+    return LabellingLoss(loss, taxonomy, fixed.get(kind, charge), costs)
+
+
+def _require_positive(taxonomy: Taxonomy, costs: Floats) -> None:
+    """Raise an error that names a node whose cost is not finite and positive."""
+    for code in np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))[:1]:
+        raise LabelError(
+            f"The cost of node {taxonomy.nodes[code]!r} is {costs[code]}; it must be finite and "
+            "above 0, or else a wrong label would cost nothing."
+        )
+
+
+def _indicators(taxonomy: Taxonomy, Y: Any) -> CSR:
+    """Return labels of 1 as a boolean csr_array, after checking shape and values."""
+    given: Any = sparse.csr_array(Y) if sparse.issparse(Y) else np.asarray(Y)
+    if given.ndim != 2 or given.shape[1] != taxonomy.n_nodes:
+        raise LabelError(
+            f"Labellings have shape {given.shape}; they need one column for each of the "
+            f"{taxonomy.n_nodes} nodes of the taxonomy."
+        )
+    values = given.data if sparse.issparse(given) else given
+    wrong = values[~np.isin(values, (-1, 0, 1))]
+    if wrong.size:
+        raise LabelError(f"Labels must be 1 or 0 (or -1); found {wrong.flat[0]}.")
+    return sparse.csr_array(given > 0)
