@@ -82,7 +82,9 @@ def encode_sets(
 
     if issparse(y) or (getattr(y, "ndim", 1) == 2 and not _holds_ids(y)):
         return _encode_indicator(taxonomy, y, classes, name)
-    sets = [_as_set(value) for value in y]
+    # Iterating over a data frame would give its columns.
+    table = np.asarray(y, dtype=object) if getattr(y, "ndim", 1) == 2 else y
+    sets = [_as_set(value) for value in table]
     lengths = np.fromiter(map(len, sets), dtype=np.intp, count=len(sets))
     codes = _lookup(taxonomy, [label for labels in sets for label in labels], name)
     rows = np.repeat(np.arange(len(sets)), lengths)
@@ -147,7 +149,7 @@ def _as_set(value: Any) -> list[Any]:
 
 def _is_blank(label: object) -> bool:
     """Return whether a cell of a ragged table is empty."""
-    return label is None or label == ""
+    return label is None or label == "" or label != label
 
 
 def _holds_ids(y: Any) -> bool:

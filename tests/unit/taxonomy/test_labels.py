@@ -79,6 +79,7 @@ SETS = [["a1"], [], ["a1", "b"]]
         ([("a1",), set(), {"b", "a1"}], None),
         ([np.array(["a1"]), np.array([]), ["b", "a1", "a1"]], None),
         (np.array([["a1", ""], ["", None], ["a1", "b"]], dtype=object), None),
+        (pd.DataFrame([["a1", None], ["", None], ["a1", "b"]]), None),
         (INDICATOR, ["a1", "b"]),
         (INDICATOR.astype(bool), ["a1", "b"]),
         (csr_array(INDICATOR), ["a1", "b"]),

@@ -1,0 +1,33 @@
+"""Corpora: labelled items with their taxonomy, read from files, by name, or drawn at random.
+
+``corpus`` holds the class. ``readers`` reads a file by its suffix through ``tables`` (JSON lines,
+CSV, Parquet), ``svmlight`` and ``arff``. ``catalogue`` lists the named corpora, ``named`` finds
+them, ``loaders`` loads them. ``synthetic`` draws points under a tree.
+"""
+
+from __future__ import annotations
+
+from taxonomist.datasets.arff import read_arff
+from taxonomist.datasets.corpus import Corpus
+from taxonomist.datasets.named import data_home, find, info, load, names
+from taxonomist.datasets.readers import read
+from taxonomist.datasets.svmlight import read_svmlight
+from taxonomist.datasets.synthetic import make_taxonomy_data
+from taxonomist.datasets.tables import Columns, read_csv, read_jsonl, read_parquet
+
+__all__ = [
+    "Columns",
+    "Corpus",
+    "data_home",
+    "find",
+    "info",
+    "load",
+    "make_taxonomy_data",
+    "names",
+    "read",
+    "read_arff",
+    "read_csv",
+    "read_jsonl",
+    "read_parquet",
+    "read_svmlight",
+]

@@ -1,0 +1,61 @@
+"""Reading labelled items from a file in the format that its suffix names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from taxonomist.datasets.arff import read_arff
+from taxonomist.datasets.svmlight import read_svmlight
+from taxonomist.datasets.tables import read_csv, read_jsonl, read_parquet
+from taxonomist.errors import FormatError
+
+if TYPE_CHECKING:
+    from taxonomist.datasets.corpus import Corpus
+    from taxonomist.datasets.files import Source, TaxonomySource
+
+__all__ = ["read"]
+
+_READERS: dict[str, Any] = {
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".parquet": read_parquet,
+    ".svm": read_svmlight,
+    ".svmlight": read_svmlight,
+    ".libsvm": read_svmlight,
+    ".arff": read_arff,
+}
+
+
+def read(path: Source, taxonomy: TaxonomySource = None, **options: Any) -> Corpus:
+    """Read labelled items in the format that the file's suffix names.
+
+    Parameters
+    ----------
+    path
+        File ending in .jsonl, .ndjson, .csv, .tsv, .parquet, .svm, .svmlight, .libsvm or .arff,
+        or in one of these and .gz.
+    taxonomy
+        Taxonomy of the labels, or a file to read it from; by default that of an ARFF file's
+        class attribute, else the flat one of all labels.
+    **options
+        Options of the reader of that format.
+
+    Returns
+    -------
+    Corpus
+        The items.
+
+    Raises
+    ------
+    FormatError
+        If no reader knows the suffix.
+    """
+    name = Path(path).name.lower().removesuffix(".gz")
+    reader = _READERS.get(Path(name).suffix)
+    if reader is None:
+        raise FormatError(f"The suffix of {path} names no format; known are {', '.join(_READERS)}.")
+    corpus: Corpus = reader(path, taxonomy, **options)
+    return corpus

@@ -1,0 +1,72 @@
+"""Measures: functions of truth, prediction or scores, and a taxonomy.
+
+``single`` measures items with one category, ``ranking`` the order that scores give to categories,
+``labelling`` and ``sets`` predicted label sets, ``curves`` the scores of all nodes; ``report``
+prints a table of them and ``scorers`` hands them to scikit-learn.
+
+Truth comes first, as in scikit-learn. Label sets are sequences of ids per item or indicator
+matrices, and both labels and scores may be sparse.
+"""
+
+from __future__ import annotations
+
+from taxonomist.metrics.curves import au_prc, node_scores
+from taxonomist.metrics.labelling import (
+    hierarchical_loss,
+    symmetric_difference_loss,
+    zero_one_loss,
+)
+from taxonomist.metrics.ranking import (
+    average_precision,
+    maximal_loss,
+    ndcg_at_k,
+    one_accuracy,
+    parent_one_accuracy,
+    precision_at_k,
+    ranking_loss,
+)
+from taxonomist.metrics.report import hierarchical_report
+from taxonomist.metrics.scorers import SCORERS, Scorer, scorer
+from taxonomist.metrics.sets import (
+    PRF,
+    hierarchical_f1,
+    hierarchical_precision,
+    hierarchical_recall,
+    precision_recall_f1,
+    precision_recall_f1_per_level,
+)
+from taxonomist.metrics.single import (
+    accuracy,
+    mean_reciprocal_rank,
+    parent_accuracy,
+    taxonomy_loss,
+)
+
+__all__ = [
+    "PRF",
+    "SCORERS",
+    "Scorer",
+    "accuracy",
+    "au_prc",
+    "average_precision",
+    "hierarchical_f1",
+    "hierarchical_loss",
+    "hierarchical_precision",
+    "hierarchical_recall",
+    "hierarchical_report",
+    "maximal_loss",
+    "mean_reciprocal_rank",
+    "ndcg_at_k",
+    "node_scores",
+    "one_accuracy",
+    "parent_accuracy",
+    "parent_one_accuracy",
+    "precision_at_k",
+    "precision_recall_f1",
+    "precision_recall_f1_per_level",
+    "ranking_loss",
+    "scorer",
+    "symmetric_difference_loss",
+    "taxonomy_loss",
+    "zero_one_loss",
+]

@@ -1,0 +1,89 @@
+"""What the measures are given: labels, label sets and weights of items, checked and encoded."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import LabelError
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from taxonomist.taxonomy import Taxonomy
+
+
+def count_items(y_true: Any, other: Any, name: str = "y_pred") -> int:
+    """Return the number of items, which both arguments must share and which must not be zero."""
+    n_true, n_other = (y.shape[0] if hasattr(y, "shape") else len(y) for y in (y_true, other))
+    if n_true != n_other:
+        message = f"y_true has {n_true} items and {name} has {n_other}: both need the same items."
+        raise LabelError(message)
+    if n_true == 0:
+        raise LabelError(f"y_true and {name} are empty: a measure needs at least one item.")
+    return int(n_true)
+
+
+def encode_pair(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> tuple[Codes, Codes]:
+    """Return the node codes of one true and one predicted label per item."""
+    count_items(y_true, y_pred)
+    true = labels.encode(taxonomy, y_true, name="y_true")
+    return true, labels.encode(taxonomy, y_pred, name="y_pred")
+
+
+def encode_sets(
+    y_true: Any, y_pred: Any, taxonomy: Taxonomy, classes: Sequence[str] | None
+) -> tuple[CSR, CSR]:
+    """Return the true and the predicted label sets as they are, items x nodes."""
+    count_items(y_true, y_pred)
+    true = labels.encode_sets(taxonomy, y_true, classes, name="y_true")
+    return true, labels.encode_sets(taxonomy, y_pred, classes, name="y_pred")
+
+
+def closed_sets(
+    y_true: Any, y_pred: Any, taxonomy: Taxonomy, classes: Sequence[str] | None
+) -> tuple[CSR, CSR]:
+    """Return the true and the predicted label sets with all ancestors, items x nodes."""
+    true, predicted = encode_sets(y_true, y_pred, taxonomy, classes)
+    return labels.close(taxonomy, true), labels.close(taxonomy, predicted)
+
+
+def item_weights(sample_weight: ArrayLike | None, n_items: int) -> Floats:
+    """Return one weight per item, all one by default."""
+    if sample_weight is None:
+        return np.ones(n_items)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_items,):
+        message = f"sample_weight has shape {weights.shape}; give one weight per item: {n_items}."
+        raise LabelError(message)
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise LabelError("sample_weight must be finite, not negative and not zero everywhere.")
+    return weights
+
+
+def mean(values: Floats | Bools, sample_weight: ArrayLike | None) -> float:
+    """Return the weighted mean over all items."""
+    return float(np.average(values, weights=item_weights(sample_weight, len(values))))
+
+
+def defined_mean(values: Floats, defined: Bools, sample_weight: ArrayLike | None) -> float:
+    """Return the weighted mean over the items for which the measure is defined."""
+    weights = item_weights(sample_weight, len(values)) * defined
+    if not weights.any():
+        return undefined("No item has a relevant category: the measure is not defined.")
+    return float(np.average(values, weights=weights))
+
+
+def undefined(why: str) -> float:
+    """Warn that a measure has no value and return NaN in its place."""
+    # Imported here because loading scikit-learn takes longer than all the rest of this package.
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    warnings.warn(why, UndefinedMetricWarning, stacklevel=4)
+    return float("nan")

@@ -1,0 +1,152 @@
+"""Scores of all nodes, and the area under the precision-recall curve over them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from taxonomist.errors import LabelError
+from taxonomist.metrics._inputs import count_items, item_weights, undefined
+from taxonomist.metrics._rankings import check_scores, dense
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import CSR, Bools, Floats
+    from taxonomist.taxonomy import Taxonomy
+
+
+def node_scores(scores: Any, taxonomy: Taxonomy, classes: Sequence[str]) -> Floats:
+    """Score every node by the best category at or below it.
+
+    So no node scores above its parents. Takes items x nodes numbers of memory, and time
+    proportional to items x edges.
+
+    Parameters
+    ----------
+    scores
+        Dense or sparse, items x classes; absent entries are 0.
+    taxonomy
+        The taxonomy of the classes.
+    classes
+        The node of each column.
+
+    Returns
+    -------
+    ndarray of shape (n_items, n_nodes)
+        -inf for nodes without any category at or below them.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN or ``classes`` does not fit the columns.
+    """
+    scores = check_scores(scores)
+    codes = taxonomy.codes(classes)
+    if len(codes) != scores.shape[1]:
+        message = f"scores has {scores.shape[1]} columns and classes {len(codes)} labels."
+        raise LabelError(message)
+    best = np.full((taxonomy.n_nodes, scores.shape[0]), -np.inf)
+    best[codes] = dense(scores, slice(None)).T
+    # Codes ascend from parents to children, so this visits every node after all below it.
+    for child in range(taxonomy.n_nodes - 1, 0, -1):
+        start, stop = taxonomy.parent_indptr[child : child + 2]
+        for parent in taxonomy.parent_indices[start:stop]:
+            np.maximum(best[parent], best[child], out=best[parent])
+    return best.T
+
+
+def au_prc(
+    y_true: Any,
+    scores: Any,
+    taxonomy: Taxonomy,
+    *,
+    classes: Sequence[str] | None = None,
+    exclude_root: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Area under the precision-recall curve pooled over all pairs of item and node, AU(PRC).
+
+    The area is the average precision, a sum of steps, as in the figures published for
+    hierarchical multilabel classification; pairs of equal score enter together.
+
+    Parameters
+    ----------
+    y_true
+        Label sets, an indicator with one column per node, or one label per item; closed under
+        ancestors first.
+    scores
+        Dense or sparse; absent entries are 0. One column per node in the order of the taxonomy,
+        or per class.
+    taxonomy
+        The taxonomy of the labels.
+    classes
+        The node of each column; the nodes are then scored by ``node_scores``. None if the columns
+        are the nodes.
+    exclude_root
+        Leave out the root, which every item belongs to.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; higher is better. NaN, with a warning, if no item has a label.
+
+    Raises
+    ------
+    LabelError
+        If labels are unknown, a score is NaN, or shapes differ.
+    """
+    scores = check_scores(scores) if classes is None else node_scores(scores, taxonomy, classes)
+    if scores.shape[1] != taxonomy.n_nodes:
+        message = f"scores has {scores.shape[1]} columns and the taxonomy {taxonomy.n_nodes} nodes:"
+        raise LabelError(f"{message} say with classes= what the columns stand for.")
+    n_items = count_items(y_true, scores, "scores")
+    true = labels.close(taxonomy, labels.encode_sets(taxonomy, y_true, name="y_true"))
+    if exclude_root:
+        true, scores = true[:, 1:], scores[:, 1:]
+    weights = item_weights(sample_weight, n_items)
+    pairs = _sparse_pairs if sparse.issparse(scores) else _dense_pairs
+    return _average_precision(*pairs(true, scores, weights))
+
+
+def _dense_pairs(true: CSR, scores: Any, weights: Floats) -> tuple[Bools, Floats, Floats]:
+    """Return truth, score and weight of every pair of item and node."""
+    return true.toarray().ravel(), scores.ravel(), np.repeat(weights, true.shape[1])
+
+
+def _sparse_pairs(true: CSR, scores: CSR, weights: Floats) -> tuple[Bools, Floats, Floats]:
+    """Return the same with one entry for all pairs that are neither true nor scored."""
+    n_items, n_nodes = true.shape
+    scored, marked = (_flat_places(part) for part in (scores, true))
+    places = np.union1d(scored, marked)
+    values = np.zeros(places.size + 1)
+    np.add.at(values, np.searchsorted(places, scored), scores.data)
+    items = places // n_nodes
+    rest = weights @ (n_nodes - np.bincount(items, minlength=n_items))
+    return np.append(np.isin(places, marked), False), values, np.append(weights[items], rest)
+
+
+def _flat_places(matrix: CSR) -> Any:
+    """Return where the entries of a sparse matrix would be if its rows were laid end to end."""
+    rows, columns = matrix.tocoo().coords
+    return rows.astype(np.int64) * matrix.shape[1] + columns
+
+
+def _average_precision(true: Bools, scores: Floats, weights: Floats) -> float:
+    """Return the sum of precision x gain in recall over descending thresholds."""
+    order = np.argsort(-scores)
+    scores, hits, weights = scores[order], (true * weights)[order], weights[order]
+    last_of_ties = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.size - 1)
+    found = np.cumsum(hits)[last_of_ties]
+    if found[-1] == 0:
+        return undefined("No item has a label: the area under the curve is not defined.")
+    delivered = np.cumsum(weights)[last_of_ties]
+    precision = np.divide(found, delivered, out=np.zeros_like(found), where=delivered > 0)
+    return float(np.diff(found, prepend=0.0) @ precision / found[-1])

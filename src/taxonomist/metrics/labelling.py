@@ -1,0 +1,154 @@
+"""Losses between whole labellings, means over items: RSSS06, section 2.1.
+
+Label sets are closed under ancestors before they are compared, since an item of a node is an item
+of all nodes above. An artificial root holds the taxonomy together and is no label; all items
+belong to it, so it is never charged. A real root differs where one of the two sets is empty.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from taxonomist.metrics._inputs import closed_sets, mean
+from taxonomist.taxonomy import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import CSR, Floats
+    from taxonomist.taxonomy import Taxonomy
+
+
+def zero_one_loss(
+    y_true: Any,
+    y_pred: Any,
+    taxonomy: Taxonomy,
+    *,
+    classes: Sequence[str] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Fraction of items whose label set is not exactly right, l_0/1.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Label sets, an indicator matrix, or one label per item.
+    taxonomy
+        The taxonomy of the labels.
+    classes
+        Ids of the columns where truth or prediction is an indicator matrix; by default there is
+        one column per node.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; lower is better.
+
+    Raises
+    ------
+    LabelError
+        If labels are unknown or lengths differ.
+    """
+    wrong = _charged(y_true, y_pred, taxonomy, classes, "node")
+    return mean(np.diff(wrong.indptr) > 0, sample_weight)
+
+
+def symmetric_difference_loss(
+    y_true: Any,
+    y_pred: Any,
+    taxonomy: Taxonomy,
+    *,
+    classes: Sequence[str] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Mean number of nodes that are in one of the two label sets and not in the other, l_Δ.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Label sets, an indicator matrix, or one label per item.
+    taxonomy
+        The taxonomy of the labels.
+    classes
+        Ids of the columns where truth or prediction is an indicator matrix; by default there is
+        one column per node.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Zero or more; lower is better.
+
+    Raises
+    ------
+    LabelError
+        If labels are unknown or lengths differ.
+    """
+    wrong = _charged(y_true, y_pred, taxonomy, classes, "node")
+    return mean(np.diff(wrong.indptr), sample_weight)
+
+
+def hierarchical_loss(
+    y_true: Any,
+    y_pred: Any,
+    taxonomy: Taxonomy,
+    *,
+    scaling: str | Floats | Mapping[str, float] = "uniform",
+    charge: Literal["path", "parent"] = "path",
+    classes: Sequence[str] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Mean scaled number of mistakes that no mistake further up excuses, l_H and l_H~.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Label sets, an indicator matrix, or one label per item.
+    taxonomy
+        The taxonomy of the labels.
+    scaling
+        The coefficients c_j: ``"uniform"`` for 1, ``"sibling"`` to share a parent's coefficient
+        among its children, ``"subtree"`` for the share of nodes at or below j; or one number per
+        node, as an array or by id.
+    charge
+        ``"path"`` charges a node if all its ancestors are right (l_H), ``"parent"`` if all its
+        parents are right (l_H~).
+    classes
+        Ids of the columns where truth or prediction is an indicator matrix; by default there is
+        one column per node.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Zero or more; lower is better.
+
+    Raises
+    ------
+    LabelError
+        If labels are unknown, lengths differ, or ``scaling`` or ``charge`` does not fit.
+    """
+    wrong = _charged(y_true, y_pred, taxonomy, classes, charge)
+    return mean(wrong @ differences.node_scaling(taxonomy, scaling), sample_weight)
+
+
+def _charged(
+    y_true: Any, y_pred: Any, taxonomy: Taxonomy, classes: Sequence[str] | None, charge: str
+) -> CSR:
+    """Return items x nodes, the mistakes that count."""
+    Y, U = closed_sets(y_true, y_pred, taxonomy, classes)
+    if taxonomy.has_artificial_root:
+        n = Y.shape[0]
+        root = (np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp), np.arange(n + 1))
+        everywhere = sparse.csr_array(root, shape=Y.shape)
+        Y, U = Y + everywhere, U + everywhere
+    return differences.charged(taxonomy, Y, U, charge)

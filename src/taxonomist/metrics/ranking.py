@@ -1,0 +1,331 @@
+"""Measures of rankings of categories for items with label sets: CH07.
+
+Truth is a sequence of label sets, or an indicator matrix with the shape of the scores; scores are
+dense or sparse, items x classes, absent entries 0.
+
+Ties count against the prediction: a relevant category stands behind every irrelevant one with the
+same score, as in [CH04, Eq. 38] and in CH07, where f(y) <= f(ȳ) is a mistake. So every measure is
+that of the worst order which the scores allow.
+
+Items without a relevant category are left out of the mean; where that leaves none, the value is
+NaN and scikit-learn's ``UndefinedMetricWarning`` is given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import LabelError
+from taxonomist.metrics._categories import category_parents, pair_losses
+from taxonomist.metrics._inputs import defined_mean
+from taxonomist.metrics._rankings import blocks, dense, rank, read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from taxonomist.taxonomy import Taxonomy
+
+
+def one_accuracy(
+    y_true: Any,
+    scores: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Fraction of items whose first category is relevant.
+
+    Parameters
+    ----------
+    y_true
+        Label sets, or an indicator with the shape of ``scores``.
+    scores
+        Dense or sparse, items x classes.
+    classes
+        The label of each column; not needed when ``y_true`` is an indicator.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; higher is better.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN, a label has no column, or shapes differ.
+    """
+    ranking = rank(y_true, scores, classes)
+    return defined_mean(
+        ranking.per_item(ranking.position == 1), ranking.n_relevant > 0, sample_weight
+    )
+
+
+def average_precision(
+    y_true: Any,
+    scores: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Mean over the relevant categories of the precision at their positions, mean over items.
+
+    Parameters
+    ----------
+    y_true
+        Label sets, or an indicator with the shape of ``scores``.
+    scores
+        Dense or sparse, items x classes.
+    classes
+        The label of each column; not needed when ``y_true`` is an indicator.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Above 0 and at most 1; higher is better.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN, a label has no column, or shapes differ.
+    """
+    ranking = rank(y_true, scores, classes)
+    total = ranking.per_item(ranking.nth / ranking.position)
+    return defined_mean(
+        total / np.maximum(ranking.n_relevant, 1), ranking.n_relevant > 0, sample_weight
+    )
+
+
+def ranking_loss(
+    y_true: Any,
+    scores: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Fraction of pairs of a relevant and an irrelevant category in the wrong order.
+
+    An item to which every category is relevant has no such pair; its loss is 0.
+
+    Parameters
+    ----------
+    y_true
+        Label sets, or an indicator with the shape of ``scores``.
+    scores
+        Dense or sparse, items x classes.
+    classes
+        The label of each column; not needed when ``y_true`` is an indicator.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; lower is better.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN, a label has no column, or shapes differ.
+    """
+    ranking = rank(y_true, scores, classes)
+    n_pairs = ranking.n_relevant * (ranking.n_classes - ranking.n_relevant)
+    misordered = ranking.per_item(ranking.position - ranking.nth)
+    return defined_mean(misordered / np.maximum(n_pairs, 1), ranking.n_relevant > 0, sample_weight)
+
+
+def precision_at_k(
+    y_true: Any,
+    scores: Any,
+    *,
+    k: int = 5,
+    classes: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Fraction of the first ``k`` categories that are relevant.
+
+    Parameters
+    ----------
+    y_true
+        Label sets, or an indicator with the shape of ``scores``.
+    scores
+        Dense or sparse, items x classes.
+    k
+        The number of positions; the divisor, also where there are fewer categories.
+    classes
+        The label of each column; not needed when ``y_true`` is an indicator.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; higher is better.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN, a label has no column, shapes differ, or ``k`` is below 1.
+    """
+    _check_k(k)
+    ranking = rank(y_true, scores, classes)
+    return defined_mean(
+        ranking.per_item(ranking.position <= k) / k, ranking.n_relevant > 0, sample_weight
+    )
+
+
+def ndcg_at_k(
+    y_true: Any,
+    scores: Any,
+    *,
+    k: int = 5,
+    classes: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Discounted gain of the first ``k`` categories, divided by the best that is possible.
+
+    A relevant category at position p gains 1 / log2(p + 1).
+
+    Parameters
+    ----------
+    y_true
+        Label sets, or an indicator with the shape of ``scores``.
+    scores
+        Dense or sparse, items x classes.
+    k
+        The number of positions that count.
+    classes
+        The label of each column; not needed when ``y_true`` is an indicator.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; higher is better.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN, a label has no column, shapes differ, or ``k`` is below 1.
+    """
+    _check_k(k)
+    ranking = rank(y_true, scores, classes)
+    gain = (ranking.position <= k) / np.log2(ranking.position + 1)
+    best = np.cumsum(1 / np.log2(np.arange(2, ranking.n_classes + 2)))
+    reachable = best[np.clip(ranking.n_relevant, 1, k) - 1]
+    return defined_mean(ranking.per_item(gain) / reachable, ranking.n_relevant > 0, sample_weight)
+
+
+def maximal_loss(
+    y_true: Any,
+    scores: Any,
+    taxonomy: Taxonomy,
+    *,
+    classes: Sequence[str],
+    loss: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Mean over items of the worst loss Δ(y, ȳ) of a misordered pair; 0 where there is none.
+
+    Parameters
+    ----------
+    y_true
+        Label sets, or an indicator with the shape of ``scores``.
+    scores
+        Dense or sparse, items x classes.
+    taxonomy
+        The taxonomy of the classes.
+    classes
+        The node of each column.
+    loss
+        Δ: None for half the symmetric difference of the ancestor sets; else a loss of
+        ``taxonomist.losses.category_loss`` or a function of the relevant and the irrelevant id.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Zero or more; lower is better.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN, a label has no column, or shapes differ.
+    UnknownNodeError
+        If a class is not in the taxonomy.
+    """
+    relevant, scores = read(y_true, scores, classes)
+    codes = taxonomy.codes(classes)
+    worst = np.zeros(relevant.shape[0])
+    by_class = relevant.tocsc()
+    for column in np.flatnonzero(np.diff(by_class.indptr)):
+        delta = pair_losses(taxonomy, np.full(len(codes), codes[column]), codes, loss)
+        items = by_class.indices[by_class.indptr[column] : by_class.indptr[column + 1]]
+        for start, stop in blocks(np.ones_like(items), len(codes)):
+            part = items[start:stop]
+            block = dense(scores, part)
+            misordered = block >= block[:, [column]]
+            misordered[relevant[part].nonzero()] = False
+            worst[part] = np.maximum(worst[part], (misordered * delta).max(axis=1))
+    return defined_mean(worst, np.diff(relevant.indptr) > 0, sample_weight)
+
+
+def parent_one_accuracy(
+    y_true: Any,
+    scores: Any,
+    taxonomy: Taxonomy,
+    *,
+    classes: Sequence[str],
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Fraction of items whose first category shares a parent with a relevant one.
+
+    Parameters
+    ----------
+    y_true
+        Label sets, or an indicator with the shape of ``scores``.
+    scores
+        Dense or sparse, items x classes.
+    taxonomy
+        The taxonomy of the classes; an interior node among them counts as its own parent.
+    classes
+        The node of each column.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; higher is better.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN, a label has no column, or shapes differ.
+    UnknownNodeError
+        If a class is not in the taxonomy.
+    """
+    relevant, scores = read(y_true, scores, classes)
+    parents = category_parents(taxonomy, taxonomy.codes(classes))
+    right = np.zeros(relevant.shape[0])
+    for start, stop in blocks(np.ones(len(right), dtype=np.intp), scores.shape[1]):
+        block = dense(scores, slice(start, stop))
+        related = (relevant[start:stop] @ parents @ parents.T).toarray()
+        first = block == block.max(axis=1, keepdims=True)
+        right[start:stop] = (related | ~first).all(axis=1)
+    return defined_mean(right, np.diff(relevant.indptr) > 0, sample_weight)
+
+
+def _check_k(k: int) -> None:
+    """Refuse a number of positions below one."""
+    if k < 1:
+        raise LabelError(f"k is {k}; it is a number of positions, at least 1.")

@@ -1,0 +1,162 @@
+"""Measures for items with exactly one category: CH04, section 6.2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import LabelError
+from taxonomist.metrics._categories import category_parents, pair_losses
+from taxonomist.metrics._inputs import count_items, encode_pair, mean
+from taxonomist.metrics._rankings import rank
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from taxonomist.taxonomy import Taxonomy
+
+
+def accuracy(y_true: Any, y_pred: Any, *, sample_weight: ArrayLike | None = None) -> float:
+    """Fraction of items whose predicted category is the true one [CH04, Eq. 37].
+
+    Parameters
+    ----------
+    y_true, y_pred
+        The true and the predicted label of each item.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; higher is better.
+
+    Raises
+    ------
+    LabelError
+        If there are no items, labels are missing or lengths differ.
+    """
+    count_items(y_true, y_pred)
+    true, predicted = _one_each(y_true, "y_true"), _one_each(y_pred, "y_pred")
+    return mean(np.asarray(true == predicted, dtype=bool), sample_weight)
+
+
+def _one_each(y: Any, name: str) -> NDArray[np.object_]:
+    """Return one label per item, none of them missing."""
+    if labels.is_label_sets(y):
+        message = f"{name} holds label sets; accuracy compares one label per item."
+        raise LabelError(f"{message} For label sets use zero_one_loss.")
+    array = np.fromiter(y, dtype=object, count=len(y))
+    missing = [i for i, label in enumerate(array) if label is None or label != label]
+    if missing:
+        raise LabelError(f"{name} has no label at item {missing[0]}: every item needs one.")
+    return array
+
+
+def mean_reciprocal_rank(
+    y_true: Any, scores: Any, *, classes: Sequence[Any], sample_weight: ArrayLike | None = None
+) -> float:
+    """Mean of one over the position of the true category, "precision" in [CH04, Eq. 38].
+
+    The position is the number of categories whose score is at least that of the true one, so
+    ties count against the prediction.
+
+    Parameters
+    ----------
+    y_true
+        The true label of each item.
+    scores
+        Dense or sparse, items x classes; absent entries are 0.
+    classes
+        The label of each column of ``scores``.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Above 0 and at most 1; higher is better.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN, a label has no column, or lengths differ.
+    """
+    ranking = rank(y_true, scores, classes)
+    if not (ranking.n_relevant == 1).all():
+        message = "mean_reciprocal_rank needs exactly one label per item."
+        raise LabelError(f"{message} For label sets use average_precision.")
+    return mean(1 / ranking.position, sample_weight)
+
+
+def taxonomy_loss(
+    y_true: Any,
+    y_pred: Any,
+    taxonomy: Taxonomy,
+    *,
+    loss: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Mean loss Δ between true and predicted category [CH04, Eq. 39].
+
+    Parameters
+    ----------
+    y_true, y_pred
+        The true and the predicted node of each item.
+    taxonomy
+        The taxonomy of the labels.
+    loss
+        Δ: None for half the symmetric difference of the ancestor sets [CH04, Eq. 34], in a
+        tree half the length of the path; else a loss of ``taxonomist.losses.category_loss`` or
+        a function of the true and the predicted id.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Zero or more; lower is better.
+
+    Raises
+    ------
+    LabelError
+        If labels are unknown, lengths differ or the loss does not cover them.
+    """
+    true, predicted = encode_pair(y_true, y_pred, taxonomy)
+    return mean(pair_losses(taxonomy, true, predicted, loss), sample_weight)
+
+
+def parent_accuracy(
+    y_true: Any, y_pred: Any, taxonomy: Taxonomy, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Fraction of items whose predicted category shares a parent with the true one [CH04, Eq. 40].
+
+    An interior node that is used as a category counts as its own parent: it stands for a terminal
+    child [CH04, section 2.4].
+
+    Parameters
+    ----------
+    y_true, y_pred
+        The true and the predicted node of each item.
+    taxonomy
+        The taxonomy of the labels; nodes may have several parents.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; higher is better.
+
+    Raises
+    ------
+    LabelError
+        If labels are unknown or lengths differ.
+    """
+    true, predicted = encode_pair(y_true, y_pred, taxonomy)
+    shared = category_parents(taxonomy, true) * category_parents(taxonomy, predicted)
+    return mean(np.asarray(shared.sum(axis=1)) > 0, sample_weight)

@@ -1,0 +1,177 @@
+"""Reading and writing taxonomies: what ``Taxonomy.read`` and ``Taxonomy.write`` do.
+
+=============  =============================  ====================================================
+format         suffixes                       options (``read`` / ``write``)
+=============  =============================  ====================================================
+``csv``        ``.csv``, ``.tsv``, ``.txt``   parent, child, name, delimiter / delimiter
+``levels``                                    columns, sep, ids, delimiter / delimiter
+``json``       ``.json``                      / nested
+``turtle``     ``.ttl``                       id, language, scheme, base / base, language
+``xml``        ``.rdf``, ``.xml``             as ``turtle``
+``json-ld``    ``.jsonld``                    as ``turtle``
+``obo``        ``.obo``                       relations /
+=============  =============================  ====================================================
+
+The modules ``delimited``, ``json_format``, ``skos`` (Turtle, RDF/XML, JSON-LD) and ``obo`` say what
+the options mean. Text is UTF-8. Any file may be compressed by gzip; it is written so if its
+name ends in ``.gz``. A format raises ``FormatError`` rather than write what it could not read back.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import zlib
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from taxonomist.errors import FormatError, TaxonomyError, closest
+from taxonomist.taxonomy.formats import delimited, json_format, obo, skos
+from taxonomist.taxonomy.formats.networkx_format import from_networkx, to_networkx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    from taxonomist.taxonomy.core import Taxonomy
+
+__all__ = ["from_networkx", "read", "to_networkx", "write"]
+
+_READERS: dict[str, Callable[..., Taxonomy]] = {
+    "csv": delimited.read_edges,
+    "levels": delimited.read_levels,
+    "json": json_format.read,
+    "turtle": partial(skos.read, syntax="turtle"),
+    "xml": partial(skos.read, syntax="xml"),
+    "json-ld": partial(skos.read, syntax="json-ld"),
+    "obo": obo.read,
+}
+_WRITERS: dict[str, Callable[..., str]] = {
+    "csv": delimited.write_edges,
+    "levels": delimited.write_levels,
+    "json": json_format.write,
+    "turtle": partial(skos.write, syntax="turtle"),
+    "xml": partial(skos.write, syntax="xml"),
+    "json-ld": partial(skos.write, syntax="json-ld"),
+    "obo": obo.write,
+}
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".json": "json",
+    ".ttl": "turtle",
+    ".rdf": "xml",
+    ".xml": "xml",
+    ".jsonld": "json-ld",
+    ".obo": "obo",
+}
+
+
+def read(path: str | PathLike[str], format: str | None = None, **options: Any) -> Taxonomy:
+    """Return the taxonomy in a file.
+
+    Parameters
+    ----------
+    path
+        The file, which may be compressed by gzip.
+    format
+        One of the formats above; by default the one that the suffix names.
+    **options
+        Options of the format.
+
+    Raises
+    ------
+    FormatError
+        If the file does not hold the format, with the line where that is known.
+    TaxonomyError
+        If what the file holds is not a taxonomy, e.g. has a cycle.
+    """
+    path = Path(path)
+    reader = _READERS[_format(path, format)]
+    try:
+        text = _decode(path.read_bytes())
+        if not text.strip():
+            raise FormatError("the file is empty.")
+        return reader(text, **options)
+    except (FormatError, TaxonomyError) as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def write(
+    taxonomy: Taxonomy, path: str | PathLike[str], format: str | None = None, **options: Any
+) -> None:
+    """Write a taxonomy to a file, which is replaced only when all is written.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy to write.
+    path
+        The file; it is compressed if its name ends in ``.gz``.
+    format
+        One of the formats above; by default the one that the suffix names.
+    **options
+        Options of the format.
+
+    Raises
+    ------
+    FormatError
+        If the format cannot hold the taxonomy.
+    """
+    path = Path(path)
+    format = _format(path, format)
+    if format in ("csv", "levels") and _suffix(path) in (".tsv", ".txt"):
+        options.setdefault("delimiter", "\t")
+    try:
+        data = _WRITERS[format](taxonomy, **options).encode()
+    except (FormatError, UnicodeEncodeError) as error:
+        raise FormatError(f"{path}: {error}") from error
+    # The time stamp would make the bytes differ from one writing to the next.
+    _replace(path.resolve(), gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+
+
+def _suffix(path: Path) -> str:
+    """Return the suffix that names the format."""
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+
+
+def _format(path: Path, format: str | None) -> str:
+    """Return the format that was asked for, or the one that the suffix names."""
+    known = ", ".join(_READERS)
+    if format is None:
+        suffix = _suffix(path)
+        if suffix not in _SUFFIXES:
+            raise FormatError(
+                f"{path}: no format has the suffix {suffix!r}; pass format=: {known}."
+            )
+        return _SUFFIXES[suffix]
+    if format not in _READERS:
+        hint = closest(format, _READERS)
+        raise FormatError(f"There is no format {format!r}; the formats are {known}.{hint}")
+    return format
+
+
+def _decode(data: bytes) -> str:
+    """Return the text of a file's bytes."""
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(f"the compressed file is damaged ({error}).") from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(f"line {line}: the text is not UTF-8; convert it.") from error
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        temporary.write_bytes(data)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,45 @@
+"""Directed networkx graphs with edges from parent to child."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taxonomist.errors import TaxonomyError, import_extra
+from taxonomist.taxonomy.build import as_id
+from taxonomist.taxonomy.core import Taxonomy
+from taxonomist.taxonomy.formats.edges import edge_ids
+
+
+def from_networkx(graph: Any, name: str = "name") -> Taxonomy:
+    """Return the taxonomy of a directed graph.
+
+    Parameters
+    ----------
+    graph
+        A ``networkx.DiGraph`` with edges from parent to child.
+    name
+        The node attribute that holds display names.
+
+    Raises
+    ------
+    TaxonomyError
+        If the graph is not directed, or its edges do not form a taxonomy.
+    """
+    is_directed = getattr(graph, "is_directed", None)
+    if is_directed is None or not is_directed():
+        raise TaxonomyError(
+            "A taxonomy needs a directed networkx graph with edges from parent to child. "
+            f"Got {graph!r} instead."
+        )
+    attributes = {as_id(node): data.get(name) for node, data in graph.nodes(data=True)}
+    names = {node: str(given) for node, given in attributes.items() if given is not None}
+    return Taxonomy.from_edges(graph.edges(), names, nodes=attributes)
+
+
+def to_networkx(taxonomy: Taxonomy) -> Any:
+    """Return a ``networkx.DiGraph``; nodes that have a display name carry it as ``name``."""
+    graph = import_extra("networkx", "io").DiGraph()
+    graph.add_nodes_from(taxonomy.nodes)
+    graph.add_nodes_from((node, {"name": name}) for node, name in taxonomy.raw_names.items())
+    graph.add_edges_from(edge_ids(taxonomy))
+    return graph

@@ -1,0 +1,137 @@
+"""OBO, the format of biological ontologies: ``[Term]`` stanzas with ``id``, ``name``, ``is_a``.
+
+Obsolete terms, other stanzas and other tags are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taxonomist.errors import FormatError, closest
+from taxonomist.taxonomy.core import Taxonomy
+from taxonomist.taxonomy.formats.edges import EdgeLines
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\\": "\\\\", "!": "\\!", "{": "\\{"}
+_ESCAPED = {"n": "\n", "t": "\t", "W": " "}
+
+# A value ends before a comment, an id also before modifiers in braces. Many files leave the
+# exclamation mark within a name, as in "Yahoo!", without its escape.
+_ID = re.compile(r"(?:\\.|[^\\!{])*")
+_NAME = re.compile(r"(?:\\.|[^\\!]|(?<! )!)*")
+
+
+class _Term(NamedTuple):
+    """The tags of a ``[Term]`` stanza with their lines."""
+
+    line: int
+    tags: list[tuple[int, str, str]]
+
+    def first(self, tag: str) -> str:
+        """Return the first value of a tag, or an empty string."""
+        return next((value for _, other, value in self.tags if other == tag), "")
+
+
+def read(text: str, *, relations: Collection[str] = ("is_a",)) -> Taxonomy:
+    """Return the taxonomy of the terms.
+
+    Parameters
+    ----------
+    text
+        The content of the file.
+    relations
+        What leads from a term to its parent: ``is_a``, or a type of ``relationship`` such as
+        ``part_of``.
+    """
+    wanted = {relations} if isinstance(relations, str) else set(relations)
+    terms: dict[str, _Term] = {}
+    for term in _terms(text):
+        node = _value(_ID, term.first("id")).strip()
+        if not node:
+            raise FormatError(f"line {term.line}: the term has no id.")
+        if node in terms:
+            raise FormatError(
+                f"line {term.line}: the term {node!r} stands on line {terms[node].line} already."
+            )
+        if _value(_ID, term.first("is_obsolete")) != "true":
+            terms[node] = term
+    if not terms:
+        raise FormatError("there is no [Term] that is not obsolete.")
+    names = {node: _value(_NAME, term.first("name")) for node, term in terms.items()}
+    edges = dict[tuple[str, str], None]()
+    for relation in sorted(wanted):
+        edges |= dict.fromkeys(_edges(terms, relation))
+    return Taxonomy.from_edges(edges, names, nodes=terms)
+
+
+def write(taxonomy: Taxonomy) -> str:
+    """Return the terms of a taxonomy.
+
+    Raises
+    ------
+    FormatError
+        If an id or a name holds a carriage return, for which OBO has no escape.
+    """
+    lines = ["format-version: 1.2"]
+    for node in taxonomy.nodes:
+        lines += ["", "[Term]", f"id: {_escape(node)}"]
+        if node in taxonomy.raw_names:
+            lines.append(f"name: {_escape(taxonomy.name(node))}")
+        lines += [f"is_a: {_escape(parent)}" for parent in taxonomy.parents(node)]
+    return "\n".join(lines) + "\n"
+
+
+def _terms(text: str) -> Iterator[_Term]:
+    """Yield the ``[Term]`` stanzas."""
+    term: _Term | None = None
+    for number, raw in enumerate(text.split("\n"), start=1):
+        line = raw.strip(" \t\r")
+        if line.startswith("["):
+            if term:
+                yield term
+            term = _Term(number, []) if line.startswith("[Term]") else None
+        elif term and line and not line.startswith("!"):
+            tag, colon, value = line.partition(":")
+            if not colon:
+                raise FormatError(f"line {number}: expected 'tag: value'; got {line!r}.")
+            term.tags.append((number, tag, value.strip(" \t")))
+    if term:
+        yield term
+
+
+def _edges(terms: dict[str, _Term], relation: str) -> EdgeLines:
+    """Return the edges that one relation gives."""
+    edges = EdgeLines()
+    for node, term in terms.items():
+        for line, tag, value in term.tags:
+            if tag == "relationship":
+                tag, _, value = value.partition(" ")
+            if tag != relation:
+                continue
+            parent = _value(_ID, value).strip()
+            if parent not in terms:
+                raise FormatError(
+                    f"line {line}: the parent {parent!r} is no term of the file, or obsolete."
+                    f"{closest(parent, terms)}"
+                )
+            edges.add(parent, node, line)
+    return edges
+
+
+def _value(pattern: re.Pattern[str], raw: str) -> str:
+    """Return a value without comment, modifiers and escapes."""
+    match = pattern.match(raw)
+    value = match[0].rstrip(" \t") if match else ""
+    return re.sub(r"\\(.)", lambda escape: _ESCAPED.get(escape[1], escape[1]), value)
+
+
+def _escape(value: str) -> str:
+    """Return an id or a name as OBO writes it."""
+    if "\r" in value:
+        raise FormatError(f"OBO cannot hold the carriage return in {value!r}; rename the node.")
+    escaped = "".join(_ESCAPES.get(letter, letter) for letter in value)
+    # Blanks at the ends would be taken for layout.
+    return re.sub(r"^ | $", r"\\W", escaped)

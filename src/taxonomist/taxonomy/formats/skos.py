@@ -1,0 +1,239 @@
+"""SKOS vocabularies in Turtle, RDF/XML and JSON-LD, through rdflib.
+
+``skos:broader`` and ``skos:narrower`` are the edges and ``skos:prefLabel`` gives the names.
+Blank nodes are left out, and so are deprecated concepts with none below them. Concepts without
+a broader one are the tops, joined under ``ROOT`` if there are several.
+
+When written, an artificial root is no concept but the concept scheme, with the root's id as its
+``skos:notation``, and the nodes below it are its top concepts. Ids that are no http(s) or URN
+addresses are percent-encoded behind a base address and kept as notations.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from taxonomist.errors import FormatError, closest, import_extra, some
+from taxonomist.taxonomy.build import is_artificial
+from taxonomist.taxonomy.core import Taxonomy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+BASE = "urn:taxonomist:"
+"""Where ids that are no addresses of their own are put."""
+
+_ADDRESS = re.compile(r"(https?://|urn:)[\w!#$%&'()*+,./:;=?@~-]+", re.ASCII)
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def read(
+    text: str,
+    *,
+    syntax: str,
+    id: str = "uri",
+    language: str = "en",
+    scheme: str | None = None,
+    base: str = BASE,
+) -> Taxonomy:
+    """Return the taxonomy of a vocabulary.
+
+    Parameters
+    ----------
+    text
+        The content of the file.
+    syntax
+        ``"turtle"``, ``"xml"`` or ``"json-ld"``.
+    id
+        What a node's id is: ``"uri"``; ``"notation"``, where a concept has one, else its URI;
+        ``"fragment"``, the URI's last part, after ``#``, ``/`` or ``:``.
+    language
+        Language of the names; where there is none in it, one without a language or in the
+        alphabetically first language is taken.
+    scheme
+        URI of the concept scheme to read; all by default.
+    base
+        URIs that start so are ids that ``write`` encoded with this base; they are decoded.
+    """
+    if id not in ("uri", "notation", "fragment"):
+        raise ValueError(f"id must be 'uri', 'notation' or 'fragment'. Got {id!r} instead.")
+    vocabulary = _Vocabulary(text, syntax)
+    if scheme is not None:
+        vocabulary.keep_scheme(scheme)
+    root, below = vocabulary.artificial_root()
+    if not vocabulary.concepts:
+        raise FormatError("there is no skos:Concept in the file.")
+    ids = _distinct({uri: vocabulary.id_of(uri, id, base) for uri in vocabulary.concepts})
+    names = {ids[uri]: vocabulary.name_of(uri, language) for uri in ids}
+    edges = {(ids[parent], ids[child]) for parent, child in vocabulary.edges}
+    if root is not None:
+        top = vocabulary.notation(root)
+        names[top] = vocabulary.name_of(root, language)
+        edges |= {(top, ids[uri]) for uri in below}
+    return Taxonomy.from_edges(sorted(edges), names, nodes=sorted(names))
+
+
+def write(taxonomy: Taxonomy, *, syntax: str, base: str = BASE, language: str | None = None) -> str:
+    """Return the vocabulary of a taxonomy.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy to write.
+    syntax
+        ``"turtle"``, ``"xml"`` or ``"json-ld"``.
+    base
+        What the URIs of ids start with that are no addresses themselves; pass the same to ``read``.
+    language
+        Language tag of the names; none by default.
+    """
+    rdflib = import_extra("rdflib", "skos")
+    skos, literal = rdflib.SKOS, rdflib.Literal
+    if syntax == "xml":
+        _check_xml((*taxonomy.nodes, *taxonomy.names))
+    # This store keeps the order of insertion, the default one does not.
+    graph = rdflib.Graph("SimpleMemory", bind_namespaces="none")
+    graph.bind("rdf", rdflib.RDF)
+    graph.bind("skos", skos)
+    uris = {node: rdflib.URIRef(_address(node, base)) for node in taxonomy.nodes}
+    scheme = taxonomy.root if taxonomy.has_artificial_root else None
+    for node, uri in uris.items():
+        kind = skos.ConceptScheme if node == scheme else skos.Concept
+        graph.add((uri, rdflib.RDF.type, kind))
+        if str(uri) != node:
+            graph.add((uri, skos.notation, literal(node)))
+        if node in taxonomy.raw_names:
+            graph.add((uri, skos.prefLabel, literal(taxonomy.name(node), lang=language)))
+        for parent in taxonomy.parents(node):
+            relation = skos.topConceptOf if parent == scheme else skos.broader
+            graph.add((uri, relation, uris[parent]))
+    text = str(graph.serialize(format=syntax))
+    return _sorted_json(text) if syntax == "json-ld" else text
+
+
+class _Vocabulary:
+    """The concepts of an RDF graph and the edges between them."""
+
+    def __init__(self, text: str, syntax: str) -> None:
+        rdflib = import_extra("rdflib", "skos")
+        self.skos = rdflib.SKOS
+        self.graph = rdflib.Graph(bind_namespaces="none")
+        try:
+            with warnings.catch_warnings():
+                # The JSON-LD parser uses what rdflib itself calls deprecated.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self.graph.parse(data=text, format=syntax)
+        except Exception as error:  # the parsers also raise IndexError and the like
+            reason = " ".join(str(error).split())
+            raise FormatError(f"this is not valid {syntax}: {reason}") from error
+        edges = {*self.graph.subject_objects(self.skos.narrower)}
+        edges |= {(wide, narrow) for narrow, wide in self.graph.subject_objects(self.skos.broader)}
+        concepts = {*self.graph.subjects(rdflib.RDF.type, self.skos.Concept)}.union(*edges)
+        deprecated = {
+            uri
+            for uri, value in self.graph.subject_objects(rdflib.OWL.deprecated)
+            if str(value) in ("true", "1")
+        }
+        # Without a deprecated concept in the middle, those below it would become tops.
+        dropped = deprecated - {wide for wide, _ in edges}
+        self.concepts = {uri for uri in concepts - dropped if isinstance(uri, rdflib.URIRef)}
+        self.edges = {edge for edge in edges if self.concepts.issuperset(edge)}
+        self.schemes = {
+            *self.graph.subjects(rdflib.RDF.type, self.skos.ConceptScheme),
+            *self.graph.objects(None, self.skos.inScheme),
+        }
+
+    def keep_scheme(self, scheme: str) -> None:
+        """Drop what is not in a concept scheme."""
+        found = {uri for uri in self.schemes if str(uri) == scheme}
+        if not found:
+            known = sorted(map(str, self.schemes))
+            raise FormatError(
+                f"there is no concept scheme {scheme!r}; the schemes are {some(known)}."
+                f"{closest(scheme, known)}"
+            )
+        self.schemes = found
+        uri = min(found)
+        self.concepts &= {*self.graph.subjects(self.skos.inScheme, uri)} | self._tops(uri)
+        self.edges = {edge for edge in self.edges if self.concepts.issuperset(edge)}
+
+    def artificial_root(self) -> tuple[Any, set[Any]]:
+        """Return the scheme that stands for an artificial root, if any, and the tops below it."""
+        for uri in sorted(self.schemes):
+            if is_artificial(self.notation(uri)):
+                return uri, self._tops(uri) & self.concepts
+        return None, set()
+
+    def notation(self, uri: Any) -> str:
+        """Return the notation, the first of several, or an empty string."""
+        notations = self.graph.objects(uri, self.skos.notation)
+        return min((str(notation).strip() for notation in notations), default="")
+
+    def id_of(self, uri: Any, kind: str, base: str) -> str:
+        """Return the id of a concept."""
+        if kind == "notation" and (notation := self.notation(uri)):
+            return notation
+        if uri.startswith(base):
+            return unquote(uri.removeprefix(base))
+        return re.split("[#/:]", uri.rstrip("#/:"))[-1] if kind == "fragment" else str(uri)
+
+    def name_of(self, uri: Any, language: str) -> str:
+        """Return the preferred label in a language or, failing that, in another."""
+        labels = self.graph.objects(uri, self.skos.prefLabel)
+        ranked = [
+            (_rank(getattr(label, "language", None), language), str(label)) for label in labels
+        ]
+        return min(ranked)[1] if ranked else ""
+
+    def _tops(self, scheme: Any) -> set[Any]:
+        """Return the top concepts of a scheme."""
+        return {
+            *self.graph.objects(scheme, self.skos.hasTopConcept),
+            *self.graph.subjects(self.skos.topConceptOf, scheme),
+        }
+
+
+def _rank(tag: str | None, language: str) -> tuple[int, str]:
+    """Return a sort key: the language itself, a variant of it, no language, then any other."""
+    tag, language = (tag or "").lower(), language.lower()
+    if tag == language:
+        return 0, tag
+    return (1 if tag.startswith(f"{language}-") else 2), tag
+
+
+def _distinct(ids: dict[Any, str]) -> dict[Any, str]:
+    """Return the ids by URI, or say which concepts would share one."""
+    taken: dict[str, Any] = {}
+    for uri in sorted(ids):
+        other = taken.setdefault(ids[uri], uri)
+        if other != uri:
+            raise FormatError(
+                f"the concepts {str(other)!r} and {str(uri)!r} would both have the id "
+                f'{ids[uri]!r}; read with id="uri".'
+            )
+    return ids
+
+
+def _address(node: str, base: str) -> str:
+    """Return the URI of a node."""
+    if _ADDRESS.fullmatch(node) and not node.startswith((base, BASE)):
+        return node
+    return base + quote(node, safe="")
+
+
+def _sorted_json(text: str) -> str:
+    """Return a JSON-LD document with its nodes in order; rdflib takes them from a set."""
+    nodes = sorted(json.loads(text), key=itemgetter("@id"))
+    return json.dumps(nodes, ensure_ascii=False, indent=1) + "\n"
+
+
+def _check_xml(texts: Iterable[str]) -> None:
+    """Refuse characters that XML cannot hold."""
+    for text in texts:
+        if _NOT_XML.search(text):
+            raise FormatError(f"XML cannot hold a character of {text!r}; write Turtle instead.")

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taxonomist.datasets import read, read_csv, read_jsonl, read_parquet
+from taxonomist.errors import FormatError, LabelError
+from taxonomist.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TAXONOMY = Taxonomy.from_edges([("a", "b"), ("a", "c")])
+ROWS = [
+    {
+        "id": "1",
+        "title": "T",
+        "text": 'Räksmörgås, "q"\nnext',
+        "labels": ["b", "c"],
+        "split": "train",
+    },
+    {"id": "2", "title": "", "text": "", "labels": ["b"], "split": None},
+]
+
+
+def write_jsonl(path: Path, rows: list[object]) -> Path:
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def write_csv(path: Path, delimiter: str = ",") -> Path:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(ROWS[0]), delimiter=delimiter)
+        writer.writeheader()
+        for row in ROWS:
+            writer.writerow(row | {"labels": "; ".join(row["labels"])})
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.ndjson"])
+def test_jsonl(tmp_path: Path, name: str) -> None:
+    corpus = read(write_jsonl(tmp_path / name, ROWS), TAXONOMY, text=("title", "text"))
+    assert corpus.name == "a"
+    assert corpus.texts == ['T\nRäksmörgås, "q"\nnext', ""]
+    assert corpus.labels == [("b", "c"), ("b",)]
+    assert corpus.ids == ["1", "2"]
+    assert corpus.split is not None
+    assert corpus.split.tolist() == ["train", "unused"]
+    assert corpus.folds is None
+    assert corpus.taxonomy is TAXONOMY
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ","), ("a.tsv", "\t")])
+def test_csv_reads_the_same_as_jsonl(tmp_path: Path, name: str, delimiter: str) -> None:
+    table = read(write_csv(tmp_path / name, delimiter), TAXONOMY, label_sep=";")
+    lines = read(write_jsonl(tmp_path / "a.jsonl", ROWS), TAXONOMY)
+    assert (table.texts, table.labels, table.ids) == (lines.texts, lines.labels, lines.ids)
+    assert table.split is not None
+    assert lines.split is not None
+    assert table.split.tolist() == lines.split.tolist()
+
+
+def test_parquet_reads_the_same_as_jsonl(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.Table.from_pylist(ROWS), tmp_path / "a.parquet")
+    table = read(tmp_path / "a.parquet", TAXONOMY)
+    lines = read(write_jsonl(tmp_path / "a.jsonl", ROWS), TAXONOMY)
+    assert (table.texts, table.labels, table.ids) == (lines.texts, lines.labels, lines.ids)
+
+
+def test_taxonomy_from_file_or_flat(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", ROWS)
+    TAXONOMY.write(tmp_path / "taxonomy.csv")
+    assert read_jsonl(path, tmp_path / "taxonomy.csv").taxonomy == TAXONOMY
+    assert read_jsonl(path).taxonomy == Taxonomy.flat(["b", "c"])
+
+
+def test_labels_are_cleaned(tmp_path: Path) -> None:
+    rows = [{"text": 5, "labels": [" b ", "b", 7]}, {"text": "", "labels": []}]
+    corpus = read_jsonl(write_jsonl(tmp_path / "a.jsonl", rows))
+    assert corpus.labels == [("b", "7"), ()]
+    assert corpus.texts == ["5", ""]
+    assert corpus.ids is None
+    assert corpus.split is None
+
+
+def test_without_labels(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": "x"}])
+    assert read_jsonl(path, TAXONOMY, labels=None).labels == [()]
+    with pytest.raises(FormatError, match="no labels; give the taxonomy"):
+        read_jsonl(path, labels=None)
+
+
+def test_folds(tmp_path: Path) -> None:
+    rows = [{"text": "x", "labels": "b", "part": 2}, {"text": "y", "labels": "b", "part": "0"}]
+    corpus = read_jsonl(write_jsonl(tmp_path / "a.jsonl", rows), fold="part")
+    assert corpus.folds is not None
+    assert corpus.folds.tolist() == [2, 0]
+
+
+def test_long_documents_and_blank_lines_in_csv(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,labels\n" + "x" * 200_000 + ",b\n\n", encoding="utf-8")
+    limit = csv.field_size_limit()
+    assert [len(text) for text in read_csv(path).texts or ()] == [200_000]
+    assert csv.field_size_limit() == limit
+
+
+def test_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("\ufefftext,labels\r\nx,b\r\n".encode())
+    assert read_csv(path).texts == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "line 2: not JSON"),
+        ("[1]", "line 2: a JSON object is needed, got list"),
+        ('{"text": "x"}', "line 2: no column 'labels', only 'text'"),
+        ('{"txt": "x", "labels": "b"}', "line 2: no column 'text'.*Did you mean 'txt'"),
+        ('{"text": null, "labels": "b"}', "line 2: column 'text' has to hold text, got 'None'"),
+        ('{"text": NaN, "labels": "b"}', "line 2: column 'text' has to hold text, got 'nan'"),
+        ('{"text": ["x"], "labels": "b"}', "line 2: column 'text' has to hold text"),
+        ('{"text": "x", "labels": null}', "line 2: a label is missing"),
+        ('{"text": "x", "labels": NaN}', "line 2: a label is missing"),
+        ('{"text": "x", "labels": " "}', "line 2: a label is missing"),
+        ('{"text": "x", "labels": ["b", null]}', "line 2: a label is missing"),
+        ('{"text": "x", "labels": "b", "fold": "x"}', "line 2: a fold is a whole number"),
+    ],
+)
+def test_faulty_json_lines(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "x", "labels": "b"}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=message):
+        read_jsonl(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("text,labels\n", "holds no items"),
+        ("text,labels\nx\n", "line 2: 1 cells where the header has 2"),
+        ("text,labels\nx,b,c\n", "line 2: 3 cells where the header has 2"),
+        ("text,labels\nx,\n", "line 2: a label is missing"),
+        ("text,label\nx,b\n", "no column 'labels'.*Did you mean 'label'"),
+        ("text,labels,text\nx,b,y\n", "names a column twice"),
+    ],
+)
+def test_faulty_csv(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError, match=message):
+        read_csv(path)
+
+
+def test_named_column_must_be_there(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", ROWS)
+    with pytest.raises(FormatError, match="no column 'key'"):
+        read_jsonl(path, id="key")
+    with pytest.raises(TypeError, match="labelz"):
+        read_jsonl(path, labelz="x")
+
+
+def test_unknown_label(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": "x", "labels": "z"}])
+    with pytest.raises(LabelError, match="'z'"):
+        read_jsonl(path, TAXONOMY)
+
+
+def test_what_cannot_be_decoded(tmp_path: Path) -> None:
+    latin = tmp_path / "a.csv"
+    latin.write_bytes("text,labels\nå,b\n".encode("latin-1"))
+    with pytest.raises(FormatError, match="is not UTF-8"):
+        read_csv(latin)
+    plain = tmp_path / "a.csv.gz"
+    plain.write_text("text,labels\nx,b\n", encoding="utf-8")
+    with pytest.raises(FormatError, match="not a complete gzip file"):
+        read_csv(plain)
+    with pytest.raises(FormatError, match="is not a Parquet file"):
+        read_parquet(latin)
+
+
+def test_unknown_suffix(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"names no format; known are \.jsonl"):
+        read(tmp_path / "a.docx")
