@@ -82,9 +82,10 @@ def _tree(taxonomy: Taxonomy, corpus: Corpus) -> Tree:
 
 def show_documents(console: Console, test: Corpus, predicted: Any, seed: int) -> None:
     """Print three held-out documents with the path they were filed under."""
+    texts = test.texts or []
     chosen = np.random.default_rng(seed).choice(len(test), size=3, replace=False)
     for i in chosen.tolist():
-        title, _, abstract = test.texts[i].partition("\n")
+        title, _, abstract = texts[i].partition("\n")
         right = predicted[i] == test.y[i]
         text = Text(f"{' '.join(abstract.split())[:240]} …\n\n", style="dim")
         text.append("filed under  ", style="bold")
