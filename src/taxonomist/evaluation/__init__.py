@@ -1,0 +1,42 @@
+"""Evaluation protocols: folds, cross-validation, learning curves, tests and comparisons.
+
+A :class:`Plan` says what is measured and how; :func:`cross_validate`, :func:`learning_curve` and
+:func:`compare` carry it out for models.
+"""
+
+from __future__ import annotations
+
+from taxonomist.evaluation.comparison import Cell, Comparison, compare
+from taxonomist.evaluation.cross_validation import CrossValidation, cross_validate
+from taxonomist.evaluation.learning_curve import LearningCurve, learning_curve
+from taxonomist.evaluation.measures import MEASURES, Measure
+from taxonomist.evaluation.plan import Plan
+from taxonomist.evaluation.significance import (
+    Interval,
+    PermutationResult,
+    bootstrap_interval,
+    permutation_test,
+    smallest_p_value,
+)
+from taxonomist.evaluation.splits import GivenFolds, StratifiedFolds, sample_per_category
+
+__all__ = [
+    "MEASURES",
+    "Cell",
+    "Comparison",
+    "CrossValidation",
+    "GivenFolds",
+    "Interval",
+    "LearningCurve",
+    "Measure",
+    "PermutationResult",
+    "Plan",
+    "StratifiedFolds",
+    "bootstrap_interval",
+    "compare",
+    "cross_validate",
+    "learning_curve",
+    "permutation_test",
+    "sample_per_category",
+    "smallest_p_value",
+]

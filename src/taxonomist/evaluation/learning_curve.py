@@ -1,0 +1,145 @@
+"""Learning curves over the number of training items per category.
+
+Each repeat draws its own sample of each size. The draw depends on seed, size and repeat
+and not on the model, so that curves of several models are paired.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from taxonomist.evaluation.cross_validation import deviation
+from taxonomist.evaluation.measures import Measure, as_measures
+from taxonomist.evaluation.plan import Plan, Task, run
+from taxonomist.evaluation.splits import check_lengths, n_rows, sample_per_category, take
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from taxonomist._typing import Codes, Floats
+
+    Pool: TypeAlias = tuple[Codes, Any, Any]
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """The results of a learning curve.
+
+    Attributes
+    ----------
+    measures
+        What was measured.
+    sizes
+        Numbers of training items per category.
+    values
+        For each measure an array of shape (n_sizes, n_repeats).
+    n_train
+        Numbers of training items, of shape (n_sizes, n_repeats).
+    fit_seconds
+        Seconds of training, of shape (n_sizes, n_repeats).
+    """
+
+    measures: tuple[Measure, ...]
+    sizes: tuple[int, ...]
+    values: Mapping[str, Floats]
+    n_train: Codes
+    fit_seconds: Floats
+
+    @property
+    def mean(self) -> dict[str, Floats]:
+        """The mean of each measure over repeats, for each size."""
+        return {name: values.mean(axis=1) for name, values in self.values.items()}
+
+    @property
+    def std(self) -> dict[str, Floats]:
+        """The standard deviation of each measure over repeats; NaN for a single repeat."""
+        return {name: deviation(values) for name, values in self.values.items()}
+
+
+def learning_curve(
+    model: Any,
+    X: Any,
+    y: Any,
+    plan: Plan,
+    *,
+    sizes: Sequence[int],
+    n_repeats: int = 10,
+    test: tuple[Any, Any] | None = None,
+) -> LearningCurve:
+    """Measure a model that is trained on few items per category, for several sizes.
+
+    Parameters
+    ----------
+    model
+        A scikit-learn classifier; a clone of it is fitted for each sample.
+    X
+        The items: a list of texts, an array, a sparse matrix or a data frame.
+    y
+        Their labels: one per item, label sets, or an indicator matrix.
+    plan
+        Measures, folds, taxonomy and how to run. Repeat r samples from the training items of
+        fold r and is measured on its test items; after the last fold the first comes again.
+    sizes
+        Numbers of training items per category; where a category has fewer, all are taken.
+    n_repeats
+        Number of samples of each size.
+    test
+        Items and labels of a fixed test set; samples are then drawn from all of ``X``.
+
+    Returns
+    -------
+    LearningCurve
+        Values per size and repeat, their means and standard deviations.
+
+    Raises
+    ------
+    LabelError
+        The labels fit neither the items nor the taxonomy, or cannot be split.
+    ValueError
+        There are no sizes, one is below 1 or comes twice, or there are no repeats.
+    """
+    measures = as_measures(plan.measures)
+    sizes = tuple(map(int, sizes))
+    if not sizes or min(sizes) < 1 or len(set(sizes)) < len(sizes) or n_repeats < 1:
+        message = f"sizes must be different and, like n_repeats, positive: {sizes}, {n_repeats}."
+        raise ValueError(message)
+    tasks = _tasks(model, (X, y), _pools(X, y, plan, test), sizes, n_repeats, plan.random_state)
+    outcomes = run(tasks, len(sizes) * n_repeats, plan)
+    shape = len(sizes), n_repeats
+    return LearningCurve(
+        measures,
+        sizes,
+        {m.name: np.reshape([o.values[m.name] for o in outcomes], shape) for m in measures},
+        np.reshape([o.n_train for o in outcomes], shape),
+        np.reshape([o.fit_seconds for o in outcomes], shape),
+    )
+
+
+def _pools(X: Any, y: Any, plan: Plan, test: tuple[Any, Any] | None) -> list[Pool]:
+    """Return the items to sample from, each time with the items and labels to test on."""
+    if test is None:
+        return [(train, take(X, held), take(y, held)) for train, held in plan.splits(X, y)]
+    check_lengths(X, y)
+    check_lengths(*test)
+    return [(np.arange(n_rows(X)), *test)]
+
+
+def _tasks(
+    model: Any,
+    data: tuple[Any, Any],
+    pools: list[Pool],
+    sizes: tuple[int, ...],
+    n_repeats: int,
+    seed: int,
+) -> Iterator[Task]:
+    """Yield a task per size and repeat."""
+    X, y = data
+    for size in sizes:
+        for repeat in range(n_repeats):
+            train, X_test, y_test = pools[repeat % len(pools)]
+            sample = train[sample_per_category(take(y, train), size, [seed, size, repeat])]
+            description = f"{size} per category, repeat {repeat + 1} of {n_repeats}"
+            yield Task(description, model, take(X, sample), take(y, sample), X_test, y_test)

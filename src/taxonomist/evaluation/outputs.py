@@ -1,0 +1,107 @@
+"""What a fitted model says of test items, in the form that the measures take.
+
+Models answer in the columns of their own ``classes_``, and a flat model knows only the
+categories that it was trained on. Here columns become ids, and a category that a model does
+not know ranks behind all that it knows.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import LabelError
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taxonomist._typing import Floats
+    from taxonomist.taxonomy import Taxonomy
+
+
+def taxonomy_of(model: Any) -> Taxonomy | None:
+    """Return the taxonomy that a fitted model, also in a pipeline or a search, works with."""
+    model = getattr(model, "best_estimator_", model)
+    if hasattr(model, "steps"):
+        return taxonomy_of(model.steps[-1][1])
+    return getattr(model, "taxonomy_", None)
+
+
+def truth_of(model: Any, y: Any, taxonomy: Taxonomy | None) -> Any:
+    """Return labels as they are, but an indicator over nodes or the model's classes as ids."""
+    return _label_lists(y, taxonomy.nodes if taxonomy else None, _ids(model))
+
+
+def predictions(model: Any, X: Any, taxonomy: Taxonomy | None) -> Any:
+    """Return one label per item, or label sets: lists of ids where the columns have ids."""
+    return _label_lists(model.predict(X), _ids(model), taxonomy.nodes if taxonomy else None)
+
+
+def scored_truth(
+    model: Any, X: Any, y: Any, taxonomy: Taxonomy | None
+) -> tuple[Any, Floats, Sequence[Any]]:
+    """Return truth, scores and classes, with a column for each label of the truth."""
+    scores = _scores(model, X)
+    if _is_table(y) and _ids(model) is None:
+        # Fitted on an indicator, a scikit-learn model numbers its columns.
+        named = taxonomy is not None and taxonomy.n_nodes == scores.shape[1]
+        return y, scores, taxonomy.nodes if taxonomy and named else range(scores.shape[1])
+    y = truth_of(model, y, taxonomy)
+    is_sets = labels.is_label_sets(y)
+    if is_sets and taxonomy is not None:
+        # An ancestor that comes with a descendant is no category of its own.
+        Y = labels.most_specific(taxonomy, labels.encode_sets(taxonomy, y))
+        y = labels.decode_sets(taxonomy, Y)
+    known = dict.fromkeys(model.classes_)
+    wanted = dict.fromkeys(label for row in y for label in row) if is_sets else dict.fromkeys(y)
+    unknown = [label for label in wanted if label not in known]
+    last = np.full((scores.shape[0], len(unknown)), -np.inf)
+    return y, np.hstack([scores, last]), [*known, *unknown]
+
+
+def _is_table(y: Any) -> bool:
+    """Return whether labels come as an indicator matrix."""
+    return getattr(y, "ndim", 1) == 2 and (hasattr(y, "tocsr") or _kind(y) not in "OUST")
+
+
+def _kind(values: Any) -> str:
+    """Return the kind of the elements of an array or a sequence."""
+    return np.asarray(values).dtype.kind
+
+
+def _ids(model: Any) -> Sequence[str] | None:
+    """Return the ids of the model's columns, or None where they are only numbered."""
+    classes = getattr(model, "classes_", ())
+    return list(classes) if len(classes) and _kind(classes) in "OUT" else None
+
+
+def _label_lists(y: Any, *columns: Sequence[str] | None) -> Any:
+    """Return an indicator as lists of ids, by the first of the columns' ids that fit."""
+    from scipy.sparse import csr_array
+
+    if not _is_table(y):
+        return y
+    names = next((ids for ids in columns if ids is not None and len(ids) == y.shape[1]), None)
+    if names is None:
+        return y
+    Y = csr_array(y if hasattr(y, "tocsr") else np.asarray(y))
+    Y.eliminate_zeros()
+    found = [names[column] for column in Y.indices.tolist()]
+    return [found[start:end] for start, end in pairwise(Y.indptr.tolist())]
+
+
+def _scores(model: Any, X: Any) -> Floats:
+    """Return a score per item and class from whichever method the model has."""
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(model, method):
+            scores = np.asarray(getattr(model, method)(X), dtype=np.float64)
+            # A decision between two classes comes as one number, in favour of the second.
+            return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    message = (
+        f"{type(model).__name__} has neither decision_function nor predict_proba, which "
+        "measures of rankings need; choose measures of predictions."
+    )
+    raise LabelError(message)

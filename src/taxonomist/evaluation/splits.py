@@ -1,0 +1,311 @@
+"""Who is trained on and who is tested: stratified folds, given folds, few items per category.
+
+All three take labels in either form, one label per item or a set of labels per item, and need no
+taxonomy. Categories with fewer items than folds, even a single one, are legal: their items
+are tested in some folds and missing from training in the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import LabelError
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import CSR, Codes
+    from taxonomist.evaluation.significance import Seed
+
+
+@dataclass(frozen=True)
+class StratifiedFolds:
+    """Folds of equal size that share out the items of every category evenly.
+
+    With one label per item, the numbers of items of a category in any two folds differ by at most
+    one, and so do the sizes of the folds. With label sets the sizes are as equal, and the
+    labels are spread from the rarest to the most frequent: each item goes to the fold that still
+    lacks most of the label, a plain form of iterative stratification. A scikit-learn splitter.
+
+    Parameters
+    ----------
+    n_splits
+        Number of folds, at least 2.
+    shuffle
+        Whether to draw the folds at random; otherwise the order of the items decides.
+    random_state
+        Seed of the shuffling; an integer gives the same folds at each call.
+    """
+
+    n_splits: int = 3
+    shuffle: bool = True
+    random_state: Seed = None
+
+    def __post_init__(self) -> None:
+        if self.n_splits < 2:
+            message = f"n_splits must be at least 2, not {self.n_splits!r}."
+            raise ValueError(message)
+
+    def folds(self, y: Any) -> Codes:
+        """Return the number of the fold that tests each item.
+
+        Parameters
+        ----------
+        y
+            One label per item, a sequence of label sets, or an indicator matrix (dense or sparse).
+
+        Returns
+        -------
+        ndarray
+            A number from 0 to ``n_splits - 1`` per item.
+
+        Raises
+        ------
+        LabelError
+            A label is missing, or there are fewer items than folds.
+        """
+        n_items = n_rows(y)
+        if n_items < self.n_splits:
+            message = f"Cannot make {self.n_splits} folds of {n_items} items; lower n_splits."
+            raise LabelError(message)
+        rng = np.random.default_rng(self.random_state)
+        order = rng.permutation(n_items) if self.shuffle else np.arange(n_items)
+        if labels.is_label_sets(y):
+            return _spread_sets(_indicator(y), order, self.n_splits)
+        codes = _codes(y)
+        if self.shuffle:
+            codes = rng.permutation(codes.max() + 1)[codes]
+        # Dealt out like cards, category after category: no two folds differ by more than one.
+        folds = np.empty(n_items, dtype=np.intp)
+        folds[order[np.argsort(codes[order], kind="stable")]] = np.arange(n_items) % self.n_splits
+        return folds
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Codes, Codes]]:
+        """Yield the training and test items of each fold.
+
+        Parameters
+        ----------
+        X
+            The items; only their number is used.
+        y
+            Their labels, in any form.
+        groups
+            Must be None: groups are not kept together.
+
+        Yields
+        ------
+        tuple of ndarray
+            Sorted indices of the training items and of the test items.
+
+        Raises
+        ------
+        LabelError
+            See :meth:`folds`; or ``X`` and ``y`` have different lengths, or there is no ``y``.
+        ValueError
+            Groups were given.
+        """
+        if groups is not None:
+            message = "StratifiedFolds cannot keep groups together; use StratifiedGroupKFold."
+            raise ValueError(message)
+        if y is None:
+            message = "StratifiedFolds needs the labels y of the items."
+            raise LabelError(message)
+        check_lengths(X, y)
+        return _pairs(self.folds(y))
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """Return the number of folds; the arguments are scikit-learn's interface."""
+        return self.n_splits
+
+
+class GivenFolds:
+    """Folds that come with the data; -1 marks items that are always trained on.
+
+    A fixed split is the case of one fold: -1 for the training items, 0 for the test items.
+
+    Parameters
+    ----------
+    folds
+        An integer per item: the number of the fold that tests it, or -1.
+
+    Raises
+    ------
+    ValueError
+        The numbers are not integers from -1, or some fold would have no items left to train on.
+    """
+
+    def __init__(self, folds: ArrayLike) -> None:
+        given = np.asarray(folds)
+        if given.ndim != 1 or given.dtype.kind not in "iu" or given.size == 0 or given.min() < -1:
+            message = f"folds must be a sequence of integers from -1, not {folds!r}."
+            raise ValueError(message)
+        if given.max() < 0 or given.min() == given.max():
+            message = f"All items are in fold {given[0]}: nothing is left to train or to test on."
+            raise ValueError(message)
+        self.fold_numbers = given.astype(np.intp)
+
+    def __repr__(self) -> str:
+        return f"GivenFolds({self.get_n_splits()} folds of {self.fold_numbers.size} items)"
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Codes, Codes]]:  # noqa: ARG002
+        """Yield the training and test items of each fold, in the order of their numbers.
+
+        Parameters
+        ----------
+        X
+            The items; only their number is used.
+        y, groups
+            Not used; scikit-learn's interface.
+
+        Yields
+        ------
+        tuple of ndarray
+            Sorted indices of the training items and of the test items.
+
+        Raises
+        ------
+        LabelError
+            The number of items is not that of the fold numbers.
+        """
+        check_lengths(X, self.fold_numbers, "folds")
+        return _pairs(self.fold_numbers)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """Return the number of folds; the arguments are scikit-learn's interface."""
+        return int(np.unique(self.fold_numbers[self.fold_numbers >= 0]).size)
+
+
+def sample_per_category(y: Any, k: int, random_state: Seed = None) -> Codes:
+    """Draw at most ``k`` items of each category, all of them where there are fewer.
+
+    Parameters
+    ----------
+    y
+        One label per item, a sequence of label sets, or an indicator matrix (dense or sparse).
+        An item with several labels counts for each of them, and is drawn while one of them
+        has fewer than ``k`` items; frequent labels can so exceed ``k``.
+    k
+        Number of items per category, at least 1.
+    random_state
+        Seed of the draw.
+
+    Returns
+    -------
+    ndarray
+        Sorted indices of the drawn items.
+
+    Raises
+    ------
+    LabelError
+        There are no items, or a label is missing.
+    ValueError
+        ``k`` is below 1.
+    """
+    if k < 1:
+        message = f"k must be at least 1, not {k!r}."
+        raise ValueError(message)
+    order = np.random.default_rng(random_state).permutation(n_rows(y))
+    if labels.is_label_sets(y):
+        return _sample_sets(_indicator(y), order, k)
+    codes = _codes(y)
+    order = order[np.argsort(codes[order], kind="stable")]
+    rank = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
+    return np.sort(order[rank < k])
+
+
+def n_rows(data: Any) -> int:
+    """Return the number of items of a list, array, sparse matrix or data frame."""
+    return int(data.shape[0]) if hasattr(data, "shape") else len(data)
+
+
+def take(data: Any, indices: Codes) -> Any:
+    """Return the given items of a list, array, sparse matrix or data frame."""
+    if hasattr(data, "iloc"):
+        return data.iloc[indices]
+    if hasattr(data, "tocsr"):
+        return data.tocsr()[indices]
+    return data[indices] if hasattr(data, "shape") else [data[i] for i in indices]
+
+
+def check_lengths(X: Any, y: Any, name: str = "y") -> None:
+    """Refuse labels that do not belong to as many items."""
+    if n_rows(X) != n_rows(y):
+        message = f"X has {n_rows(X)} items, but {name} has {n_rows(y)}."
+        raise LabelError(message)
+
+
+def _pairs(folds: Codes) -> Iterator[tuple[Codes, Codes]]:
+    """Yield the items outside and inside of each fold."""
+    for fold in np.unique(folds[folds >= 0]):
+        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+
+
+def _codes(y: Any) -> Codes:
+    """Return the labels numbered by first appearance."""
+    values = np.asarray(y).tolist() if hasattr(y, "shape") else list(y)
+    if not values:
+        message = "There are no items: y is empty."
+        raise LabelError(message)
+    for i, value in enumerate(values):
+        if value is None or value != value:
+            message = f"y[{i}] is {value!r}; leave items without a label out."
+            raise LabelError(message)
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp)
+
+
+def _indicator(y: Any) -> CSR:
+    """Return label sets as a sparse matrix, one row per item and one column per label."""
+    from scipy.sparse import csr_array
+
+    y = y if hasattr(y, "tocsr") or not hasattr(y, "shape") else np.asarray(y)
+    if getattr(y, "ndim", 1) == 2 and y.dtype.kind not in "OUST":
+        matrix = csr_array(y, dtype=bool)
+        matrix.eliminate_zeros()
+        return matrix
+    # Sorted, since sets of strings iterate in another order in each process.
+    rows = [sorted({label for label in row if label not in (None, "")}, key=str) for row in y]
+    numbers: dict[Any, int] = {}
+    columns = [numbers.setdefault(label, len(numbers)) for row in rows for label in row]
+    indptr = np.cumsum([0, *map(len, rows)])
+    shape = (len(rows), max(1, len(numbers)))
+    return csr_array((np.ones(len(columns), dtype=bool), columns, indptr), shape=shape)
+
+
+def _spread_sets(Y: CSR, order: Codes, n_splits: int) -> Codes:
+    """Return folds of equal size with the labels of Y spread from the rarest to the commonest."""
+    n_items = Y.shape[0]
+    folds = np.full(n_items, -1, dtype=np.intp)
+    room = np.full(n_splits, n_items // n_splits) + (np.arange(n_splits) < n_items % n_splits)
+    by_label = Y[order].tocsc()
+    counts = np.diff(by_label.indptr)
+    lacking = np.repeat(counts[:, None] / n_splits, n_splits, axis=1)
+    for label in np.argsort(counts, kind="stable"):
+        for item in order[by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]]:
+            if folds[item] >= 0:
+                continue
+            need = np.where(room > 0, lacking[label], -np.inf)
+            fold = np.lexsort((room, need))[-1]
+            folds[item] = fold
+            room[fold] -= 1
+            lacking[Y.indices[Y.indptr[item] : Y.indptr[item + 1]], fold] -= 1
+    folds[order[folds[order] < 0]] = np.repeat(np.arange(n_splits), room)
+    return folds
+
+
+def _sample_sets(Y: CSR, order: Codes, k: int) -> Codes:
+    """Return items in the given order while one of their labels has fewer than k of them."""
+    drawn = np.zeros(Y.shape[1], dtype=np.intp)
+    chosen = []
+    for item in order:
+        columns = Y.indices[Y.indptr[item] : Y.indptr[item + 1]]
+        if (drawn[columns] < k).any():
+            drawn[columns] += 1
+            chosen.append(item)
+    return np.sort(np.array(chosen, dtype=np.intp))
