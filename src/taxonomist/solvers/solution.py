@@ -1,0 +1,110 @@
+"""What a solver is told and what it returns: options, certificate, solution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from taxonomist.compiled.joint import Duals, Findings
+    from taxonomist.solvers.problem import JointProblem
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a joint problem is solved.
+
+    Attributes
+    ----------
+    tol
+        Where to stop: the largest violation ψ_i, or the relative duality gap.
+    stop
+        What ``tol`` is compared with: ``"violation"`` [CH04, Alg. 1] or ``"gap"``.
+    max_iter
+        Most passes over the items.
+    dtype
+        Type of the weights; dual variables are always float64.
+    random_state
+        Seed of the order of items.
+    n_threads
+        Threads that score items; the result does not depend on it.
+    """
+
+    tol: float = 0.01
+    stop: str = "violation"
+    max_iter: int = 1000
+    dtype: str = "float32"
+    random_state: int = 0
+    n_threads: int = 1
+
+
+class Certificate(NamedTuple):
+    """How good a solution is, for sure.
+
+    ``primal`` and ``dual`` bound the optimum from above and below; ``gap`` is their relative
+    difference (primal - dual) / primal; ``violation`` is the largest ψ_i [CH04, Eq. 33].
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    violation: float
+
+    def reaches(self, options: Options) -> bool:
+        """Return whether this is good enough to stop."""
+        return (self.gap if options.stop == "gap" else self.violation) <= options.tol
+
+
+class Pass(NamedTuple):
+    """One pass in the history of a solver; ``is_exact`` tells a certificate from an estimate."""
+
+    seconds: float
+    primal: float
+    dual: float
+    violation: float
+    n_active: int
+    is_exact: bool
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The weights, the dual variables, and the proof.
+
+    Attributes
+    ----------
+    W
+        Unscaled weights w, (n_features, n_attributes); in dual form the coefficients of the
+        kernel expansion, (n_items, n_attributes).
+    duals
+        The dual variables that are positive.
+    certificate
+        Bounds of the objective at ``W`` and ``duals``.
+    converged
+        Whether the certificate is as good as the options asked.
+    history
+        One entry a pass.
+    """
+
+    W: Any
+    duals: Duals
+    certificate: Certificate
+    converged: bool
+    history: list[Pass] = field(default_factory=list)
+
+
+def certify(problem: JointProblem, findings: Findings) -> Certificate:
+    """Return the bounds that follow from what every item's full inspection at fixed weights found.
+
+    With a hard margin the primal point is w divided by its smallest margin: that is feasible.
+    """
+    squared = float(findings.quadratic.sum())
+    dual = float(findings.linear.sum()) - squared / 2
+    if np.isinf(problem.costs).any():
+        margin = float(findings.margin.min())
+        primal = squared / 2 / margin**2 if margin > 0 else np.inf
+    else:
+        primal = squared / 2 + float(problem.costs @ findings.slack)
+    gap = (primal - dual) / primal if 0 < primal < np.inf else float(primal > 0)
+    return Certificate(primal, dual, gap, float(findings.violation.max()))
