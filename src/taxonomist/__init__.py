@@ -6,21 +6,33 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from taxonomist import datasets, evaluation, losses, metrics
+    from taxonomist import datasets, evaluation, kernels, losses, metrics
+    from taxonomist.models import HierarchicalSVC
     from taxonomist.taxonomy import Taxonomy
 
 __version__ = "0.1.0"
 
 # Where each public name lives; a module is imported when a name of it is first used.
 _HOMES = {
+    "HierarchicalSVC": "taxonomist.models",
     "Taxonomy": "taxonomist.taxonomy",
     "datasets": "taxonomist.datasets",
     "evaluation": "taxonomist.evaluation",
+    "kernels": "taxonomist.kernels",
     "losses": "taxonomist.losses",
     "metrics": "taxonomist.metrics",
 }
 
-__all__ = ["Taxonomy", "__version__", "datasets", "evaluation", "losses", "metrics"]
+__all__ = [
+    "HierarchicalSVC",
+    "Taxonomy",
+    "__version__",
+    "datasets",
+    "evaluation",
+    "kernels",
+    "losses",
+    "metrics",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@
     ├── UnknownNodeError     (KeyError)           an id that is not in the taxonomy
     ├── LabelError           (ValueError)         labels or scores that do not fit the taxonomy
     ├── FormatError          (ValueError)         a file that cannot be read or written
+    ├── NotSeparableError    (ValueError)         a hard margin where no margin exists
     ├── CorpusNotFoundError  (FileNotFoundError)  a named corpus that is not on this machine
     └── MissingExtraError    (ImportError)        an optional package that is not installed
 
@@ -26,6 +27,7 @@ __all__ = [
     "FormatError",
     "LabelError",
     "MissingExtraError",
+    "NotSeparableError",
     "TaxonomistError",
     "TaxonomyError",
     "UnknownNodeError",
@@ -57,6 +59,10 @@ class LabelError(TaxonomistError, ValueError):
 
 class FormatError(TaxonomistError, ValueError):
     """A file does not hold what its format promises."""
+
+
+class NotSeparableError(TaxonomistError, ValueError):
+    """A hard margin is asked for, and the items cannot be separated."""
 
 
 class CorpusNotFoundError(TaxonomistError, FileNotFoundError):

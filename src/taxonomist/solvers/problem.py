@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from taxonomist.compiled import joint
+from taxonomist.inference.best import as_rows
 from taxonomist.losses import AncestorLoss, CategoryLoss, ZeroOneLoss
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 LEAST_MARGIN = 1e-5
 """Items that can only be separated by a smaller margin count as not separable."""
+
+TABULATED_CATEGORIES = 2_000
+"""Up to so many categories a table of losses (32 MB) is quicker than computing each row."""
 
 GROUP = 256
 """Items that are scored at one state of the weights before these are updated."""
@@ -67,15 +71,9 @@ class FeatureRows:
     dual_form = False
 
     def __init__(self, X: Any, dtype: Any) -> None:
-        if hasattr(X, "indptr"):
-            self._rows = joint.Rows(X.indptr, X.indices, X.data.astype(dtype, copy=False))
-            squares = X.multiply(X).sum(axis=1)
-        else:
-            n_items, n_features = X.shape
-            ends = np.arange(n_items + 1) * n_features
-            data = np.ascontiguousarray(X, dtype=dtype).ravel()
-            self._rows = joint.Rows(ends, np.empty(0, dtype=np.int32), data)
-            squares = np.einsum("ij,ij->i", X, X)
+        self._rows = as_rows(X, dtype)
+        is_sparse = hasattr(X, "indptr")
+        squares = X.multiply(X).sum(axis=1) if is_sparse else np.einsum("ij,ij->i", X, X)
         self.norms: Floats = np.asarray(squares, dtype=np.float64).ravel()
         self.n_weights = X.shape[1]
 
@@ -204,6 +202,12 @@ def loss_arrays(loss: CategoryLoss) -> joint.Loss:
     if isinstance(loss, AncestorLoss):
         above = loss.ancestors
         indptr, indices = above.indptr.astype(np.intp), above.indices.astype(np.intp)
-        return joint.Loss(joint.ANCESTORS, indptr, indices, loss.miss, loss.false_alarm, no_matrix)
+        costs = loss.miss, loss.false_alarm
+        by_row = joint.Loss(joint.ANCESTORS, indptr, indices, *costs, no_matrix)
+        if loss.n_categories > TABULATED_CATEGORIES:
+            return by_row
+        matrix = np.empty((loss.n_categories, loss.n_categories))
+        joint.write_loss_matrix(by_row, matrix)
+        return by_row._replace(kind=joint.MATRIX, matrix=matrix)
     matrix = loss.rows(range(loss.n_categories))
     return joint.Loss(joint.MATRIX, no_codes, no_codes, no_floats, no_floats, matrix)

@@ -3,7 +3,7 @@
 Problem       the joint problem of ``taxonomist.solvers.problem``
 Dual          as there
 Notation      as there; S_i, the active set of item i, is ``duals.category[i, :size[i]]``
-Step          Full pass: a group of items is scored at all categories at once; up to three violated
+Step          Full pass: a group of items is scored at all categories at once; up to eight violated
               categories with the largest F_ic enter S_i; then item after item the dual is
               maximised over {β_ic : c in S_i} by pairwise steps, and the weights follow.
               Active passes between full ones do the last part only, which needs the scores of few
@@ -14,7 +14,7 @@ Stopping      The certificate of a full pass at fixed weights: largest ψ_i, or 
 Cost          Full pass O(nnz n_attributes + n_items Σ_c |Λ(c)|), active pass
               O(nnz |S_i| depth); memory n_features x n_attributes weights, plus the active sets.
 Differences   CH04 always takes the item with the largest ψ_i and one category at a time; here
-              items are visited in random order, and up to three categories enter.
+              items are visited in random order, and up to eight categories enter.
 References    [CH04, Alg. 1, step 8a], [CH04, Eq. 28, 33]
 """
 
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes
     from taxonomist.solvers.problem import JointProblem
 
-MOST_NEW = 3
-ACTIVE_PASSES = 5
-FIRST_CAPACITY = 8
+MOST_NEW = 8
+MOST_ACTIVE_PASSES = 64
+"""A full pass is followed by one active pass; certified ones double that number, up to this."""
+FIRST_CAPACITY = 16
 FIRST_TOLERANCE = 0.05
-LITTLE = 1e-5
+MUCH_BETTER = 0.1
+"""Active passes end when the worst violation is this part of what it was in one of them."""
 CERTIFIED_GAP = 0.05
 """Below this estimated gap full passes keep the weights fixed, and so certify for free."""
 
@@ -66,6 +68,8 @@ def solve(
     state = _State(problem, options, start)
     with ThreadPoolExecutor(options.n_threads) as pool:
         state.pool = pool
+        if start is not None:
+            state.look_around()
         for _ in range(options.max_iter):
             state.full_pass()
             wants_stop = state.record(callback)
@@ -104,6 +108,8 @@ class _State:
         self.estimate = Certificate(np.inf, 0.0, 1.0, np.inf)
         self.dual = 0.0
         self.tol = np.inf
+        self.most_active_passes = 1
+        self.strictness = 1.0
 
     def _scratch(self) -> joint.Scratch:
         n = self.W.shape[1]
@@ -124,8 +130,8 @@ class _State:
     def full_pass(self) -> None:
         """Inspect all items: at fixed weights near the optimum, else solving group after group."""
         if self.estimate.gap < CERTIFIED_GAP:
-            self.certificate = self.estimate = self.inspect_all()
-            self.dual = self.certificate.dual
+            self.certificate = self.look_around()
+            self.most_active_passes = min(2 * self.most_active_passes, MOST_ACTIVE_PASSES)
         else:
             for group in self.problem.items.groups(self.rng):
                 arrays = self._at(group)
@@ -134,7 +140,16 @@ class _State:
                     self.tol = FIRST_TOLERANCE * float(self.findings.slack[group].max())
                 self._visit(arrays, group)
             self.estimate = self._estimate()
+            self._lower_tolerance()
+
+    def look_around(self) -> Certificate:
+        """Certify the present point, and set out from there."""
+        before, self.estimate = self.estimate, self.inspect_all()
+        if self.estimate.gap > 0.5 * before.gap:
+            self.strictness *= 0.5
+        self.dual = self.estimate.dual
         self._lower_tolerance()
+        return self.estimate
 
     def inspect_all(self) -> Certificate:
         """Inspect all items at fixed weights, which certifies."""
@@ -143,16 +158,16 @@ class _State:
         return certify(self.problem, self.findings)
 
     def active_passes(self) -> None:
-        """Visit items within their active sets until little is gained."""
+        """Visit items within their active sets until the worst of them is much better off."""
         self.certificate = None
         self.rest[:] = 0
-        for _ in range(ACTIVE_PASSES):
-            gain = worst = 0.0
-            for group in self.problem.items.groups(self.rng):
-                more, violation = self._visit(self._at(group), group)
-                gain, worst = gain + more, max(worst, violation)
-            if worst <= self.tol or gain < LITTLE * self.dual:
+        enough = self.tol
+        for _ in range(self.most_active_passes):
+            groups = self.problem.items.groups(self.rng)
+            worst = max(self._visit(self._at(group), group) for group in groups)
+            if worst <= enough:
                 break
+            enough = max(enough, MUCH_BETTER * worst)
 
     def record(self, callback: Callable[[Pass], Any] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""
@@ -162,11 +177,16 @@ class _State:
             primal=known.primal,
             dual=known.dual,
             violation=known.violation,
-            n_active=int((self.duals.beta > 0).sum()),
+            n_active=self._count_active(),
             is_exact=self.certificate is not None,
         )
         self.history.append(entry)
         return callback is not None and bool(callback(entry))
+
+    def _count_active(self) -> int:
+        """Return the number of positive dual variables."""
+        in_use = np.arange(self.duals.beta.shape[1]) < self.duals.size[:, None]
+        return int((self.duals.beta[in_use] > 0).sum())
 
     def _at(self, group: Codes) -> joint.Problem:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
@@ -185,12 +205,13 @@ class _State:
         for job in jobs:
             job.result()
 
-    def _visit(self, arrays: joint.Problem, group: Codes) -> tuple[float, float]:
+    def _visit(self, arrays: joint.Problem, group: Codes) -> float:
+        """Solve the items of a group, and return the worst violation met."""
         gain, worst, _ = joint.visit(
             group, arrays, self.W, self.duals, self.scratch, self.tol, self.calm, self.rest
         )
         self.dual += gain
-        return gain, worst
+        return worst
 
     def _estimate(self) -> Certificate:
         """Return what the certificate would be if the weights had not changed in the pass."""
@@ -200,10 +221,11 @@ class _State:
         return Certificate(primal, self.dual, gap, found.violation)
 
     def _lower_tolerance(self) -> None:
-        """Solve items as exactly as the gap, shared out over them, deserves."""
+        """Solve items as exactly as the gap, shared out over them, deserves; more if it lingers."""
         share = self.estimate.gap * abs(self.dual) / float(self.problem.costs.sum())
+        share *= self.strictness
         if self.options.stop == "violation" or share == 0:
-            share = max(share, 0.3 * self.options.tol)
+            share = max(share, 0.1 * self.options.tol)
         self.tol = min(0.6 * self.tol, share)
 
     def _grow(self) -> None:

@@ -1,0 +1,37 @@
+"""Ranking categories by the scores of attributes, without storing all scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taxonomist._typing import Codes, Floats
+from taxonomist.compiled.jit import compiled
+from taxonomist.compiled.joint import Attributes
+
+
+@compiled()
+def best_categories(
+    node_scores: Any,  # in (n_items, n_attributes)
+    attributes: Attributes,  # in
+    categories: Codes,  # out (n_items, k)  best first; of equal ones the first
+    scores: Floats,  # out (n_items, k)
+) -> None:
+    """Write the k best categories of each item and their scores [CH04, Eq. 2]."""
+    n_categories = len(attributes.indptr) - 1
+    k = categories.shape[1]
+    for i in range(len(node_scores)):
+        found = 0
+        for c in range(n_categories):
+            total = 0.0
+            for j in range(attributes.indptr[c], attributes.indptr[c + 1]):
+                total += attributes.values[j] * node_scores[i, attributes.indices[j]]
+            if found == k and total <= scores[i, k - 1]:
+                continue
+            a = min(found, k - 1)
+            while a > 0 and scores[i, a - 1] < total:
+                scores[i, a] = scores[i, a - 1]
+                categories[i, a] = categories[i, a - 1]
+                a -= 1
+            scores[i, a] = total
+            categories[i, a] = c
+            found = min(found + 1, k)

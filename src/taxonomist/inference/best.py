@@ -1,0 +1,96 @@
+"""The best categories of items, by blocks of rows and in threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.compiled import joint
+from taxonomist.compiled.ranking import best_categories
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from taxonomist._typing import CSR, Codes, Floats
+
+BLOCK_CELLS = 2**20
+"""Scores of attributes that each thread holds at a time: 4 MB of float32."""
+
+
+@dataclass(frozen=True)
+class LinearScores:
+    """Scores of categories that are sums over attributes of linear functions of items.
+
+    Attributes
+    ----------
+    W
+        Weights, (n_features, n_attributes).
+    attributes
+        Λ, (n_categories, n_attributes) CSR.
+    rows
+        Turns a block of items into the rows that ``W`` applies to: the items themselves, or
+        their kernel values with the training items.
+    n_threads
+        Threads to use; results do not depend on it.
+    """
+
+    W: Any
+    attributes: CSR
+    rows: Callable[[Any], Any]
+    n_threads: int
+
+    def best(self, X: Any, k: int) -> tuple[Codes, Floats]:
+        """Return the k best categories of each item, best first, and their scores."""
+        n_items = X.shape[0]
+        categories = np.zeros((n_items, k), dtype=np.intp)
+        scores = np.zeros((n_items, k))
+        table = self._attribute_arrays()
+
+        def work(block: slice) -> None:
+            best_categories(self.of_attributes(X[block]), table, categories[block], scores[block])
+
+        self._run(work, n_items)
+        return categories, scores
+
+    def all(self, X: Any) -> Floats:
+        """Return the scores of all categories, dense, (n_items, n_categories)."""
+        scores = np.zeros((X.shape[0], self.attributes.shape[0]))
+
+        def work(block: slice) -> None:
+            scores[block] = self.of_attributes(X[block]) @ self.attributes.T
+
+        self._run(work, X.shape[0])
+        return scores
+
+    def of_attributes(self, X: Any) -> Any:
+        """Return <w_z, x> for all items and attributes, dense."""
+        rows = self.rows(X)
+        out = np.zeros((X.shape[0], self.W.shape[1]), dtype=self.W.dtype)
+        joint.score_rows(as_rows(rows, self.W.dtype), self.W, out)
+        return out
+
+    def _run(self, work: Callable[[slice], None], n_items: int) -> None:
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            list(pool.map(work, self._blocks(n_items)))
+
+    def _blocks(self, n_items: int) -> Iterator[slice]:
+        size = max(1, BLOCK_CELLS // max(1, self.W.shape[1]))
+        return (slice(start, start + size) for start in range(0, n_items, size))
+
+    def _attribute_arrays(self) -> joint.Attributes:
+        csr = self.attributes
+        return joint.Attributes(
+            csr.indptr.astype(np.intp), csr.indices.astype(np.intp), csr.data.astype(np.float64)
+        )
+
+
+def as_rows(X: Any, dtype: Any) -> joint.Rows:
+    """Return a matrix, CSR or dense, as the rows that compiled loops read."""
+    if hasattr(X, "indptr"):
+        return joint.Rows(X.indptr, X.indices, X.data.astype(dtype, copy=False))
+    ends = np.arange(X.shape[0] + 1) * X.shape[1]
+    data = np.ascontiguousarray(X, dtype=dtype).ravel()
+    return joint.Rows(ends, np.empty(0, dtype=np.int32), data)

@@ -1,0 +1,76 @@
+"""Kernels on feature vectors: linear, polynomial, Gaussian, sigmoid, or any function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import closest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from taxonomist._typing import Floats
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+"""The kernels that have a name."""
+
+
+@dataclass(frozen=True)
+class PairwiseKernel:
+    """A function of two sets of items.
+
+    Attributes
+    ----------
+    kernel
+        ``"linear"``, ``"poly"`` (γ<x, x'> + r)^degree, ``"rbf"`` exp(-γ ||x - x'||²),
+        ``"sigmoid"`` tanh(γ<x, x'> + r), or a function of two matrices that returns the matrix of
+        values.
+    gamma, degree, coef0
+        γ, degree and r.
+    """
+
+    kernel: str | Callable[[Any, Any], Any]
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse unknown names."""
+        if isinstance(self.kernel, str) and self.kernel not in KERNELS:
+            hint = closest(self.kernel, KERNELS)
+            known = ", ".join(KERNELS)
+            raise ValueError(
+                f"kernel must be one of {known}, or a function. Got {self.kernel!r}.{hint}"
+            )
+
+    def __call__(self, A: Any, B: Any) -> Floats:
+        """Return the values between the rows of two matrices, shape (rows of A, rows of B)."""
+        from sklearn.metrics.pairwise import pairwise_kernels
+
+        if callable(self.kernel):
+            values = np.asarray(self.kernel(A, B), dtype=np.float64)
+            if values.shape != (A.shape[0], B.shape[0]):
+                raise ValueError(
+                    f"The kernel function returned shape {values.shape} for {A.shape[0]} and "
+                    f"{B.shape[0]} items; it must return one value for each pair."
+                )
+            return values
+        options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        values = pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **options)
+        return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+
+
+def resolve_gamma(gamma: float | str, X: Any) -> float:
+    """Return γ: a number, or as in scikit-learn ``"scale"`` 1 / (d Var(X)) or ``"auto"`` 1 / d."""
+    if gamma == "auto":
+        return 1.0 / float(X.shape[1])
+    if gamma == "scale":
+        mean = X.mean()
+        variance = float(X.multiply(X).mean() - mean**2 if hasattr(X, "multiply") else X.var())
+        return 1.0 / (float(X.shape[1]) * variance) if variance > 0 else 1.0
+    if isinstance(gamma, str) or not gamma > 0:
+        raise ValueError(f"gamma must be 'scale', 'auto' or a number above 0. Got {gamma!r}.")
+    return float(gamma)

@@ -1,0 +1,127 @@
+"""Class attributes Λ(y): from the taxonomy, flat, or given [CH04, Sec. 2.2, 2.4]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import LabelError
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Floats
+    from taxonomist.taxonomy import Categories, Taxonomy
+
+NODE_WEIGHTS = ("depth", "unit", "normalized")
+
+
+def class_attributes(categories: Categories, attributes: Any, node_weight: Any) -> CSR:
+    """Return the attributes of every category.
+
+    Parameters
+    ----------
+    categories
+        The categories of a model.
+    attributes
+        ``"taxonomy"``: one attribute per node but the root, λ_z(y) = v_z for the nodes z at or
+        above y [CH04, Eq. 20]; the root is shared by all and would cancel. ``"flat"``: each
+        category has an attribute of its own. Or a matrix, (n_categories, n_attributes).
+    node_weight
+        v_z; see ``node_weights``. Flat and given attributes do not use it.
+
+    Returns
+    -------
+    csr_array, shape (n_categories, n_attributes)
+    """
+    from scipy.sparse import csr_array, diags_array
+
+    if isinstance(attributes, str):
+        if attributes == "flat":
+            return csr_array(diags_array(np.ones(len(categories))))
+        if attributes != "taxonomy":
+            raise ValueError(
+                f"attributes must be 'taxonomy', 'flat' or a matrix. Got {attributes!r}."
+            )
+        weights = node_weights(categories, node_weight)
+        above = categories.expanded.ancestor_matrix()[categories.codes]
+        return _canonical((above @ diags_array(weights))[:, 1:])
+    given = csr_array(attributes, dtype=np.float64)
+    if given.shape[0] != len(categories):
+        raise LabelError(
+            f"attributes has {given.shape[0]} rows, but there are {len(categories)} categories; "
+            "give one row for each, in the order of classes_."
+        )
+    if not np.isfinite(given.data).all():
+        raise LabelError("attributes holds NaN or infinite values.")
+    return _canonical(given)
+
+
+def node_weights(categories: Categories, node_weight: Any) -> Floats:
+    """Return v_z for every node of the expanded taxonomy.
+
+    Parameters
+    ----------
+    categories
+        The categories of a model.
+    node_weight
+        ``"depth"``: 1/√depth everywhere, with the largest number of nodes but the root at or above
+        any category as depth [CH04, Eq. 35]. ``"unit"``: 1. ``"normalized"``: weights that make
+        Σ_z v_z² = 1 for every category, whatever its depth. A number, or a mapping from node ids
+        to numbers, 1 where an id is left out.
+    """
+    taxonomy = categories.expanded
+    if isinstance(node_weight, Mapping):
+        weights = np.ones(taxonomy.n_nodes)
+        weights[taxonomy.codes(node_weight)] = list(node_weight.values())
+    elif node_weight == "normalized":
+        weights = np.sqrt(_normalized_shares(taxonomy))
+    elif node_weight == "depth":
+        n_above = np.diff(taxonomy.ancestor_matrix().indptr)[categories.codes] - 1
+        weights = np.full(taxonomy.n_nodes, 1 / np.sqrt(max(1, n_above.max())))
+    elif node_weight == "unit":
+        weights = np.ones(taxonomy.n_nodes)
+    elif isinstance(node_weight, str):
+        known = ", ".join(NODE_WEIGHTS)
+        message = f"node_weight must be one of {known}, a number or a mapping."
+        raise ValueError(f"{message} Got {node_weight!r}.")
+    else:
+        weights = np.full(taxonomy.n_nodes, float(node_weight))
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError("node_weight must be finite and not negative everywhere.")
+    return weights
+
+
+def _normalized_shares(taxonomy: Taxonomy) -> Floats:
+    """Return v_z² that sum to 1 over the nodes, but the root, at or above each leaf.
+
+    From the top down, a node takes its part of what is left, as if the longest path below it
+    were shared out evenly; a leaf takes all the rest. Where nodes with several parents leave
+    nothing for some leaf, the inner nodes' parts are scaled down.
+    """
+    n = taxonomy.n_nodes
+    below = np.zeros(n, dtype=np.intp)
+    for parent, child in taxonomy.edges[::-1].tolist():
+        below[parent] = max(below[parent], below[child] + 1)
+    above = taxonomy.ancestor_matrix()
+    shares = np.zeros(n)
+    for z in range(1, n):
+        if not taxonomy.is_leaf[z]:
+            taken = shares[above.indices[above.indptr[z] : above.indptr[z + 1]]].sum()
+            shares[z] = max(0.0, 1.0 - taken) / (below[z] + 1)
+    inner = above @ shares
+    most = 1.0 - 1.0 / (taxonomy.height + 1)
+    shares *= min(1.0, most / max(inner[taxonomy.is_leaf].max(), most))
+    shares[taxonomy.is_leaf] = (1.0 - above @ shares)[taxonomy.is_leaf]
+    shares[0] = 0.0
+    return shares
+
+
+def _canonical(matrix: Any) -> CSR:
+    """Return a CSR array of floats with sorted indices and without stored zeros."""
+    from scipy.sparse import csr_array
+
+    result = csr_array(matrix, dtype=np.float64)
+    result.sum_duplicates()
+    result.eliminate_zeros()
+    return result

@@ -1,0 +1,91 @@
+"""From dual variables to weights, and from a solver's rows to a matrix of items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR
+    from taxonomist.compiled.joint import Duals
+    from taxonomist.solvers.problem import JointProblem
+
+
+def feature_matrix(problem: JointProblem) -> Any:
+    """Return the items of a problem that is not in dual form, CSR or dense.
+
+    Parameters
+    ----------
+    problem
+        A problem whose items are rows of features.
+
+    Returns
+    -------
+    Any
+        Items x features, float64.
+    """
+    from scipy.sparse import csr_array
+
+    everything = np.arange(problem.n_items)
+    rows = problem.items.rows(everything, np.empty_like(everything))
+    shape = (problem.n_items, problem.items.n_weights)
+    data = rows.data.astype(np.float64)
+    if len(data) == len(rows.indices):
+        return csr_array((data, rows.indices, rows.indptr), shape=shape)
+    return data.reshape(shape)
+
+
+def coefficients(problem: JointProblem, duals: Duals) -> CSR:
+    """Return the coefficients of the kernel expansion of the weights.
+
+    Parameters
+    ----------
+    problem
+        What the dual variables belong to.
+    duals
+        Dual variables of the items.
+
+    Returns
+    -------
+    CSR
+        Items x attributes: row i is Σ_c α_ic (Λ(y_i) - Λ(c)) [CH04, Eq. 13].
+    """
+    from scipy.sparse import csr_array, diags_array
+
+    active = np.arange(duals.category.shape[1]) < duals.size[:, None]
+    alpha = csr_array(
+        (
+            (duals.beta * duals.delta)[active],
+            duals.category[active],
+            np.concatenate([[0], np.cumsum(duals.size)]),
+        ),
+        shape=(problem.n_items, problem.n_categories),
+    )
+    own = diags_array(alpha.sum(axis=1)) @ problem.attributes[problem.y]
+    return csr_array(own - alpha @ problem.attributes)
+
+
+def weights_from_duals(problem: JointProblem, duals: Duals, dtype: Any) -> Any:
+    """Return the weights that belong to dual variables.
+
+    Parameters
+    ----------
+    problem
+        What the dual variables belong to.
+    duals
+        Dual variables of the items.
+    dtype
+        Type of the weights; in dual form they are float64 whatever it is.
+
+    Returns
+    -------
+    Any
+        Dense and in C order: features x attributes, or in dual form items x attributes.
+    """
+    expansion = coefficients(problem, duals)
+    if problem.items.dual_form:
+        return expansion.toarray()
+    product = expansion.T @ feature_matrix(problem)
+    dense = product.toarray() if hasattr(product, "toarray") else product
+    return np.ascontiguousarray(dense.T, dtype=dtype)
