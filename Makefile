@@ -49,7 +49,11 @@ test: lint
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow
 
-bench: $(VENV)/.dev
+$(VENV)/.bench: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
 clean:

@@ -1,7 +1,7 @@
 """A synthetic text corpus with a three-level taxonomy of 1,000 leaves.
 
-Every node has a topic of its own: a few words with Zipf weights. A document belongs to a leaf, drawn
-from a skewed distribution, and draws its words from the topics on its path.
+Every node has a topic of its own: a few words with Zipf weights. A document belongs to a leaf,
+drawn from a skewed distribution, and draws its words from the topics on its path.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from taxonomist import Taxonomy
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 N_WORDS = 20_000
-BRANCHING = 10
 TOPIC_WORDS = {0: N_WORDS, 1: 1_000, 2: 300, 3: 60}
 SHARES = {0: 0.5, 1: 0.15, 2: 0.15, 3: 0.2}
-TOKENS = 95
+TOKENS = 82
 
 
 def make(n_items: int, seed: int = 0) -> tuple[Any, NDArray[np.object_], Taxonomy]:
@@ -41,8 +40,10 @@ def make(n_items: int, seed: int = 0) -> tuple[Any, NDArray[np.object_], Taxonom
         counts[items] = _draw(rng, topics, [*taxonomy.ancestors(leaf), leaf], len(items))
     rows = np.repeat(np.arange(n_items), TOKENS)
     ones = np.ones(counts.size)
-    X = csr_array((ones, (rows, counts.ravel())), shape=(n_items, N_WORDS))
-    return csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(X)), y, taxonomy
+    # liblinear takes 32-bit indices only.
+    places = rows.astype(np.int32), counts.ravel().astype(np.int32)
+    X = csr_matrix((ones, places), shape=(n_items, N_WORDS))
+    return TfidfTransformer(sublinear_tf=True).fit_transform(X), y, taxonomy
 
 
 def _topic(rng: np.random.Generator, depth: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from taxonomist import datasets, evaluation, kernels, losses, metrics
+    from taxonomist import datasets, evaluation, kernels, losses, metrics, plots
     from taxonomist.models import HierarchicalSVC
     from taxonomist.taxonomy import Taxonomy
 
@@ -21,6 +21,7 @@ _HOMES = {
     "kernels": "taxonomist.kernels",
     "losses": "taxonomist.losses",
     "metrics": "taxonomist.metrics",
+    "plots": "taxonomist.plots",
 }
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "kernels",
     "losses",
     "metrics",
+    "plots",
 ]
 
 

@@ -1,0 +1,183 @@
+"""HierarchicalSVC against LinearSVC and HiClass: fit and predict time at a 1 % gap, peak memory.
+
+Command: TAXONOMIST_DATA=... python -m benchmarks svm_speed
+Every run is a process of its own. The contestants of a problem take turns in random order; ratios
+are of runs of the same round. ``cold_first_fit_s`` is a fit of 50 items with nothing compiled yet.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import joblib
+import numpy as np
+
+from benchmarks.record import peak_memory_mib, save
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GAP = 0.01
+# Problem -> contestant -> rounds. Slow contestants run fewer times.
+PLAN = {
+    "20newsgroups": {"ours": 5, "linear_svc": 5, "crammer_singer": 1, "hiclass": 1},
+    "us-patents-ipc": {"ours": 5, "linear_svc": 5},
+    "synthetic": {"ours": 3, "hiclass": 3, "linear_svc": 1},
+    "section-d-scale": {"ours_violation": 5, "linear_svc": 5},
+}
+SHARES = (0.125, 0.25, 0.5, 1.0)
+
+
+def make_problem(name: str) -> tuple[Any, Any, Any, Any]:
+    """Return training rows, labels, taxonomy and rows to predict."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    from benchmarks import synthetic_text
+    from taxonomist import datasets
+
+    if name == "synthetic":
+        X, y, taxonomy = synthetic_text.make(20_000)
+        return X, y, taxonomy, synthetic_text.make(5_000, seed=1)[0]
+    vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2)
+    if name == "20newsgroups":
+        corpus = datasets.load("20newsgroups")
+        train, test = corpus.train(), corpus.test()
+        X = vectorizer.fit_transform(train.texts)
+        return X, train.y, corpus.taxonomy, vectorizer.transform(test.texts)
+    corpus = datasets.load("us-patents-ipc")
+    labels, counts = np.unique(corpus.y, return_counts=True)
+    if name == "us-patents-ipc":
+        train = corpus.select(np.isin(corpus.y, labels[counts >= 3]) & (corpus.folds != 0))
+    else:
+        largest = labels[np.argsort(-counts, kind="stable")[:160]]
+        train = corpus.select(np.flatnonzero(np.isin(corpus.y, largest))[:1_710])
+    # The first line of a text is the title; it counts twice.
+    texts = [text.partition("\n")[0] + "\n" + text for text in train.texts]
+    X = vectorizer.fit_transform(texts)
+    return X, train.y, corpus.taxonomy.prune(set(train.y)), X
+
+
+def make_model(contestant: str, taxonomy: Any) -> Any:
+    """Return an unfitted contestant."""
+    from sklearn.svm import LinearSVC
+
+    from taxonomist import HierarchicalSVC
+
+    if contestant == "ours":
+        return HierarchicalSVC(taxonomy, stop="gap", tol=GAP, random_state=0)
+    if contestant == "ours_violation":
+        return HierarchicalSVC(taxonomy, random_state=0)
+    if contestant == "hiclass":
+        from hiclass import LocalClassifierPerParentNode
+
+        return LocalClassifierPerParentNode(LinearSVC(), n_jobs=2)
+    return LinearSVC(multi_class="crammer_singer" if contestant == "crammer_singer" else "ovr")
+
+
+def measure(file: str, contestant: str, share: float) -> dict[str, Any]:
+    """Fit and predict once in this process, after a first fit of a few items."""
+    import warnings
+
+    warnings.simplefilter("ignore")
+    X, y, taxonomy, X_new = joblib.load(file)
+    n = int(share * X.shape[0])
+    X, y = X[:n], as_targets(contestant, y[:n], taxonomy)
+    few = slice(0, n, max(1, n // 50))
+    first_fit = timed(lambda: make_model(contestant, taxonomy).fit(X[few], y[few]).predict(X[few]))
+    model = make_model(contestant, taxonomy)
+    fit = timed(lambda: model.fit(X, y))
+    predict = timed(lambda: model.predict(X_new))
+    return {
+        "fit_s": fit,
+        "first_fit_s": first_fit,
+        "predicted_per_s": X_new.shape[0] / predict,
+        "peak_memory_mib": peak_memory_mib(),
+        "gap": getattr(model, "duality_gap_", None),
+        "violation": getattr(model, "max_violation_", None),
+    }
+
+
+def timed(work: Callable[[], Any]) -> float:
+    """Return the seconds that some work takes."""
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+def as_targets(contestant: str, y: Any, taxonomy: Any) -> Any:
+    """Return labels in the contestant's form: HiClass wants a column per level."""
+    if contestant != "hiclass":
+        return y
+    paths = {label: taxonomy.paths(label, limit=1)[0] for label in set(y)}
+    height = max(map(len, paths.values()))
+    return np.array([(*paths[c], *[""] * (height - len(paths[c]))) for c in y], dtype=object)
+
+
+def run_apart(file: str, contestant: str, share: float = 1.0, cold: bool = False) -> dict[str, Any]:
+    """Measure in a process of its own; ``cold`` gives it an empty cache of compiled code."""
+    command = [sys.executable, "-m", "benchmarks.svm_speed", file, contestant, str(share)]
+    with tempfile.TemporaryDirectory() as empty:
+        environment = {**os.environ, **({"NUMBA_CACHE_DIR": empty} if cold else {})}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def run_problem(name: str, folder: Path) -> dict[str, Any]:
+    """Let the contestants of a problem take turns, and sum up."""
+    file = str(folder / f"{name}.joblib")
+    problem = make_problem(name)
+    joblib.dump(problem, file)
+    plan = PLAN[name]
+    rng = np.random.default_rng(0)
+    results: dict[str, list[dict[str, Any]]] = {contestant: [] for contestant in plan}
+    for number in range(max(plan.values())):
+        turn = [contestant for contestant, rounds in plan.items() if number < rounds]
+        for contestant in rng.permutation(turn).tolist():
+            found = run_apart(file, contestant)
+            results[contestant].append(found)
+            print(f"{name:16} {contestant:15} {found['fit_s']:8.2f} s", flush=True)
+    ours = next(contestant for contestant in plan if contestant.startswith("ours"))
+    summary: dict[str, Any] = {
+        "items": problem[0].shape[0],
+        "features": problem[0].shape[1],
+        "categories": len(set(problem[1])),
+        "nodes": problem[2].n_nodes,
+        "cold_first_fit_s": run_apart(file, ours, cold=True)["first_fit_s"],
+    }
+    for contestant, runs in results.items():
+        summary[contestant] = {
+            key: statistics.median(run[key] for run in runs)
+            for key in runs[0]
+            if runs[0][key] is not None
+        }
+        ratios = [a["fit_s"] / b["fit_s"] for a, b in zip(results[ours], runs, strict=False)]
+        summary[contestant]["ours_over_this"] = statistics.median(ratios)
+        summary[contestant]["rounds"] = len(runs)
+    if name == "synthetic":
+        summary["fit_s_by_share"] = {
+            str(share): run_apart(file, ours, share)["fit_s"] for share in SHARES
+        }
+    return summary
+
+
+def run() -> None:
+    """Run all problems and record the figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        figures = {name: run_problem(name, Path(folder)) for name in PLAN}
+    print(json.dumps(figures, indent=2))
+    print(save("svm_speed", "python -m benchmarks svm_speed", figures))
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(sys.argv[1], sys.argv[2], float(sys.argv[3]))))
