@@ -62,9 +62,7 @@ def primal_optimum(instance: Instance, X: np.ndarray) -> tuple[float, np.ndarray
     return value, found[:n_weights].reshape(n_features, n_attributes)
 
 
-def dual_optimum(
-    instance: Instance, allowed: np.ndarray | None = None
-) -> tuple[float, np.ndarray]:
+def dual_optimum(instance: Instance, allowed: np.ndarray | None = None) -> tuple[float, np.ndarray]:
     """Return the maximum of Eq. 25 and the α that reaches it, for any kernel.
 
     Where ``allowed`` (n_items, n_categories) is False, α stays 0: the reduced problem.
@@ -119,13 +117,13 @@ def certificate(
 
 
 def violations(instance: Instance, F: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return ψ_i [CH04, Eq. 33]; what rounding leaves of C_i does not count as left."""
+    """Return ψ_i [CH04, Eq. 33]; C_i is used up where only rounding says that it is not."""
     psi = np.zeros(len(F))
     for i, y in enumerate(instance.y):
         others = np.arange(F.shape[1]) != y
-        left = instance.costs[i] - np.sum(alpha[i, others] / instance.loss[y, others])
+        used = np.sum(alpha[i, others] / instance.loss[y, others])
         positive = alpha[i] > 0  # Eq. 27
-        positive[y] = left > 1e-12 * instance.costs[i]
+        positive[y] = used < instance.costs[i] * (1 - 1e-12)
         psi[i] = F[i].max() - F[i, positive].min()
     return psi
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.losses import category_loss, weighted_tree
-from taxonomist.solvers.problem import FeatureRows, GramRows, JointProblem
+from taxonomist.solvers.problem import FeatureRows, JointProblem
 from taxonomist.taxonomy import Taxonomy
 from tests.reference.joint_svm import Instance, certificate
 
@@ -71,9 +71,14 @@ def separable(shape: str = "tree", seed: int = 0, C: float = np.inf) -> Toy:
     return found._replace(X=X, costs=np.full(30, C))
 
 
-def alpha_of(duals: Any, instance: Instance) -> np.ndarray:
-    """Return dual variables α as a dense array (n_items, n_categories)."""
-    alpha = np.zeros((len(instance.y), len(instance.attributes)))
+def alpha_of(given: Any, of: Any) -> np.ndarray:
+    """Return dual variables, or those of a solution, as a dense array α.
+
+    ``of`` is the instance, or the shape (n_items, n_categories).
+    """
+    duals = getattr(given, "duals", given)
+    shape = (len(of.y), len(of.attributes)) if isinstance(of, Instance) else of
+    alpha = np.zeros(shape)
     for i, size in enumerate(duals.size):
         alpha[i, duals.category[i, :size]] = duals.beta[i, :size] * duals.delta[i, :size]
     return alpha

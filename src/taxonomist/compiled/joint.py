@@ -398,15 +398,22 @@ def apply_change(problem: Problem, i: int, W: Any, n_used: int, scratch: Scratch
         for t in range(n_used):
             W[i, scratch.used[t]] += scratch.change[t]
     else:
+        few = W.shape[1] <= FEW_ATTRIBUTES
+        scratch.row[:] = 0
+        for t in range(n_used):
+            scratch.row[scratch.used[t]] = scratch.change[t]
         rows = problem.rows
-        row = problem.row_of[i]
-        start = rows.indptr[row]
+        start = rows.indptr[problem.row_of[i]]
         dense = len(rows.indices) == 0
-        for k in range(start, rows.indptr[row + 1]):
+        for k in range(start, rows.indptr[problem.row_of[i] + 1]):
             x = rows.data[k]
             w = W[k - start] if dense else W[rows.indices[k]]
-            for t in range(n_used):
-                w[scratch.used[t]] += x * scratch.change[t]
+            if few:
+                for z in range(len(w)):
+                    w[z] += x * scratch.row[z]
+            else:
+                for t in range(n_used):
+                    w[scratch.used[t]] += x * scratch.change[t]
     scratch.change[:n_used] = 0.0
 
 
@@ -431,7 +438,7 @@ def solve_item(
     violation = best_pair(m, duals.beta[i], free, scratch.F)[2]
     gain = 0.0
     if violation > tol:
-        gain = ascend(problem, i, n_used, duals, scratch, 0.1 * tol)
+        gain = ascend(problem, i, n_used, duals, scratch, 0.5 * tol)
         apply_change(problem, i, W, n_used, scratch)
     for t in range(n_used):
         scratch.place[scratch.used[t]] = -1

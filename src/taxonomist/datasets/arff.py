@@ -65,7 +65,7 @@ def read_arff(path: Source, taxonomy: TaxonomySource = None) -> Corpus:
     for place, line in content:
         *cells, label = _cells(line, len(decoders) + 1, place)
         rows.append(_decode(cells, decoders, place))
-        labels.append(tuple(dict.fromkeys(label.split("@"))))
+        labels.append(tuple(label.split("@")))
     if not rows:
         raise FormatError(f"{path} has no rows.")
     own = _taxonomy(classes) if taxonomy is None else taxonomy

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.errors import LabelError, closest, some
+from taxonomist.taxonomy.labels import as_sets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,7 +33,8 @@ class Corpus:
     taxonomy
         Taxonomy that holds all labels.
     labels
-        Ids of the labels of each item, possibly none; a single string stands for one label.
+        Ids of the labels of each item, possibly none; repeats are dropped. A string or an integer
+        stands for one label.
     texts
         Text of each item.
     X
@@ -53,7 +55,7 @@ class Corpus:
     Raises
     ------
     LabelError
-        If a label is not in the taxonomy, lengths differ, or an item id occurs twice.
+        If a label is missing or not in the taxonomy, lengths differ, or an item id occurs twice.
     """
 
     name: str
@@ -69,7 +71,14 @@ class Corpus:
     description: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", [_as_row(row) for row in self.labels])
+        object.__setattr__(self, "labels", [*map(_distinct, as_sets(self.labels, "labels"))])
+        # Lists and arrays count from 0 whatever index a column of a data frame has.
+        for field in ("texts", "ids"):
+            if getattr(self, field) is not None:
+                object.__setattr__(self, field, list(getattr(self, field)))
+        if self.X is not None:
+            matrix = self.X.tocsr() if hasattr(self.X, "tocsr") else np.asarray(self.X)
+            object.__setattr__(self, "X", matrix)
         if self.split is not None:
             object.__setattr__(self, "split", np.asarray(self.split, dtype=object))
         if self.folds is not None:
@@ -262,6 +271,7 @@ class Corpus:
         return {} if self.split is None else dict(Counter(self.split.tolist()).most_common())
 
 
-def _as_row(labels: Any) -> tuple[str, ...]:
-    """Return the labels of an item as a tuple, also where there is one and it stands alone."""
-    return (labels,) if isinstance(labels, str) else tuple(labels)
+def _distinct(row: Iterable[Any]) -> tuple[str, ...]:
+    """Return the labels of an item without repeats; integers are read as strings."""
+    known = (str, int, np.integer)
+    return tuple(dict.fromkeys(str(label) if isinstance(label, known) else label for label in row))

@@ -21,7 +21,7 @@ TaxonomySource: TypeAlias = Taxonomy | str | PathLike[str] | None
 @contextmanager
 def open_text(path: Source) -> Iterator[IO[str]]:
     """Open a text file, gzip'd or not; what cannot be decoded is a ``FormatError``."""
-    opener: Any = gzip.open if Path(path).suffix == ".gz" else open
+    opener: Any = gzip.open if Path(path).suffix.lower() == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
             yield stream

@@ -184,7 +184,7 @@ def hmc(folder: Path, set: str) -> Corpus:
         )
     order = [part for part in ("train", "valid", "test") if part in parts]
     return Corpus(
-        set,
+        folder.name,
         parts["train"].taxonomy,
         labels=[row for part in order for row in parts[part].labels],
         X=np.concatenate([parts[part].X for part in order]),

@@ -115,11 +115,13 @@ def load(name: str, **options: str) -> Corpus:
         One of ``names()``. ``"arxiv-sample"`` comes with the package.
     **options
         Options of that corpus; ``info(name).options`` lists their values, the default first.
+        ``set`` chooses one of several corpora.
 
     Returns
     -------
     Corpus
-        The corpus.
+        The corpus. Where there is a choice of sets, the set is part of its name, as in
+        ``"hmc-funcat-go/cellcycle_GO"``.
 
     Raises
     ------
@@ -147,7 +149,7 @@ def load(name: str, **options: str) -> Corpus:
     corpus = entry.load(find(name), **chosen)
     return replace(
         corpus,
-        name=name,
+        name=f"{name}/{chosen['set']}" if "set" in chosen else name,
         licence=entry.licence,
         source=entry.source,
         description=entry.description,

@@ -26,6 +26,8 @@ def read_svmlight(
 ) -> Corpus:
     """Read feature vectors, one a line: ``label,label index:value index:value # id``.
 
+    Lines that start with ``#`` are comments.
+
     Parameters
     ----------
     path
@@ -45,7 +47,7 @@ def read_svmlight(
     Raises
     ------
     FormatError
-        If a line has another form, or an index is out of range.
+        If there are no items, a line has another form, or an index is out of range.
     """
     from scipy.sparse import csr_array
 
@@ -53,6 +55,8 @@ def read_svmlight(
     ids: list[str] = []
     indptr, indices, values = array("q", [0]), array("q"), array("d")
     for place, line in lines(path):
+        if line.startswith("#"):
+            continue
         vector, _, comment = line.partition("#")
         head, tokens = _split_vector(vector)
         try:
@@ -65,6 +69,8 @@ def read_svmlight(
         labels.append(tuple(label for label in head.split(",") if label))
         ids.append(comment.strip())
         indptr.append(len(indices))
+    if not labels:
+        raise FormatError(f"{path} holds no items.")
     positions = np.asarray(indices, dtype=np.intp) - (not zero_based)
     width = int(positions.max(initial=-1)) + 1 if n_features is None else n_features
     if len(positions) and not 0 <= positions.min() <= positions.max() < width:

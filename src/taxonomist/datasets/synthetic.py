@@ -72,7 +72,7 @@ def make_taxonomy_data(
         if value < least[name]:
             raise ValueError(f"{name} must be at least {least[name]}. Got {value} instead.")
     levels = [0.5**level for level in range(2, depth + 2)] if variances is None else list(variances)
-    if len(levels) != depth or min(levels) < 0:
+    if len(levels) != depth or not all(variance >= 0 for variance in levels):
         raise ValueError(
             f"variances must be {depth} values of at least 0, one per level. "
             f"Got {variances} instead."

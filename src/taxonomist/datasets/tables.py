@@ -129,7 +129,7 @@ def read_csv(
         If a column is missing, a row is too short or too long, or a cell lacks its labels.
     """
     if delimiter is None:
-        delimiter = "\t" if ".tsv" in Path(path).suffixes else ","
+        delimiter = "\t" if ".tsv" in Path(str(path).lower()).suffixes else ","
     return _corpus(path, _csv_rows(path, delimiter), Columns(**columns), taxonomy)
 
 
@@ -165,7 +165,7 @@ def _json_rows(path: Source) -> Iterator[Row]:
     for place, line in lines(path):
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as error:
+        except ValueError as error:
             raise FormatError(f"{place}: not JSON ({error}).") from error
         if not isinstance(row, dict):
             raise FormatError(f"{place}: a JSON object is needed, got {type(row).__name__}.")
@@ -221,8 +221,8 @@ def _corpus(
             raise FormatError(f"{place}: no column {missing[0]!r}, only {some(list(row))}.{hint}")
         texts.append("\n".join(filter(None, (_text(row, c, place) for c in columns.texts))))
         labels.append(() if columns.labels is None else _labels(row, columns, place))
-        ids.append(row.get(columns.id))
-        split.append(row.get(columns.split) or UNUSED)
+        ids.append(_word(row, columns.id))
+        split.append(_word(row, columns.split) or UNUSED)
         folds.append(_fold(row, columns.fold, place))
     if not texts:
         raise FormatError(f"{path} holds no items.")
@@ -231,41 +231,65 @@ def _corpus(
         taxonomy=as_taxonomy(path, taxonomy, labels),
         labels=labels,
         texts=texts,
-        ids=None if None in ids else [str(item) for item in ids],
+        ids=_complete(path, columns.id, ids),
         split=None if set(split) == {UNUSED} else np.array(split, dtype=object),
-        folds=None if None in folds else np.array(folds, dtype=np.intp),
+        folds=_complete(path, columns.fold, folds),
     )
+
+
+def _complete(path: Source, column: str, values: list[Any]) -> Any:
+    """Return the values of a column, or None where no row has one."""
+    n_missing = values.count(None)
+    if 0 < n_missing < len(values):
+        raise FormatError(
+            f"{path}: {n_missing} of {len(values)} rows have no {column!r}; give it to all or none."
+        )
+    return None if n_missing else values
 
 
 def _text(row: Mapping[str, Any], column: str, place: str) -> str:
     """Return a text; numbers are accepted, nothing else is."""
     value = row[column]
-    if _is_missing(value) or not isinstance(value, (str, int, float)):
+    if not _is_scalar(value):
         raise FormatError(f"{place}: column {column!r} has to hold text, got {str(value)[:40]!r}.")
     return str(value)
 
 
 def _labels(row: Mapping[str, Any], columns: Columns, place: str) -> tuple[str, ...]:
-    """Return the labels of a row, without repeats; only a list can say that there are none."""
+    """Return the labels of a row; only a list can say that there are none."""
     value = row[columns.labels or ""]
     if isinstance(value, str) and columns.label_sep:
         value = [part for part in value.split(columns.label_sep) if part.strip()] or None
     listed = value if isinstance(value, (list, tuple)) else [value]
-    found = ["" if _is_missing(label) else str(label).strip() for label in listed]
+    found = [str(label).strip() if _is_scalar(label) else "" for label in listed]
     if "" in found:
-        raise FormatError(f"{place}: a label is missing in column {columns.labels!r}.")
-    return tuple(dict.fromkeys(found))
+        raise FormatError(
+            f"{place}: a label is missing in column {columns.labels!r} or is not a string; "
+            f"got {str(value)[:40]!r}."
+        )
+    return tuple(found)
 
 
-def _is_missing(value: Any) -> bool:
-    """Return whether a value is null or NaN."""
-    return value is None or value != value
+def _is_scalar(value: Any) -> bool:
+    """Return whether a value is a string or a number, and not null or NaN."""
+    return isinstance(value, (str, int, float)) and value == value
+
+
+def _word(row: Mapping[str, Any], column: str) -> str | None:
+    """Return an id or the name of a part, or None where it is missing or empty."""
+    value = row.get(column)
+    return str(value) or None if _is_scalar(value) else None
 
 
 def _fold(row: Mapping[str, Any], column: str, place: str) -> int | None:
-    """Return the number of a fold, or None where there is no such column."""
+    """Return the number of a fold, or None where it is missing."""
     value = row.get(column)
+    if value is None:
+        return None
     try:
-        return None if value is None else int(value)
+        number = float(value)
     except (TypeError, ValueError):
-        raise FormatError(f"{place}: a fold is a whole number, got {value!r}.") from None
+        number = np.nan
+    if not number.is_integer():
+        raise FormatError(f"{place}: a fold is a whole number, got {value!r}.")
+    return int(number)

@@ -88,7 +88,7 @@ class Comparison:
     ------
     LabelError
         There are no results, models have different measures or, with a baseline, numbers of
-        values, or the baseline is not among them.
+        values or test items, or the baseline is not among them.
     """
 
     def __init__(
@@ -110,6 +110,7 @@ class Comparison:
             model: {**self.values[model], **getattr(result, "item_values", {})}
             for model, result in results.items()
         }
+        self._tested = {m: getattr(result, "test_items", ()) for m, result in results.items()}
         self.cells = {
             model: {measure: self._cell(model, measure) for measure in self.measures}
             for model in self.models
@@ -135,6 +136,12 @@ class Comparison:
         """
         if self.baseline is None:
             raise LabelError("There is no baseline to compare with; give baseline=.")
+        ours, theirs = self._tested[model], self._tested[self.baseline]
+        if ours and theirs and not all(map(np.array_equal, ours, theirs)):
+            raise LabelError(
+                f"{model!r} and {self.baseline!r} were tested on other items; "
+                "cross-validate both on the same folds."
+            )
         a, b = self._pairs[model][measure], self._pairs[self.baseline][measure]
         if a.shape != b.shape:
             given = f"{model!r} has {a.size} values of {measure}, {self.baseline!r} {b.size}"

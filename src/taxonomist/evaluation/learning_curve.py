@@ -6,6 +6,7 @@ and not on the model, so that curves of several models are paired.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -102,7 +103,7 @@ def learning_curve(
         There are no sizes, one is below 1 or comes twice, or there are no repeats.
     """
     measures = as_measures(plan.measures)
-    sizes = tuple(map(int, sizes))
+    sizes = tuple(map(operator.index, sizes))
     if not sizes or min(sizes) < 1 or len(set(sizes)) < len(sizes) or n_repeats < 1:
         message = f"sizes must be different and, like n_repeats, positive: {sizes}, {n_repeats}."
         raise ValueError(message)

@@ -45,7 +45,7 @@ def scored_truth(
 ) -> tuple[Any, Floats, Sequence[Any]]:
     """Return truth, scores and classes, with a column for each label of the truth."""
     scores = _scores(model, X)
-    if _is_table(y) and _ids(model) is None:
+    if labels.is_indicator(y) and _ids(model) is None:
         # Fitted on an indicator, a scikit-learn model numbers its columns.
         named = taxonomy is not None and taxonomy.n_nodes == scores.shape[1]
         return y, scores, taxonomy.nodes if taxonomy and named else range(scores.shape[1])
@@ -55,39 +55,30 @@ def scored_truth(
         # An ancestor that comes with a descendant is no category of its own.
         Y = labels.most_specific(taxonomy, labels.encode_sets(taxonomy, y))
         y = labels.decode_sets(taxonomy, Y)
-    known = dict.fromkeys(model.classes_)
+    # Integers and strings may name the same label.
+    known = {str(label): label for label in model.classes_}
     wanted = dict.fromkeys(label for row in y for label in row) if is_sets else dict.fromkeys(y)
-    unknown = [label for label in wanted if label not in known]
+    unknown = [label for label in wanted if str(label) not in known]
     last = np.full((scores.shape[0], len(unknown)), -np.inf)
-    return y, np.hstack([scores, last]), [*known, *unknown]
-
-
-def _is_table(y: Any) -> bool:
-    """Return whether labels come as an indicator matrix."""
-    return getattr(y, "ndim", 1) == 2 and (hasattr(y, "tocsr") or _kind(y) not in "OUST")
-
-
-def _kind(values: Any) -> str:
-    """Return the kind of the elements of an array or a sequence."""
-    return np.asarray(values).dtype.kind
+    return y, np.hstack([scores, last]), [*known.values(), *unknown]
 
 
 def _ids(model: Any) -> Sequence[str] | None:
     """Return the ids of the model's columns, or None where they are only numbered."""
     classes = getattr(model, "classes_", ())
-    return list(classes) if len(classes) and _kind(classes) in "OUT" else None
+    return list(classes) if len(classes) and np.asarray(classes).dtype.kind in "OUT" else None
 
 
 def _label_lists(y: Any, *columns: Sequence[str] | None) -> Any:
     """Return an indicator as lists of ids, by the first of the columns' ids that fit."""
     from scipy.sparse import csr_array
 
-    if not _is_table(y):
+    if not labels.is_indicator(y):
         return y
     names = next((ids for ids in columns if ids is not None and len(ids) == y.shape[1]), None)
     if names is None:
         return y
-    Y = csr_array(y if hasattr(y, "tocsr") else np.asarray(y))
+    Y = csr_array(y if hasattr(y, "tocsr") else np.asarray(y, dtype=bool), copy=True)
     Y.eliminate_zeros()
     found = [names[column] for column in Y.indices.tolist()]
     return [found[start:end] for start, end in pairwise(Y.indptr.tolist())]

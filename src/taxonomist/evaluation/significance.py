@@ -214,7 +214,7 @@ def _check_count(count: int, name: str) -> None:
 
 def _can_enumerate(n_values: int, n_permutations: int) -> bool:
     """Return whether there are at most so many sign vectors, without computing a huge power."""
-    return n_values < n_permutations.bit_length()
+    return n_values < int(n_permutations).bit_length()
 
 
 def _block_rows(n_rows: int, n_columns: int) -> Iterator[int]:

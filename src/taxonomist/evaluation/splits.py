@@ -48,8 +48,8 @@ class StratifiedFolds:
     random_state: Seed = None
 
     def __post_init__(self) -> None:
-        if self.n_splits < 2:
-            message = f"n_splits must be at least 2, not {self.n_splits!r}."
+        if not isinstance(self.n_splits, int | np.integer) or self.n_splits < 2:
+            message = f"n_splits must be a whole number from 2, not {self.n_splits!r}."
             raise ValueError(message)
 
     def folds(self, y: Any) -> Codes:
@@ -205,10 +205,10 @@ def sample_per_category(y: Any, k: int, random_state: Seed = None) -> Codes:
     LabelError
         There are no items, or a label is missing.
     ValueError
-        ``k`` is below 1.
+        ``k`` is not 1, 2, ...
     """
-    if k < 1:
-        message = f"k must be at least 1, not {k!r}."
+    if not isinstance(k, int | np.integer) or k < 1:
+        message = f"k must be a whole number from 1, not {k!r}."
         raise ValueError(message)
     order = np.random.default_rng(random_state).permutation(n_rows(y))
     if labels.is_label_sets(y):
@@ -248,29 +248,27 @@ def _pairs(folds: Codes) -> Iterator[tuple[Codes, Codes]]:
 
 def _codes(y: Any) -> Codes:
     """Return the labels numbered by first appearance."""
-    values = np.asarray(y).tolist() if hasattr(y, "shape") else list(y)
-    if not values:
+    rows = labels.as_sets(y)
+    if not rows:
         message = "There are no items: y is empty."
         raise LabelError(message)
-    for i, value in enumerate(values):
-        if value is None or value != value:
-            message = f"y[{i}] is {value!r}; leave items without a label out."
-            raise LabelError(message)
     numbers: dict[Any, int] = {}
-    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp)
+    return np.array([numbers.setdefault(label, len(numbers)) for (label,) in rows], dtype=np.intp)
 
 
 def _indicator(y: Any) -> CSR:
     """Return label sets as a sparse matrix, one row per item and one column per label."""
     from scipy.sparse import csr_array
 
-    y = y if hasattr(y, "tocsr") or not hasattr(y, "shape") else np.asarray(y)
-    if getattr(y, "ndim", 1) == 2 and y.dtype.kind not in "OUST":
-        matrix = csr_array(y, dtype=bool)
+    if labels.is_indicator(y):
+        # A copy, since the next steps work in place.
+        given = y if hasattr(y, "tocsr") else np.asarray(y, dtype=bool)
+        matrix = csr_array(given, dtype=bool, copy=True)
+        matrix.sum_duplicates()
         matrix.eliminate_zeros()
         return matrix
     # Sorted, since sets of strings iterate in another order in each process.
-    rows = [sorted({label for label in row if label not in (None, "")}, key=str) for row in y]
+    rows = [sorted(set(row), key=str) for row in labels.as_sets(y)]
     numbers: dict[Any, int] = {}
     columns = [numbers.setdefault(label, len(numbers)) for row in rows for label in row]
     indptr = np.cumsum([0, *map(len, rows)])

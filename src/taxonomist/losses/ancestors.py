@@ -162,8 +162,8 @@ class AncestorLoss(CategoryLoss):
 
     def _suspects(self, missable: Bools, raisable: Bools) -> Iterator[tuple[Codes, Codes]]:
         """Yield the pairs that can have zero loss, few for sensible costs."""
-        yield self._twins(missable | raisable)
         if np.array_equal(missable, raisable):
+            yield self._twins(missable)
             return
         # If missing y costs, u must lie below y to cost nothing; if raising u does, y below u.
         below, above = self.ancestors[:, self.categories].nonzero()

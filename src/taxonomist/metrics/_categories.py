@@ -21,6 +21,8 @@ def pair_losses(taxonomy: Taxonomy, a: Codes, b: Codes, loss: Any) -> Floats:
         half = np.full(taxonomy.n_nodes, 0.5)
         return differences.pair_weights(taxonomy, a, b, half, half)
     if hasattr(loss, "pairs"):
+        if getattr(loss, "taxonomy", taxonomy) != taxonomy:
+            raise LabelError("The loss was made for another taxonomy; make it anew for this one.")
         i, j = (_positions(taxonomy, loss.categories, codes) for codes in (a, b))
         return np.asarray(loss.pairs(i, j), dtype=np.float64)
     if callable(loss):

@@ -30,6 +30,12 @@ def count_items(y_true: Any, other: Any, name: str = "y_pred") -> int:
     return int(n_true)
 
 
+def as_id(label: Any) -> Any:
+    """Return a label as taxonomies hold it: integers are read as strings."""
+    is_number = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+    return str(label) if is_number else label
+
+
 def encode_pair(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> tuple[Codes, Codes]:
     """Return the node codes of one true and one predicted label per item."""
     count_items(y_true, y_pred)

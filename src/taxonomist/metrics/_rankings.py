@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from taxonomist.errors import LabelError, some
-from taxonomist.metrics._inputs import count_items
+from taxonomist.metrics._inputs import as_id, count_items
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats
 
 CELLS = 2**22
-"""Scores that are held dense at a time, beyond those that were given dense."""
+"""Scores that are held dense at a time, beyond those that were given dense; a few copies each."""
 
 
 @dataclass(frozen=True)
@@ -55,27 +54,22 @@ class Ranking:
 def rank(y_true: Any, scores: Any, classes: Sequence[Any] | None) -> Ranking:
     """Rank the categories of every item; ties count against the relevant ones."""
     relevant, scores = read(y_true, scores, classes)
+    positions = []
+    for rows in blocks(*scores.shape):
+        hits = relevant[rows].toarray()
+        # False sorts before True: among equal scores the irrelevant categories come first.
+        order = np.lexsort((hits, -dense(scores, rows)), axis=1)
+        positions.append(np.take_along_axis(hits, order, axis=1).nonzero()[1] + 1)
     n_relevant = np.diff(relevant.indptr).astype(np.intp)
-    ahead = np.empty(relevant.nnz, dtype=np.intp)
-    for start, stop in blocks(n_relevant, scores.shape[1]):
-        block = dense(scores, slice(start, stop))
-        item, column = relevant[start:stop].nonzero()
-        own = block[item, column][:, np.newaxis]
-        # NaN compares false, which leaves the irrelevant categories to be counted.
-        block[item, column] = np.nan
-        count = (block[item] >= own).sum(axis=1)
-        entries = slice(relevant.indptr[start], relevant.indptr[stop])
-        ahead[entries] = count[np.lexsort((count, item))]
     item = np.repeat(np.arange(n_relevant.size), n_relevant)
     nth = np.arange(1, item.size + 1) - relevant.indptr[item]
-    return Ranking(item, nth, ahead + nth, n_relevant, scores.shape[1])
+    return Ranking(item, nth, np.concatenate(positions), n_relevant, scores.shape[1])
 
 
-def blocks(n_relevant: Codes, n_classes: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of items whose relevant categories x all categories fill at most CELLS."""
-    filled = np.cumsum(np.maximum(n_relevant, 1)) * n_classes // CELLS
-    bounds = [*np.flatnonzero(np.diff(filled, prepend=-1)).tolist(), n_relevant.size]
-    return pairwise(bounds)
+def blocks(n_items: int, n_classes: int) -> Iterator[slice]:
+    """Yield ranges of items that fill at most CELLS, but hold at least one item."""
+    size = max(1, CELLS // n_classes)
+    return (slice(start, start + size) for start in range(0, n_items, size))
 
 
 def dense(scores: Any, rows: slice | Codes) -> Floats:
@@ -88,10 +82,9 @@ def read(y_true: Any, scores: Any, classes: Sequence[Any] | None) -> tuple[CSR, 
     """Return the relevant categories, items x classes, and the checked scores."""
     scores = check_scores(scores)
     count_items(y_true, scores, "scores")
-    if classes is not None and len(classes) != scores.shape[1]:
-        message = f"scores has {scores.shape[1]} columns and classes {len(classes)} labels."
-        raise LabelError(message)
-    if _is_indicator(y_true):
+    if classes is not None:
+        check_classes(classes, scores)
+    if labels.is_indicator(y_true):
         relevant = _indicator(y_true)
         if relevant.shape != scores.shape:
             message = f"y_true has shape {relevant.shape} and scores {scores.shape}."
@@ -100,7 +93,7 @@ def read(y_true: Any, scores: Any, classes: Sequence[Any] | None) -> tuple[CSR, 
     if classes is None:
         message = "y_true holds labels: say with classes= what the columns of scores stand for."
         raise LabelError(message)
-    return _relevant(y_true, list(classes)), scores
+    return _relevant(y_true, classes), scores
 
 
 def check_scores(scores: Any) -> Any:
@@ -123,16 +116,19 @@ def check_scores(scores: Any) -> Any:
     return scores
 
 
-def _relevant(y_true: Any, classes: list[Any]) -> CSR:
-    """Return labels or label sets as items x classes."""
-    column = {label: j for j, label in enumerate(classes)}
-    if len(column) < len(classes):
+def check_classes(classes: Sequence[Any], scores: Any) -> None:
+    """Raise unless every column of the scores has a label of its own."""
+    if len(classes) != scores.shape[1]:
+        message = f"scores has {scores.shape[1]} columns and classes {len(classes)} labels."
+        raise LabelError(message)
+    if len(set(map(as_id, classes))) < len(classes):
         raise LabelError("classes names a label twice: each column of scores needs its own.")
-    if labels.is_label_sets(y_true):
-        table = np.asarray(y_true) if getattr(y_true, "ndim", 1) == 2 else y_true
-        rows = [[label for label in row if not _is_padding(label)] for row in table]
-    else:
-        rows = [[label] for label in y_true]
+
+
+def _relevant(y_true: Any, classes: Sequence[Any]) -> CSR:
+    """Return labels or label sets as items x classes."""
+    column = {as_id(label): j for j, label in enumerate(classes)}
+    rows = [[as_id(label) for label in row] for row in labels.as_sets(y_true, "y_true")]
     flat = [label for row in rows for label in row]
     unknown = [label for label in dict.fromkeys(flat) if label not in column]
     if unknown:
@@ -145,18 +141,6 @@ def _relevant(y_true: Any, classes: list[Any]) -> CSR:
     )
     relevant.sum_duplicates()
     return relevant
-
-
-def _is_padding(label: Any) -> bool:
-    """Return whether a cell of a table of ids only fills up its row."""
-    return label is None or label == "" or label != label
-
-
-def _is_indicator(y: Any) -> bool:
-    """Return whether labels are a matrix of numbers, and not a table of ids."""
-    if sparse.issparse(y):
-        return True
-    return getattr(y, "ndim", 1) == 2 and np.asarray(y).dtype.kind in "biuf"
 
 
 def _indicator(y: Any) -> CSR:

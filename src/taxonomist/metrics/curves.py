@@ -9,7 +9,7 @@ from scipy import sparse
 
 from taxonomist.errors import LabelError
 from taxonomist.metrics._inputs import count_items, item_weights, undefined
-from taxonomist.metrics._rankings import check_scores, dense
+from taxonomist.metrics._rankings import check_classes, check_scores, dense
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
@@ -44,13 +44,11 @@ def node_scores(scores: Any, taxonomy: Taxonomy, classes: Sequence[str]) -> Floa
     Raises
     ------
     LabelError
-        If a score is NaN or ``classes`` does not fit the columns.
+        If a score is NaN, or ``classes`` does not fit the columns or the taxonomy.
     """
     scores = check_scores(scores)
-    codes = taxonomy.codes(classes)
-    if len(codes) != scores.shape[1]:
-        message = f"scores has {scores.shape[1]} columns and classes {len(codes)} labels."
-        raise LabelError(message)
+    check_classes(classes, scores)
+    codes = labels.encode(taxonomy, classes, name="classes")
     best = np.full((taxonomy.n_nodes, scores.shape[0]), -np.inf)
     best[codes] = dense(scores, slice(None)).T
     # Codes ascend from parents to children, so this visits every node after all below it.
@@ -78,8 +76,8 @@ def au_prc(
     Parameters
     ----------
     y_true
-        Label sets, an indicator with one column per node, or one label per item; closed under
-        ancestors first.
+        Label sets, one label per item, or an indicator with one column per node or per class;
+        closed under ancestors first.
     scores
         Dense or sparse; absent entries are 0. One column per node in the order of the taxonomy,
         or per class.
@@ -96,7 +94,8 @@ def au_prc(
     Returns
     -------
     float
-        Between 0 and 1; higher is better. NaN, with a warning, if no item has a label.
+        Between 0 and 1; higher is better. NaN, with a warning, if no item has a label
+        (below the root, if that is left out).
 
     Raises
     ------
@@ -108,7 +107,9 @@ def au_prc(
         message = f"scores has {scores.shape[1]} columns and the taxonomy {taxonomy.n_nodes} nodes:"
         raise LabelError(f"{message} say with classes= what the columns stand for.")
     n_items = count_items(y_true, scores, "scores")
-    true = labels.close(taxonomy, labels.encode_sets(taxonomy, y_true, name="y_true"))
+    by_class = classes is not None and getattr(y_true, "shape", ())[1:] == (len(classes),)
+    true = labels.encode_sets(taxonomy, y_true, classes if by_class else None, name="y_true")
+    true = labels.close(taxonomy, true)
     if exclude_root:
         true, scores = true[:, 1:], scores[:, 1:]
     weights = item_weights(sample_weight, n_items)
@@ -141,12 +142,13 @@ def _flat_places(matrix: CSR) -> Any:
 
 def _average_precision(true: Bools, scores: Floats, weights: Floats) -> float:
     """Return the sum of precision x gain in recall over descending thresholds."""
+    hits = true * weights
+    if not hits.any():
+        return undefined("No item has a label: the area under the curve is not defined.")
     order = np.argsort(-scores)
-    scores, hits, weights = scores[order], (true * weights)[order], weights[order]
+    scores, hits, weights = scores[order], hits[order], weights[order]
     last_of_ties = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.size - 1)
     found = np.cumsum(hits)[last_of_ties]
-    if found[-1] == 0:
-        return undefined("No item has a label: the area under the curve is not defined.")
     delivered = np.cumsum(weights)[last_of_ties]
     precision = np.divide(found, delivered, out=np.zeros_like(found), where=delivered > 0)
     return float(np.diff(found, prepend=0.0) @ precision / found[-1])

@@ -21,6 +21,7 @@ from taxonomist.errors import LabelError
 from taxonomist.metrics._categories import category_parents, pair_losses
 from taxonomist.metrics._inputs import defined_mean
 from taxonomist.metrics._rankings import blocks, dense, rank, read
+from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,7 +173,7 @@ def precision_at_k(
     Raises
     ------
     LabelError
-        If a score is NaN, a label has no column, shapes differ, or ``k`` is below 1.
+        If a score is NaN, a label has no column, shapes differ, or ``k`` is not 1, 2, ...
     """
     _check_k(k)
     ranking = rank(y_true, scores, classes)
@@ -214,7 +215,7 @@ def ndcg_at_k(
     Raises
     ------
     LabelError
-        If a score is NaN, a label has no column, shapes differ, or ``k`` is below 1.
+        If a score is NaN, a label has no column, shapes differ, or ``k`` is not 1, 2, ...
     """
     _check_k(k)
     ranking = rank(y_true, scores, classes)
@@ -259,19 +260,17 @@ def maximal_loss(
     Raises
     ------
     LabelError
-        If a score is NaN, a label has no column, or shapes differ.
-    UnknownNodeError
-        If a class is not in the taxonomy.
+        If a score is NaN, a label has no column, a class is not in the taxonomy, or shapes differ.
     """
     relevant, scores = read(y_true, scores, classes)
-    codes = taxonomy.codes(classes)
+    codes = labels.encode(taxonomy, classes, name="classes")
     worst = np.zeros(relevant.shape[0])
     by_class = relevant.tocsc()
     for column in np.flatnonzero(np.diff(by_class.indptr)):
         delta = pair_losses(taxonomy, np.full(len(codes), codes[column]), codes, loss)
         items = by_class.indices[by_class.indptr[column] : by_class.indptr[column + 1]]
-        for start, stop in blocks(np.ones_like(items), len(codes)):
-            part = items[start:stop]
+        for rows in blocks(len(items), len(codes)):
+            part = items[rows]
             block = dense(scores, part)
             misordered = block >= block[:, [column]]
             misordered[relevant[part].nonzero()] = False
@@ -310,22 +309,20 @@ def parent_one_accuracy(
     Raises
     ------
     LabelError
-        If a score is NaN, a label has no column, or shapes differ.
-    UnknownNodeError
-        If a class is not in the taxonomy.
+        If a score is NaN, a label has no column, a class is not in the taxonomy, or shapes differ.
     """
     relevant, scores = read(y_true, scores, classes)
-    parents = category_parents(taxonomy, taxonomy.codes(classes))
+    parents = category_parents(taxonomy, labels.encode(taxonomy, classes, name="classes"))
     right = np.zeros(relevant.shape[0])
-    for start, stop in blocks(np.ones(len(right), dtype=np.intp), scores.shape[1]):
-        block = dense(scores, slice(start, stop))
-        related = (relevant[start:stop] @ parents @ parents.T).toarray()
+    for rows in blocks(*scores.shape):
+        block = dense(scores, rows)
+        related = (relevant[rows] @ parents @ parents.T).toarray()
         first = block == block.max(axis=1, keepdims=True)
-        right[start:stop] = (related | ~first).all(axis=1)
+        right[rows] = (related | ~first).all(axis=1)
     return defined_mean(right, np.diff(relevant.indptr) > 0, sample_weight)
 
 
 def _check_k(k: int) -> None:
-    """Refuse a number of positions below one."""
-    if k < 1:
-        raise LabelError(f"k is {k}; it is a number of positions, at least 1.")
+    """Refuse what is no number of positions."""
+    if not isinstance(k, (int, np.integer)) or k < 1:
+        raise LabelError(f"k is {k!r}; it is a whole number of positions, at least 1.")

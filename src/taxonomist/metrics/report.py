@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from taxonomist.metrics._inputs import encode_sets
+from taxonomist.metrics._inputs import encode_pair, encode_sets
 from taxonomist.metrics.labelling import zero_one_loss
 from taxonomist.metrics.sets import (
     PRF,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 WIDTH = 11
-"""Characters of a column of numbers."""
+"""Characters of a column of numbers, unless their decimals need more."""
 
 
 @overload
@@ -92,7 +92,7 @@ def hierarchical_report(
     rows = _rows(true, predicted, taxonomy)
     values = {"exact match": 1 - zero_one_loss(true, predicted, taxonomy)}
     if single:
-        values["accuracy"] = accuracy(y_true, y_pred)
+        values["accuracy"] = accuracy(*encode_pair(y_true, y_pred, taxonomy))
         values["parent accuracy"] = parent_accuracy(y_true, y_pred, taxonomy)
         values["taxonomy loss"] = taxonomy_loss(y_true, y_pred, taxonomy)
     if output_dict:
@@ -116,14 +116,14 @@ def _rows(Y: CSR, U: CSR, taxonomy: Taxonomy) -> dict[str, PRF]:
 
 def _table(rows: dict[str, PRF], values: dict[str, float], digits: int) -> str:
     """Return the rows and values in aligned columns."""
-    margin = max(map(len, [*rows, *values]))
-    heads = "".join(f"{head:>{WIDTH}}" for head in PRF._fields)
+    margin, width = max(map(len, [*rows, *values])), max(WIDTH, digits + 6)
+    heads = "".join(f"{head:>{width}}" for head in PRF._fields)
     lines = [" " * margin + heads, ""]
     for name, prf in rows.items():
         if name == "leaves, micro":
             lines.append("")
-        numbers = "".join(f"{number:>{WIDTH}.{digits}f}" for number in prf[:3])
-        lines.append(f"{name:<{margin}}{numbers}{prf.support:>{WIDTH}.0f}")
+        numbers = "".join(f"{number:>{width}.{digits}f}" for number in prf[:3])
+        lines.append(f"{name:<{margin}}{numbers}{prf.support:>{width}.0f}")
     lines.append("")
-    lines += [f"{name:<{margin}}{value:>{WIDTH}.{digits}f}" for name, value in values.items()]
+    lines += [f"{name:<{margin}}{value:>{width}.{digits}f}" for name, value in values.items()]
     return "\n".join(lines) + "\n"

@@ -99,14 +99,13 @@ class Scorer:
         options: dict[str, Any] = {"sample_weight": sample_weight}
         if measure.taxonomy:
             options["taxonomy"] = taxonomy = self._find_taxonomy(estimator)
-            y = _by_node(y, taxonomy, estimator)
         if measure.scores:
             options["classes"] = _attribute(estimator, "classes_")
             outcome = _scores(estimator, X)
         else:
             outcome = estimator.predict(X)
             if measure.taxonomy:
-                outcome = _by_node(outcome, taxonomy, estimator)
+                y, outcome = (_by_node(part, taxonomy, estimator) for part in (y, outcome))
         value = measure.function(y, outcome, **options)
         return -value if self.name.startswith("neg_") else value
 

@@ -102,7 +102,7 @@ def precision_recall_f1(
     if average not in ("micro", "macro", None):
         raise LabelError(f"average is {average!r}; give 'micro', 'macro' or None.")
     Y, U = encode_sets(y_true, y_pred, taxonomy, classes)
-    chosen = _choose(taxonomy, nodes, Y + U)
+    chosen = _choose(taxonomy, nodes, Y, U)
     narrow = labels.most_specific if nodes == "categories" else labels.close
     counts = _count_nodes(narrow(taxonomy, Y), narrow(taxonomy, U), sample_weight)
     if average == "micro":
@@ -307,7 +307,7 @@ def hierarchical_prf(
     return PRF._make([*means, support])
 
 
-def _choose(taxonomy: Taxonomy, nodes: str | Sequence[str], used: CSR) -> Codes:
+def _choose(taxonomy: Taxonomy, nodes: str | Sequence[str], Y: CSR, U: CSR) -> Codes:
     """Return the codes of the nodes to evaluate."""
     if not isinstance(nodes, str):
         return taxonomy.codes(nodes)
@@ -316,7 +316,7 @@ def _choose(taxonomy: Taxonomy, nodes: str | Sequence[str], used: CSR) -> Codes:
     if nodes == "all":
         return np.arange(1, taxonomy.n_nodes)
     if nodes == "categories":
-        return labels.categories(taxonomy, used)
+        return np.union1d(labels.categories(taxonomy, Y), labels.categories(taxonomy, U))
     message = f"nodes is {nodes!r}; give 'leaves', 'all', 'categories' or a sequence of ids."
     raise LabelError(message)
 

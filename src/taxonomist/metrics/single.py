@@ -8,7 +8,7 @@ import numpy as np
 
 from taxonomist.errors import LabelError
 from taxonomist.metrics._categories import category_parents, pair_losses
-from taxonomist.metrics._inputs import count_items, encode_pair, mean
+from taxonomist.metrics._inputs import as_id, count_items, encode_pair, mean
 from taxonomist.metrics._rankings import rank
 from taxonomist.taxonomy import labels
 
@@ -50,11 +50,7 @@ def _one_each(y: Any, name: str) -> NDArray[np.object_]:
     if labels.is_label_sets(y):
         message = f"{name} holds label sets; accuracy compares one label per item."
         raise LabelError(f"{message} For label sets use zero_one_loss.")
-    array = np.fromiter(y, dtype=object, count=len(y))
-    missing = [i for i, label in enumerate(array) if label is None or label != label]
-    if missing:
-        raise LabelError(f"{name} has no label at item {missing[0]}: every item needs one.")
-    return array
+    return np.fromiter((as_id(label) for (label,) in labels.as_sets(y, name)), dtype=object)
 
 
 def mean_reciprocal_rank(

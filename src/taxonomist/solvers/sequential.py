@@ -21,6 +21,7 @@ References    [CH04, Alg. 1, step 8a], [CH04, Eq. 28, 33]
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
 
 MOST_NEW = 8
 MOST_ACTIVE_PASSES = 64
-"""A full pass is followed by one active pass; certified ones double that number, up to this."""
+"""A full pass is followed by one active pass; full passes that certify, or that bring the gap down
+too slowly, double that number, up to this."""
+SLOWLY = 0.8
+"""The gap comes down slowly if more than this part of it is left after a full pass."""
 FIRST_CAPACITY = 16
 FIRST_TOLERANCE = 0.05
 MUCH_BETTER = 0.1
@@ -99,7 +103,8 @@ class _State:
             self.W = np.zeros((problem.items.n_weights, n_attributes), dtype=dtype)
             self.duals = empty_duals(n_items, min(FIRST_CAPACITY, problem.n_categories))
         else:
-            self.W, self.duals = start.W, start.duals
+            self.W = start.W.copy()
+            self.duals = deepcopy(start.duals)
         self.findings = joint.Findings(*np.zeros((5, n_items)))
         self.calm = np.zeros(n_items, dtype=np.intp)
         self.rest = np.zeros(n_items, dtype=np.intp)
@@ -129,9 +134,9 @@ class _State:
 
     def full_pass(self) -> None:
         """Inspect all items: at fixed weights near the optimum, else solving group after group."""
-        if self.estimate.gap < CERTIFIED_GAP:
+        gap = self.estimate.gap
+        if gap < CERTIFIED_GAP:
             self.certificate = self.look_around()
-            self.most_active_passes = min(2 * self.most_active_passes, MOST_ACTIVE_PASSES)
         else:
             for group in self.problem.items.groups(self.rng):
                 arrays = self._at(group)
@@ -141,6 +146,8 @@ class _State:
                 self._visit(arrays, group)
             self.estimate = self._estimate()
             self._lower_tolerance()
+        if self.certificate is not None or self.estimate.gap > SLOWLY * gap:
+            self.most_active_passes = min(2 * self.most_active_passes, MOST_ACTIVE_PASSES)
 
     def look_around(self) -> Certificate:
         """Certify the present point, and set out from there."""
@@ -217,16 +224,17 @@ class _State:
         """Return what the certificate would be if the weights had not changed in the pass."""
         found = certify(self.problem, self.findings)
         primal = self.dual + found.primal - found.dual
-        gap = (primal - self.dual) / primal if 0 < primal < np.inf else 1.0
+        gap = (primal - self.dual) / primal if 0 < primal < np.inf else float(primal > 0)
         return Certificate(primal, self.dual, gap, found.violation)
 
     def _lower_tolerance(self) -> None:
         """Solve items as exactly as the gap, shared out over them, deserves; more if it lingers."""
-        share = self.estimate.gap * abs(self.dual) / float(self.problem.costs.sum())
+        total = float(self.problem.costs.sum())
+        share = self.estimate.gap * abs(self.dual) / total if total > 0 else 0.0
         share *= self.strictness
         if self.options.stop == "violation" or share == 0:
             share = max(share, 0.1 * self.options.tol)
-        self.tol = min(0.6 * self.tol, share)
+        self.tol = max(min(0.6 * self.tol, share), 0.1 * share)
 
     def _grow(self) -> None:
         """Double the room for active variables."""

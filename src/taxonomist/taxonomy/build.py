@@ -6,7 +6,8 @@ a tree is a run of consecutive codes. The order of the input decides among sibli
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 
 ROOT = "ROOT"
 """Id of the root under which several parentless nodes are joined."""
+
+_TOP = -1
+"""What stands above the first component of a path."""
+
+_LISTS = (list, tuple, set, frozenset)
+
+_SHOWN = 40
+"""Nodes of a cycle that an error shows; of a longer one, the middle is left out."""
 
 
 class Arrays(NamedTuple):
@@ -50,14 +59,33 @@ def as_id(value: object) -> str:
     return text
 
 
+def is_missing(value: object) -> bool:
+    """Return whether a cell holds nothing: None, NaN, a null of pandas, or blanks."""
+    if isinstance(value, str):
+        return not value.strip()
+    if isinstance(value, (float, np.floating)):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def is_table(values: object) -> bool:
+    """Return whether this is a 2-d array, a sparse matrix or a data frame."""
+    return len(getattr(values, "shape", ())) == 2
+
+
+def rows(values: Any) -> Any:
+    """Return what to iterate over to get rows; iterating over a data frame gives its columns."""
+    return np.asarray(values, dtype=object) if is_table(values) else values
+
+
 def assemble(edges: Iterable[tuple[str, str]], nodes: Iterable[str] = ()) -> Arrays:
     """Return the arrays of the rooted DAG with these (parent, child) edges and further nodes."""
     index: dict[str, int] = {}
     for node in nodes:
         index.setdefault(as_id(node), len(index))
     pairs: dict[tuple[int, int], None] = {}
-    for parent_id, child_id in edges:
-        parent, child = as_id(parent_id), as_id(child_id)
+    for edge in rows(edges):
+        parent, child = _ends(edge)
         if parent == child:
             raise TaxonomyError(f"Node {parent!r} is given as its own parent; remove that edge.")
         pair = index.setdefault(parent, len(index)), index.setdefault(child, len(index))
@@ -68,6 +96,13 @@ def assemble(edges: Iterable[tuple[str, str]], nodes: Iterable[str] = ()) -> Arr
         raise TaxonomyError("A taxonomy needs at least one node; no edges and no nodes were given.")
     _join_roots(index, pairs)
     return _arrays(tuple(index), np.array(list(pairs), dtype=np.intp).reshape(-1, 2))
+
+
+def _ends(edge: Any) -> tuple[str, str]:
+    """Return the ids of an edge."""
+    if not isinstance(edge, (tuple, list, np.ndarray)) or len(edge) != 2:
+        raise TaxonomyError(f"An edge is a pair (parent, child); got {edge!r}.")
+    return as_id(edge[0]), as_id(edge[1])
 
 
 def _join_roots(index: dict[str, int], pairs: dict[tuple[int, int], None]) -> None:
@@ -102,7 +137,8 @@ def _arrays(ids: tuple[str, ...], edges: Codes) -> Arrays:
     position = np.full(n, n, dtype=np.intp)
     position[order] = np.arange(len(order))
     ordered = position[edges]
-    if len(order) < n or bool((ordered[:, 0] >= ordered[:, 1]).any()):
+    # Nodes that are not reached share one position; a cycle is then among them.
+    if bool((ordered[:, 0] >= ordered[:, 1]).any()):
         raise _cycle_error(ids, edges)
     child = _group(ordered[:, 0], ordered[:, 1], n)
     by_parent = ordered[np.argsort(ordered[:, 0], kind="stable")]
@@ -154,25 +190,29 @@ def _cycle_error(ids: Sequence[str], edges: Codes) -> TaxonomyError:
                 del waiting[child]
                 free.append(child)
     # Every node still waiting has a parent still waiting, so walking up must close a cycle.
-    walk = [min(waiting)]
-    while walk[-1] not in walk[:-1]:
-        walk.append(next(parent for parent in parents[walk[-1]] if parent in waiting))
-    cycle = walk[walk.index(walk[-1]) + 1 :][::-1]
+    walk: dict[int, None] = {}
+    node = min(waiting)
+    while node not in walk:
+        walk[node] = None
+        node = next(parent for parent in parents[node] if parent in waiting)
+    upwards = list(walk)
+    cycle = upwards[upwards.index(node) :][::-1]
     first = cycle.index(min(cycle))
-    cycle = [*cycle[first:], *cycle[: first + 1]]
-    shown = " -> ".join(repr(ids[node]) for node in cycle)
-    return TaxonomyError(f"The edges form a cycle: {shown}. Remove one of these edges.")
+    shown = [repr(ids[node]) for node in (*cycle[first:], *cycle[: first + 1])]
+    if len(shown) > _SHOWN:
+        half = _SHOWN // 2
+        shown = [*shown[:half], f"({len(shown) - 2 * half} more)", *shown[-half:]]
+    path = " -> ".join(shown)
+    return TaxonomyError(f"The edges form a cycle: {path}. Remove one of these edges.")
 
 
-def edges_from_parents(
-    parents: Mapping[str, str | Iterable[str] | None],
-) -> Iterator[tuple[str, str]]:
+def edges_from_parents(parents: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
     """Yield the edges of a mapping from child to parent, parents, or nothing (a root)."""
     for child, above in parents.items():
-        if above is None:
-            continue
-        for parent in [above] if isinstance(above, (str, int)) else above:
-            yield parent, child
+        several = hasattr(above, "__iter__") and not isinstance(above, (str, bytes))
+        for parent in above if several else [above]:
+            if not is_missing(parent):
+                yield parent, child
 
 
 def edges_from_paths(
@@ -181,70 +221,81 @@ def edges_from_paths(
     """Return nodes, edges and names of root-to-node paths; see ``Taxonomy.from_paths``."""
     if ids not in ("auto", "name", "path"):
         raise TaxonomyError(f"ids must be 'auto', 'name' or 'path'. Got {ids!r} instead.")
-    prefixes: dict[tuple[str, ...], None] = {}
-    for path in paths:
-        parts = _split_path(path, sep)
-        for end in range(1, len(parts) + 1):
-            prefixes.setdefault(parts[:end])
-    places: dict[str, int] = {}
-    for prefix in prefixes:
-        places[prefix[-1]] = places.get(prefix[-1], 0) + 1
+    if isinstance(paths, str):
+        raise TaxonomyError(f"paths must be several paths. Got {paths!r}; give [{paths!r}].")
+    # A place is where a path from the top leads: the place above it and a component.
+    places: dict[tuple[int, str], int] = {}
+    for path in rows(paths):
+        place = _TOP
+        for part in _split_path(path, sep):
+            place = places.setdefault((place, part), len(places))
+    above = [parent for parent, _ in places]
+    parts = [part for _, part in places]
+    uses = Counter(parts)
     glue = f" {sep.strip()} " if sep.strip() else sep
 
-    def node_id(prefix: tuple[str, ...]) -> str:
-        alone = ids == "name" or (ids == "auto" and places[prefix[-1]] == 1)
-        return prefix[-1] if alone else glue.join(prefix)
+    def node_id(place: int) -> str:
+        if ids == "name" or (ids == "auto" and uses[parts[place]] == 1):
+            return parts[place]
+        path = [parts[place]]
+        while (place := above[place]) != _TOP:
+            path.append(parts[place])
+        return glue.join(reversed(path))
 
-    node_of = {prefix: node_id(prefix) for prefix in prefixes}
-    if ids != "name" and len(set(node_of.values())) < len(node_of):
+    nodes = [node_id(place) for place in range(len(places))]
+    if ids != "name" and len(set(nodes)) < len(nodes):
         raise TaxonomyError(
             f"Two paths give the same id because a component holds the separator {sep!r}; "
             "choose another sep."
         )
-    edges = dict.fromkeys(
-        (node_of[prefix[:-1]], node_of[prefix]) for prefix in prefixes if len(prefix) > 1
-    )
-    names = {node: prefix[-1] for prefix, node in node_of.items() if node != prefix[-1]}
-    return list(node_of.values()), list(edges), names
+    pairs = zip(above, nodes, strict=True)
+    edges = dict.fromkeys((nodes[parent], node) for parent, node in pairs if parent != _TOP)
+    names = {node: part for node, part in zip(nodes, parts, strict=True) if node != part}
+    return nodes, list(edges), names
 
 
-def _split_path(path: str | Sequence[str], sep: str) -> tuple[str, ...]:
+def _split_path(path: Any, sep: str) -> list[str]:
     """Return the components of a path, without blanks around them and empty ones at the end."""
     raw = path.split(sep.strip() or sep) if isinstance(path, str) else path
-    parts = ["" if part is None else str(part).strip() for part in raw]
+    if not hasattr(raw, "__iter__"):
+        raise TaxonomyError(f"A path is a string or a sequence of components; got {path!r}.")
+    parts = ["" if is_missing(part) else str(part).strip() for part in raw]
     while parts and not parts[-1]:
         parts.pop()
     if not parts:
         raise TaxonomyError(f"A path is empty: {path!r}.")
     if "" in parts:
         raise TaxonomyError(f"Level {parts.index('') + 1} of the path {path!r} is empty.")
-    return tuple(parts)
+    return parts
 
 
-def paths_from_nested(nested: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
-    """Yield every path of a nested dict whose innermost values are dicts, lists, or nothing."""
-    stack: list[tuple[tuple[str, ...], object]] = [
-        ((str(key),), value) for key, value in reversed(list(nested.items()))
-    ]
+def paths_from_nested(nested: object) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every leaf of nested dicts and lists."""
+    stack: list[tuple[tuple[Any, ...], object]] = [((), nested)]
     while stack:
         path, below = stack.pop()
-        yield path
-        if below is None or below == "":
-            continue
-        if isinstance(below, str):
-            items: list[tuple[object, object]] = [(below, None)]
-        elif hasattr(below, "items"):
-            items = list(below.items())
-        elif isinstance(below, (list, tuple, set, frozenset)):
-            items = [entry for item in below for entry in _entries(item)]
-        else:
-            raise TaxonomyError(
-                f"Below {' > '.join(path)!r} there must be a dict, a list or nothing; "
-                f"got {below!r} of type {type(below).__name__}."
-            )
-        stack.extend(((*path, str(key)), value) for key, value in reversed(items))
+        items = _entries(path, below)
+        if path and not items:
+            yield path
+        stack.extend(((*path, key), value) for key, value in reversed(items))
 
 
-def _entries(item: object) -> list[tuple[object, object]]:
-    """Return a list's item as (key, below) pairs: a leaf, or the entries of a nested dict."""
-    return list(item.items()) if hasattr(item, "items") else [(item, None)]
+def _entries(path: tuple[Any, ...], below: object) -> list[tuple[Any, object]]:
+    """Return the keys that stand below a path, each with what stands below it in turn."""
+    if below is None or below == "":
+        return []
+    if isinstance(below, str):
+        return [(below, None)]
+    if hasattr(below, "items"):
+        return list(below.items())
+    if isinstance(below, _LISTS) and not any(isinstance(item, _LISTS) for item in below):
+        return [
+            entry
+            for item in below
+            for entry in (item.items() if hasattr(item, "items") else [(item, None)])
+        ]
+    place = f"Below {' > '.join(map(str, path))!r}" if path else "At the top"
+    raise TaxonomyError(
+        f"{place} there must be a dict, a list of names and dicts, or nothing; "
+        f"got {below!r} of type {type(below).__name__}."
+    )

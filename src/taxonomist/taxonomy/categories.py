@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ class Categories:
     taxonomy: Taxonomy
     expanded: Taxonomy
     ids: tuple[str, ...]
-    codes: Codes
+    codes: Codes = field(compare=False)
 
     @classmethod
     def from_labels(cls, taxonomy: Taxonomy, y: Any, classes: Any = None) -> Categories:
@@ -57,10 +57,10 @@ class Categories:
 
     def encode(self, y: Any, name: str = "y") -> Codes:
         """Return the column of each item's one label."""
-        columns = self._column_of[labels.encode(self.taxonomy, y, name)]
+        nodes = labels.encode(self.taxonomy, y, name)
+        columns = self._column_of[nodes]
         if (columns < 0).any():
-            strange = dict.fromkeys(label for label, c in zip(y, columns, strict=True) if c < 0)
-            raise LabelError(self._not_a_category(list(strange), name))
+            raise LabelError(self._not_a_category(nodes[columns < 0], name))
         return columns
 
     def encode_sets(self, y: Any, classes: Any = None, name: str = "y") -> CSR:
@@ -73,9 +73,7 @@ class Categories:
         Y = labels.most_specific(self.taxonomy, labels.encode_sets(self.taxonomy, y, classes, name))
         columns = self._column_of[Y.indices]
         if (columns < 0).any():
-            strange = np.unique(Y.indices[columns < 0])
-            nodes = [self.taxonomy.nodes[code] for code in strange.tolist()]
-            raise LabelError(self._not_a_category(nodes, name))
+            raise LabelError(self._not_a_category(Y.indices[columns < 0], name))
         return csr_array((Y.data, columns, Y.indptr), shape=(Y.shape[0], len(self)))
 
     def decode(self, columns: Codes) -> Any:
@@ -89,7 +87,8 @@ class Categories:
         columns[self.taxonomy.codes(self.ids)] = np.arange(len(self))
         return columns
 
-    def _not_a_category(self, nodes: list[str], name: str) -> str:
+    def _not_a_category(self, codes: Codes, name: str) -> str:
+        nodes = [self.taxonomy.nodes[code] for code in np.unique(codes).tolist()]
         return (
             f"{some(nodes)} in {name} stand for interior nodes that no training item was "
             "labelled with directly, so they are not categories of the model."

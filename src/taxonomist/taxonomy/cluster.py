@@ -8,6 +8,7 @@ import numpy as np
 
 from taxonomist.errors import LabelError
 from taxonomist.taxonomy import labels
+from taxonomist.taxonomy.build import ROOT, as_id
 from taxonomist.taxonomy.core import Taxonomy
 
 if TYPE_CHECKING:
@@ -63,8 +64,11 @@ def group_categories(
         )
     vectors = _weigh(pooled, idf)
     members = _cluster(vectors, n_groups, linkage)
-    groups = [f"group-{number}" for number in range(1, len(members) + 1)]
-    edges = [("ROOT", group) for group in groups]
+    stem = "group"
+    while any(node.startswith(f"{stem}-") for node in ids):
+        stem += "'"
+    groups = [f"{stem}-{number}" for number in range(1, len(members) + 1)]
+    edges = [(ROOT, group) for group in groups]
     edges += [
         (group, ids[code]) for group, codes in zip(groups, members, strict=True) for code in codes
     ]
@@ -83,11 +87,13 @@ def _pool(X: Any, y: Any) -> tuple[list[str], CSR]:
     counts = csr_array(X, dtype=np.float64)
     if not np.isfinite(counts.data).all() or (counts.data < 0).any():
         raise LabelError("X must hold term counts: finite and not negative.")
-    used = {str(label) for item in y for label in (item if labels.is_set(item) else [item])}
-    flat = Taxonomy.flat(sorted(used))
-    if len(y) != counts.shape[0]:
-        raise LabelError(f"X has {counts.shape[0]} rows, but y has {len(y)} labels.")
-    Y = labels.encode_sets(flat, y).astype(np.float64)
+    if labels.is_indicator(y):
+        raise LabelError("y is an indicator matrix; give the ids of each item's labels instead.")
+    sets = labels.as_sets(y)
+    if len(sets) != counts.shape[0]:
+        raise LabelError(f"X has {counts.shape[0]} rows, but y has {len(sets)} labels.")
+    flat = Taxonomy.flat(sorted({as_id(label) for item in sets for label in item}))
+    Y = labels.encode_sets(flat, sets).astype(np.float64)
     return list(flat.nodes[1:]), csr_array(Y[:, 1:].T) @ counts
 
 
@@ -109,13 +115,17 @@ def _cluster(vectors: CSR, n_groups: int, linkage: str) -> list[Codes]:
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import squareform
 
-    if vectors.shape[0] == 1:
+    n = vectors.shape[0]
+    if n == 1:
         return [np.zeros(1, dtype=np.intp)]
     squared: Floats = np.maximum(2 - 2 * (vectors @ vectors.T).toarray(), 0)
     np.fill_diagonal(squared, 0)
     # Of unit vectors: Ward's rule wants Euclidean distances, the others take the cosine distance.
     distance = np.sqrt(squared) if linkage == "ward" else squared / 2
     merges = hierarchy.linkage(squareform(distance, checks=False), method=linkage)
-    group = hierarchy.fcluster(merges, n_groups, criterion="maxclust")
-    members = [np.flatnonzero(group == number) for number in np.unique(group)]
-    return sorted(members, key=lambda codes: (-len(codes), int(codes[0])))
+    # Cutting at a height would give fewer groups than wanted where merges tie.
+    members = {code: [code] for code in range(n)}
+    for step, (a, b) in enumerate(merges[: n - n_groups, :2].astype(int).tolist()):
+        members[n + step] = members.pop(a) + members.pop(b)
+    groups = [np.sort(codes) for codes in members.values()]
+    return sorted(groups, key=lambda codes: (-len(codes), int(codes[0])))

@@ -31,7 +31,7 @@ class Taxonomy(Graph):
     Parameters
     ----------
     edges
-        Pairs (parent, child) of ids.
+        Pairs (parent, child) of ids, or a data frame with these two columns.
     names
         Display names by id; a node without one shows its id.
     nodes
@@ -70,8 +70,9 @@ class Taxonomy(Graph):
         parents: Mapping[str, str | Iterable[str] | None],
         names: Mapping[str, str] | None = None,
     ) -> Self:
-        """Return the taxonomy of a mapping from each node to its parent, parents, or None."""
-        return cls(build.edges_from_parents(parents), names=names, nodes=parents)
+        """Return the taxonomy of a mapping from each node to its parent, parents, or nothing."""
+        above = dict(parents)
+        return cls(build.edges_from_parents(above), names=names, nodes=above)
 
     @classmethod
     def from_paths(
@@ -82,7 +83,8 @@ class Taxonomy(Graph):
         Parameters
         ----------
         paths
-            Strings such as ``"A > B > C"``, or sequences of components. Depths may differ.
+            Strings such as ``"A > B > C"``, sequences of components, or a data frame with one
+            column per level. Depths may differ.
         sep
             What parts the components of a string; blanks around it do not matter.
         ids
@@ -114,6 +116,8 @@ class Taxonomy(Graph):
         ids = list(dict.fromkeys(build.as_id(label) for label in labels))
         if not ids:
             raise TaxonomyError("A flat taxonomy needs at least one label; none was given.")
+        if build.ROOT in ids:
+            raise TaxonomyError(f"The label {build.ROOT!r} is the id of the root; rename it.")
         return cls([(build.ROOT, node) for node in ids])
 
     @classmethod

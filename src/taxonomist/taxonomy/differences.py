@@ -124,9 +124,6 @@ def charged(taxonomy: Taxonomy, Y: CSR, U: CSR, charge: str) -> CSR:
     else:
         below = csr_array(taxonomy.ancestor_matrix().T)
         below.setdiag(False)
-        below.eliminate_zeros()
     excused = csr_array(different) @ below
     kept = csr_array(different, dtype=np.int8)
-    kept = kept - kept.multiply(excused)
-    kept.eliminate_zeros()
-    return csr_array(kept, dtype=bool)
+    return csr_array(kept - kept.multiply(excused), dtype=bool)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist.errors import TaxonomyError
+from taxonomist.errors import TaxonomyError, some
+from taxonomist.taxonomy.build import as_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,17 +94,20 @@ def rename(
     taxonomy: Taxonomy, ids: Mapping[str, str] | None, names: Mapping[str, str] | None
 ) -> Taxonomy:
     """Return the taxonomy with other ids and names."""
-    new = dict(ids or {})
+    new = {node: as_id(other) for node, other in (ids or {}).items()}
     taxonomy.codes(new)
     taxonomy.codes(names or {})
     renamed = [new.get(node, node) for node in taxonomy.nodes]
-    if len(set(renamed)) < len(renamed):
-        twice = next(node for node in renamed if renamed.count(node) > 1)
-        raise TaxonomyError(f"After renaming, two nodes would have the id {twice!r}.")
+    twice = [node for node, count in Counter(renamed).items() if count > 1]
+    if twice:
+        raise TaxonomyError(f"After renaming, two nodes would have the id {some(twice)}.")
     edges = [(new.get(parent, parent), new.get(child, child)) for parent, child in _edges(taxonomy)]
     all_names = {**taxonomy.raw_names, **(names or {})}
     return type(taxonomy)(
-        edges, names={new.get(node, node): name for node, name in all_names.items()}, nodes=renamed
+        edges,
+        names={new.get(node, node): name for node, name in all_names.items()},
+        nodes=renamed,
+        terminals={new.get(t, t): new.get(node, node) for t, node in taxonomy.terminals.items()},
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,7 +16,11 @@ from taxonomist.taxonomy.closure import ancestor_matrix
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from taxonomist._typing import CSR, Bools, Codes
+
+Array = TypeVar("Array", bound="NDArray[Any]")
 
 
 class Graph:
@@ -50,11 +55,13 @@ class Graph:
         terminals: Mapping[str, str] | None = None,
     ) -> None:
         ids, *arrays = build.assemble(edges, nodes)
-        self._set(ids, arrays, dict(names or {}), dict(terminals or {}))
-        unknown = [node for node in self.raw_names if node not in self]
-        if unknown:
-            hint = closest(str(unknown[0]), ids)
-            raise TaxonomyError(f"A name is given for {unknown[0]!r}, which is not a node.{hint}")
+        given = {} if names is None else dict(names).items()
+        texts = {build.as_id(k): str(name) for k, name in given if not build.is_missing(name)}
+        self._set(ids, arrays, texts, dict(terminals or {}))
+        unknown = next((node for node in self.raw_names if node not in self), None)
+        if unknown is not None:
+            hint = self._hint(unknown)
+            raise TaxonomyError(f"A name is given for {unknown!r}, which is not a node.{hint}")
 
     def _set(
         self,
@@ -63,8 +70,7 @@ class Graph:
         names: dict[str, str],
         terminals: dict[str, str],
     ) -> None:
-        for array in arrays:
-            array.flags.writeable = False
+        arrays = [_frozen(array) for array in arrays]
         fields = ("parent_indptr", "parent_indices", "child_indptr", "child_indices")
         self.__dict__.update(zip(fields, arrays, strict=True))
         # A name that repeats the id says nothing; dropping it makes round trips exact.
@@ -122,8 +128,7 @@ class Graph:
         try:
             return self._index[node]
         except (KeyError, TypeError):
-            hint = closest(str(node), self.nodes)
-            message = f"{node!r} is not a node of the taxonomy.{hint}"
+            message = f"{node!r} is not a node of the taxonomy.{self._hint(node)}"
             raise UnknownNodeError(message) from None
 
     def codes(self, nodes: Iterable[str]) -> Codes:
@@ -180,14 +185,15 @@ class Graph:
         if limit is not None and limit < 1:
             raise ValueError(f"limit must be at least 1, or None. Got {limit} instead.")
         found: list[tuple[str, ...]] = []
-        stack: list[tuple[str, ...]] = [(self.nodes[self.code(node)],)]
+        # A path is linked, (code, rest of the path), so that long ones are not copied at each step.
+        stack: list[tuple[int, Any]] = [(self.code(node), None)]
         while stack and (limit is None or len(found) < limit):
             path = stack.pop()
-            above = [parent for parent in self.parents(path[0]) if not self._is_joining(parent)]
-            if above:
-                stack.extend((parent, *path) for parent in reversed(above))
-            if not above or len(above) < len(self.parents(path[0])):
-                found.append(path)
+            parents = self._parents_of(path[0])
+            above = [code for code in parents if code or not self.has_artificial_root]
+            stack.extend((code, path) for code in reversed(above))
+            if not above or len(above) < len(parents):
+                found.append(tuple(self._unlinked(path)))
         return tuple(found)
 
     def common_ancestors(self, a: str, b: str) -> tuple[str, ...]:
@@ -214,39 +220,32 @@ class Graph:
         Raises
         ------
         UnknownNodeError
-            If there is no such node.
+            If there is no such node, or a path of names leads to several.
         """
-        if isinstance(label, str) and label in self._index:
-            return label
-        if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
-            return self.nodes[self.code(str(int(label)))]
-        parts = label.split(">") if isinstance(label, str) else label
-        if isinstance(parts, (list, tuple)) and (len(parts) > 1 or not isinstance(label, str)):
-            found = self._walk([str(part).strip() for part in parts])
-            if len(found) == 1:
-                return self.nodes[found.pop()]
-            if found:
-                raise UnknownNodeError(f"The path {label!r} means {len(found)} nodes; give an id.")
-        stripped = label.strip() if isinstance(label, str) else label
-        return self.nodes[self.code(stripped)]  # type: ignore[arg-type]
+        found = self._meant(label)
+        if len(found) > 1:
+            raise UnknownNodeError(f"The path {label!r} means {len(found)} nodes; give an id.")
+        if not found:
+            raise UnknownNodeError(f"{label!r} is not a node of the taxonomy.{self._hint(label)}")
+        return self.nodes[found.pop()]
 
     # Asking: arrays --------------------------------------------------------------------------
 
     @cached_property
     def topological_order(self) -> Codes:
         """Codes with every parent before its children: simply 0, 1, 2, ..."""
-        return np.arange(self.n_nodes, dtype=np.intp)
+        return _frozen(np.arange(self.n_nodes, dtype=np.intp))
 
     @cached_property
     def edges(self) -> Codes:
         """Codes (parent, child) of every edge, grouped by parent; shape (n_edges, 2)."""
         parents = np.repeat(self.topological_order, np.diff(self.child_indptr))
-        return np.column_stack([parents, self.child_indices])
+        return _frozen(np.column_stack([parents, self.child_indices]))
 
     @cached_property
     def is_leaf(self) -> Bools:
         """Whether each node has no children."""
-        return np.equal(np.diff(self.child_indptr), 0)
+        return _frozen(np.equal(np.diff(self.child_indptr), 0))
 
     @cached_property
     def depths(self) -> Codes:
@@ -254,7 +253,7 @@ class Graph:
         depths = [0] * self.n_nodes
         for parent, child in self.edges.tolist():
             depths[child] = max(depths[child], depths[parent] + 1)
-        return np.array(depths, dtype=np.intp)
+        return _frozen(np.array(depths, dtype=np.intp))
 
     def ancestor_matrix(self) -> CSR:
         """Return which nodes are above or equal to each node.
@@ -262,8 +261,8 @@ class Graph:
         Returns
         -------
         csr_array of bool, shape (n_nodes, n_nodes)
-            Row n marks n itself, all its ancestors, and the root. Do not change it: it is
-            computed once and shared.
+            Row n marks n itself, all its ancestors, and the root. It is computed once and
+            shared, so its arrays are read-only.
         """
         return self._ancestor_matrix
 
@@ -333,13 +332,34 @@ class Graph:
 
     @cached_property
     def _ancestor_matrix(self) -> CSR:
-        return ancestor_matrix(self.parent_indptr, self.parent_indices, self.depths)
+        matrix = ancestor_matrix(self.parent_indptr, self.parent_indices, self.depths)
+        for array in (matrix.data, matrix.indices, matrix.indptr):
+            _frozen(array)
+        return matrix
+
+    @cached_property
+    def _called(self) -> dict[str, set[int]]:
+        """Codes of the nodes that have a text as id or as name."""
+        called: dict[str, set[int]] = {}
+        for texts in (self.nodes, self.names):
+            for code, text in enumerate(texts):
+                called.setdefault(text, set()).add(code)
+        return called
 
     def _ids(self, codes: Codes) -> tuple[str, ...]:
         return tuple(self.nodes[code] for code in codes.tolist())
 
-    def _is_joining(self, node: str) -> bool:
-        return self.has_artificial_root and node == self.root
+    def _parents_of(self, code: int) -> list[int]:
+        found: list[int] = self.parent_indices[
+            self.parent_indptr[code] : self.parent_indptr[code + 1]
+        ].tolist()
+        return found
+
+    def _unlinked(self, path: tuple[int, Any] | None) -> Iterator[str]:
+        """Yield the ids of a linked path."""
+        while path is not None:
+            code, path = path
+            yield self.nodes[code]
 
     def _reach(self, node: str, indptr: Codes, indices: Codes) -> tuple[str, ...]:
         """Return the ids reached over the given edges, in code order."""
@@ -353,22 +373,48 @@ class Graph:
                     front.append(near)
         return tuple(self.nodes[code] for code in sorted(found))
 
+    def _meant(self, label: object) -> set[int]:
+        """Return the codes that a label can mean: one, none, or several for a path of names."""
+        if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
+            label = str(int(label))
+        if isinstance(label, str):
+            code = self._index.get(label.strip())
+            if code is not None:
+                return {code}
+            label = label.split(">")
+            if len(label) == 1:
+                return set()
+        if not isinstance(label, (list, tuple)) or not label:
+            return set()
+        return self._walk([str(part).strip() for part in label])
+
     def _walk(self, parts: list[str]) -> set[int]:
         """Return the codes at which a path of ids or names ends, starting at the top."""
-        if parts and self._is_joining(parts[0]):
+        found = {0}
+        if not self.has_artificial_root or parts[0] == self.root:
+            found &= self._called.get(parts[0], set())
             parts = parts[1:]
-        near = set(self.codes(self.roots).tolist())
-        found: set[int] = set()
         for part in parts:
-            found = {code for code in near if part in (self.nodes[code], self.names[code])}
-            near = {
-                child
-                for code in found
-                for child in self.child_indices[
-                    self.child_indptr[code] : self.child_indptr[code + 1]
-                ].tolist()
-            }
+            called = self._called.get(part, set())
+            found = {code for code in called if not found.isdisjoint(self._parents_of(code))}
         return found
+
+    def _hint(self, label: object) -> str:
+        """Return which ids are closest; of many, only those that share pieces are compared."""
+        word = str(label).casefold()
+        size, step = max(2, len(word) // 8), max(1, len(word) // 16)
+        pieces = [word[start : start + size] for start in range(0, len(word), step)]
+
+        def shared(node: str) -> int:
+            return sum(map(node.casefold().__contains__, pieces))
+
+        return closest(str(label), heapq.nlargest(200, self.nodes, key=shared))
+
+
+def _frozen(array: Array) -> Array:
+    """Return the array, which can no longer be written to."""
+    array.flags.writeable = False
+    return array
 
 
 def _restore(

@@ -7,12 +7,14 @@ row per item and one column per node.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.errors import LabelError, UnknownNodeError, closest, some
+from taxonomist.errors import LabelError, some
+from taxonomist.taxonomy.build import is_missing, is_table, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,9 +25,7 @@ if TYPE_CHECKING:
 
 def is_label_sets(y: Any) -> bool:
     """Return whether labels are label sets (or an indicator matrix), not one id per item."""
-    if getattr(y, "ndim", 1) == 2:
-        return True
-    return any(is_set(value) for value in y)
+    return is_table(y) or any(is_set(value) for value in _items(y, "y"))
 
 
 def encode(taxonomy: Taxonomy, y: Any, name: str = "y") -> Codes:
@@ -45,11 +45,12 @@ def encode(taxonomy: Taxonomy, y: Any, name: str = "y") -> Codes:
     LabelError
         If a label is missing or unknown, or an item has a set of labels.
     """
-    if is_label_sets(y):
+    if is_table(y) or any(map(is_set, values := _items(y, name))):
         raise LabelError(
             f"{name} holds label sets; one label per item is wanted here. Give a 1-d array of ids."
         )
-    return _lookup(taxonomy, list(y), name)
+    _check_present(values, name)
+    return _lookup(taxonomy, values, name)
 
 
 def encode_sets(
@@ -78,18 +79,16 @@ def encode_sets(
     LabelError
         If a label is missing or unknown, or the matrix does not fit.
     """
-    from scipy.sparse import csr_array, issparse
+    from scipy.sparse import csr_array
 
-    if issparse(y) or (getattr(y, "ndim", 1) == 2 and not _holds_ids(y)):
+    if is_indicator(y):
         return _encode_indicator(taxonomy, y, classes, name)
-    # Iterating over a data frame would give its columns.
-    table = np.asarray(y, dtype=object) if getattr(y, "ndim", 1) == 2 else y
-    sets = [_as_set(value) for value in table]
+    sets = as_sets(y, name)
     lengths = np.fromiter(map(len, sets), dtype=np.intp, count=len(sets))
     codes = _lookup(taxonomy, [label for labels in sets for label in labels], name)
-    rows = np.repeat(np.arange(len(sets)), lengths)
+    items = np.repeat(np.arange(len(sets)), lengths)
     ones = np.ones(len(codes), dtype=bool)
-    return csr_array((ones, (rows, codes)), shape=(len(sets), taxonomy.n_nodes))
+    return csr_array((ones, (items, codes)), shape=(len(sets), taxonomy.n_nodes))
 
 
 def decode(taxonomy: Taxonomy, codes: Codes) -> Any:
@@ -117,10 +116,8 @@ def most_specific(taxonomy: Taxonomy, Y: CSR) -> CSR:
 
     n = taxonomy.n_nodes
     proper = taxonomy.ancestor_matrix().astype(np.int8) - eye_array(n, dtype=np.int8, format="csr")
-    proper.eliminate_zeros()
     implied = Y.astype(bool) @ csr_array(proper, dtype=bool)
     kept = csr_array(Y, dtype=np.int8) - csr_array(Y, dtype=np.int8).multiply(implied)
-    kept.eliminate_zeros()
     return csr_array(kept, dtype=bool)
 
 
@@ -135,40 +132,66 @@ def categories(taxonomy: Taxonomy, Y: CSR) -> Codes:
     return np.flatnonzero(used | taxonomy.is_leaf)
 
 
+def is_indicator(y: Any) -> bool:
+    """Return whether labels are a table of 0 and 1 and not of ids (a row per item, padded)."""
+    if not is_table(y):
+        return False
+    if hasattr(y, "tocsr") or np.asarray(y).dtype.kind not in "OUST":
+        return True
+    # Data frames of a type that allows nulls come as objects.
+    cells = set(np.asarray(y).ravel().tolist())
+    return bool(cells) and cells <= {0, 1}
+
+
+def as_sets(y: Any, name: str = "y") -> list[list[Any]]:
+    """Return the labels of each item as given; a single id counts as a set of one."""
+    items = _items(y, name)
+    _check_present(items, name)
+    return [
+        [label for label in item if not is_missing(label)] if is_set(item) else [item]
+        for item in items
+    ]
+
+
 def is_set(value: object) -> bool:
     """Return whether an item's label is a collection of labels and not one id."""
     return hasattr(value, "__iter__") and not isinstance(value, (str, bytes))
 
 
-def _as_set(value: Any) -> list[Any]:
-    """Return an item's distinct labels; a single id counts as a set of one."""
-    if not is_set(value):
-        return [value]
-    return list(dict.fromkeys(label for label in value if not _is_blank(label)))
+def _items(y: Any, name: str) -> list[Any]:
+    """Return what each item is labelled with."""
+    if hasattr(y, "to_pylist") and not is_table(y):
+        # The scalars of Arrow are no strings.
+        return list(y.to_pylist())
+    values = rows(y)
+    if not is_set(values) or getattr(values, "shape", None) == ():
+        raise LabelError(
+            f"{name} must hold a label, or a set of labels, for each item. Got {y!r} instead."
+        )
+    return list(values)
 
 
-def _is_blank(label: object) -> bool:
-    """Return whether a cell of a ragged table is empty."""
-    return label is None or label == "" or label != label
-
-
-def _holds_ids(y: Any) -> bool:
-    """Return whether a 2-d table holds ids (a row per item, padded) and not 0 and 1."""
-    return np.asarray(y).dtype.kind in "OUST"
+def _check_present(values: list[Any], name: str) -> None:
+    """Refuse items without a label."""
+    at = next((i for i, value in enumerate(values) if is_missing(value)), None)
+    if at is not None:
+        raise LabelError(f"{name} has no label at position {at}; leave out such items.")
 
 
 def _lookup(taxonomy: Taxonomy, values: list[Any], name: str) -> Codes:
     """Return the codes of labels; all unknown ones are named in one error."""
-    index = taxonomy._index
+    strange = next((value for value in values if not isinstance(value, Hashable)), None)
+    if strange is not None:
+        raise LabelError(f"{name} is nested too deeply: {strange!r} stands where a label should.")
     found: dict[Any, int] = {}
     unknown = []
     for value in dict.fromkeys(values):
-        if value is None or value != value:
-            at = next(i for i, other in enumerate(values) if other is None or other != other)
-            raise LabelError(f"{name} has no label at position {at}; leave out such items.")
-        try:
-            found[value] = index[value] if value in index else index[taxonomy.resolve(value)]
-        except UnknownNodeError:
+        meant = taxonomy._meant(value)
+        if len(meant) > 1:
+            raise LabelError(f"{value!r} in {name} means {len(meant)} nodes; give ids.")
+        if meant:
+            found[value] = meant.pop()
+        else:
             unknown.append(value)
     if unknown:
         raise LabelError(_unknown_message(taxonomy, unknown, name))
@@ -177,7 +200,7 @@ def _lookup(taxonomy: Taxonomy, values: list[Any], name: str) -> Codes:
 
 def _unknown_message(taxonomy: Taxonomy, unknown: list[Any], name: str) -> str:
     """Return what is said about labels that are not in the taxonomy."""
-    hint = next(filter(None, (closest(str(label), taxonomy.nodes) for label in unknown[:3])), "")
+    hint = next(filter(None, map(taxonomy._hint, unknown[:3])), "")
     count = "1 label" if len(unknown) == 1 else f"{len(unknown)} labels"
     are = "is not a node" if len(unknown) == 1 else "are not nodes"
     return f"{count} in {name} {are} of the taxonomy: {some(unknown)}.{hint}"
@@ -187,10 +210,11 @@ def _encode_indicator(taxonomy: Taxonomy, y: Any, classes: Iterable[str] | None,
     """Return the node columns of an indicator matrix over classes."""
     from scipy.sparse import csr_array
 
-    Y = csr_array(y if hasattr(y, "tocsr") else np.asarray(y))
+    table = y if hasattr(y, "tocsr") else np.asarray(y)
+    Y = csr_array(table.astype(bool) if table.dtype == object else table)
     if not np.isin(Y.data, (0, 1)).all():
         raise LabelError(f"{name} is a matrix and must hold only 0 and 1; got other values.")
-    Y = csr_array(Y, dtype=bool)
+    Y = csr_array(Y, dtype=bool, copy=True)
     Y.eliminate_zeros()
     codes = (
         taxonomy.topological_order
@@ -203,4 +227,6 @@ def _encode_indicator(taxonomy: Taxonomy, y: Any, classes: Iterable[str] | None,
             f"{name} has {Y.shape[1]} columns, but {given} {len(codes)}; "
             "give classes, the id of each column."
         )
+    if len(np.unique(codes)) < len(codes):
+        raise LabelError("classes names a node twice; give each column a node of its own.")
     return csr_array((Y.data, codes[Y.indices], Y.indptr), shape=(Y.shape[0], taxonomy.n_nodes))

@@ -83,12 +83,12 @@ def _lines(
             taxonomy.child_indptr[code] : taxonomy.child_indptr[code + 1]
         ].tolist()
         again = code in drawn and bool(below)
-        drawn.add(code)
         if again:
             text += " (see above)"
         elif below and max_depth is not None and depth >= max_depth:
             text += f" [{len(below)} below]"
         else:
+            drawn.add(code)
             shown = below if max_children is None else below[:max_children]
             rest = len(below) - len(shown)
             entries = [*shown, -rest] if rest else shown

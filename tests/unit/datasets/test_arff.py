@@ -30,7 +30,7 @@ def written(tmp_path: Path, rows: str, classes: str = "2,1,1/1,1/2") -> Path:
 
 
 def test_tree_paths_nominal_and_missing_values(tmp_path: Path) -> None:
-    corpus = read(written(tmp_path, "0.5,x,1/1@2\n?,'y',1\n1e2,?,1/2\n"))
+    corpus = read(written(tmp_path, "0.5,x,1/1@2\n%\n?,'y',1\n1e2,?,1/2\n"))
     assert corpus.taxonomy == Taxonomy.from_edges(
         [("ROOT", "2"), ("ROOT", "1"), ("1", "1/1"), ("1", "1/2")]
     )
@@ -41,7 +41,7 @@ def test_tree_paths_nominal_and_missing_values(tmp_path: Path) -> None:
 
 
 def test_dag_edges(tmp_path: Path) -> None:
-    path = written(tmp_path, "0,x,C@D\n", classes="root/A,root/B,A/C,B/C,B/D")
+    path = written(tmp_path, "0,x,C@D\n", classes="root/A,root/B,A/C,B/C,B/D,B/D")
     corpus = read_arff(path)
     assert corpus.taxonomy.root == "root"
     assert set(corpus.taxonomy.parents("C")) == {"A", "B"}

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from taxonomist.datasets import Corpus
 from taxonomist.errors import LabelError
@@ -32,6 +34,29 @@ def test_single_labels() -> None:
 
 def test_a_string_is_one_label() -> None:
     assert corpus(labels=["b", "d", ("c",)]).labels == [("b",), ("d",), ("c",)]
+
+
+def test_labels_are_distinct_strings() -> None:
+    numbered = Taxonomy.from_edges([(0, 1), (0, 2)])
+    labels = [1, np.int64(2), ("2", 2), np.array(["1", "1"])]
+    toy = Corpus("toy", numbered, labels=labels)
+    assert toy.labels == [("1",), ("2",), ("2",), ("1",)]
+    assert {type(label) for label in toy.y} == {str}
+
+
+@pytest.mark.parametrize("label", [None, float("nan"), ""])
+def test_missing_labels_are_refused(label: object) -> None:
+    with pytest.raises(LabelError, match="labels has no label at position 2"):
+        corpus(labels=["b", "b", label])
+
+
+def test_columns_of_a_data_frame_are_taken_by_position() -> None:
+    frame = pd.DataFrame({"text": ["one", "two", "three"], "x": [1, 2, 3]}, index=[2, 0, 1])
+    for texts in (frame["text"], pl.Series(frame["text"].tolist())):
+        toy = corpus(texts=texts, ids=texts, X=frame[["x"]]).select([0])
+        assert toy.texts == toy.ids == ["one"]
+        assert toy.X.tolist() == [[1]]
+    assert corpus(X=coo_array(np.eye(3))).select([1]).X.toarray().tolist() == [[0, 1, 0]]
 
 
 @pytest.mark.parametrize("row", [(), ("b", "d")])

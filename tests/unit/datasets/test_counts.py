@@ -108,7 +108,7 @@ def test_counts(
     assert found["labels in use"] == labels
     assert found["nodes"] == nodes + 1
     assert found["height"] == height
-    assert corpus.name == name
+    assert corpus.name.partition("/")[0] == name
     assert corpus.licence
     assert corpus.source.startswith("https://")
 
@@ -116,6 +116,7 @@ def test_counts(
 @pytest.mark.parametrize(("name", "train", "valid", "test", "classes"), HMC_COUNTS)
 def test_hmc_counts(name: str, train: int, valid: int, test: int, classes: int) -> None:
     corpus = loaded("hmc-funcat-go", set=name)
+    assert corpus.name == f"hmc-funcat-go/{name}"
     assert corpus.split is not None
     assert Counter(corpus.split) == Counter(train=train, valid=valid, test=test)
     assert corpus.taxonomy.n_nodes == classes + 1

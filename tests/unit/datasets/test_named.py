@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
@@ -71,6 +72,20 @@ def test_missing_set_of_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     (folder / "seq_GO.train.arff.gz").touch()
     with pytest.raises(CorpusNotFoundError, match="lacks the files of Diatoms"):
         datasets.load("hmc-funcat-go", set="Diatoms")
+
+
+def test_set_is_part_of_the_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TAXONOMIST_DATA", str(tmp_path))
+    folder = tmp_path / "hmc-funcat-go"
+    folder.mkdir()
+    header = "@relation toy\n@attribute a numeric\n@attribute class hierarchical 1,1/2\n@data\n"
+    for part, row in (("train", "7,1/2"), ("test", "8,1")):
+        path = folder / f"Diatoms_{part}.arff.gz"
+        path.write_bytes(gzip.compress(f"{header}{row}\n".encode()))
+    corpus = datasets.load("hmc-funcat-go", set="Diatoms")
+    assert corpus.name == "hmc-funcat-go/Diatoms"
+    assert corpus.train().labels == [("1/2",)]
+    assert corpus.test().X.tolist() == [[8.0]]
 
 
 def test_data_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from taxonomist.datasets import read, read_svmlight
 from taxonomist.errors import FormatError
+from taxonomist.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,12 +34,28 @@ def test_width_and_base(tmp_path: Path) -> None:
     assert corpus.ids is None
 
 
+def test_features_come_in_any_order_and_add_up(tmp_path: Path) -> None:
+    X = read_svmlight(written(tmp_path, "b 4:1 1:2 1:3\n")).X
+    assert X.indices.tolist() == [0, 3]
+    assert X.data.tolist() == [5, 1]
+
+
+def test_lines_of_comment(tmp_path: Path) -> None:
+    corpus = read_svmlight(written(tmp_path, "# made by hand\n#\nb 1:1\n"))
+    assert corpus.labels == [("b",)]
+
+
+def test_no_items(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="holds no items"):
+        read_svmlight(written(tmp_path, "# nothing\n"), Taxonomy.flat(["b"]))
+
+
 def test_agrees_with_scikit_learn(tmp_path: Path) -> None:
     datasets = pytest.importorskip("sklearn.datasets")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 7)) * (rng.random((20, 7)) < 0.3)
     path = tmp_path / "vectors.svm"
-    datasets.dump_svmlight_file(X, np.arange(20), str(path), zero_based=False)
+    datasets.dump_svmlight_file(X, np.arange(20), str(path), zero_based=False, comment="20 rows")
     assert np.allclose(read_svmlight(path, n_features=7).X.toarray(), X)
 
 

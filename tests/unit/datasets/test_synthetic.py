@@ -26,6 +26,12 @@ def test_categories_of_one_parent_share_its_weights() -> None:
     assert not np.array_equal(weights[1], weights[2])
 
 
+def test_weights_have_the_given_variances() -> None:
+    weights = _category_weights(np.random.default_rng(0), 50_000, 2, [4.0, 0.25])
+    assert np.var(weights[0]) == pytest.approx(4.25, rel=0.05)
+    assert np.var(weights[0] - weights[1]) == pytest.approx(0.5, rel=0.05)
+
+
 def test_shape() -> None:
     corpus = make_taxonomy_data(50, 5, branching=4, depth=3, random_state=0)
     assert corpus.X.shape == (50, 5)
@@ -51,6 +57,7 @@ def test_same_seed_same_data() -> None:
         ({"depth": 0}, "depth must be at least 1"),
         ({"variances": [1.0]}, "variances must be 3 values"),
         ({"variances": [1.0, 0.5, -1.0]}, "variances must be 3 values"),
+        ({"variances": [1.0, np.nan, 0.5]}, "variances must be 3 values"),
         ({"margin": 1e6, "n_items": 1}, "margin=1000000.0 is too large: 0 of"),
     ],
 )

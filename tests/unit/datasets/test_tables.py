@@ -29,7 +29,8 @@ ROWS = [
 
 def write_jsonl(path: Path, rows: list[object]) -> Path:
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    packed = path.suffix.lower() == ".gz"
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     return path
 
 
@@ -42,7 +43,7 @@ def write_csv(path: Path, delimiter: str = ",") -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.ndjson"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.ndjson", "a.JSONL.GZ"])
 def test_jsonl(tmp_path: Path, name: str) -> None:
     corpus = read(write_jsonl(tmp_path / name, ROWS), TAXONOMY, text=("title", "text"))
     assert corpus.name == "a"
@@ -55,7 +56,7 @@ def test_jsonl(tmp_path: Path, name: str) -> None:
     assert corpus.taxonomy is TAXONOMY
 
 
-@pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ","), ("a.tsv", "\t")])
+@pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ","), ("a.tsv", "\t"), ("a.TSV", "\t")])
 def test_csv_reads_the_same_as_jsonl(tmp_path: Path, name: str, delimiter: str) -> None:
     table = read(write_csv(tmp_path / name, delimiter), TAXONOMY, label_sep=";")
     lines = read(write_jsonl(tmp_path / "a.jsonl", ROWS), TAXONOMY)
@@ -104,12 +105,29 @@ def test_folds(tmp_path: Path) -> None:
     assert corpus.folds.tolist() == [2, 0]
 
 
+def test_parts_and_ids_may_be_numbers_or_empty(tmp_path: Path) -> None:
+    rows = [{"text": "x", "labels": "b", "split": part, "id": ""} for part in (0, 1, "", None)]
+    corpus = read_jsonl(write_jsonl(tmp_path / "a.jsonl", rows))
+    assert corpus.split is not None
+    assert corpus.split.tolist() == ["0", "1", "unused", "unused"]
+    assert corpus.ids is None
+
+
 def test_long_documents_and_blank_lines_in_csv(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("text,labels\n" + "x" * 200_000 + ",b\n\n", encoding="utf-8")
-    limit = csv.field_size_limit()
+    limit = csv.field_size_limit(1_000)
     assert [len(text) for text in read_csv(path).texts or ()] == [200_000]
-    assert csv.field_size_limit() == limit
+    assert csv.field_size_limit(limit) == 1_000
+
+
+def test_empty_places_between_labels_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,labels\nx,b; ;c;\n", encoding="utf-8")
+    assert read_csv(path, label_sep=";").labels == [("b", "c")]
+    path.write_text("text,labels\nx, ; \n", encoding="utf-8")
+    with pytest.raises(FormatError, match="a label is missing"):
+        read_csv(path, label_sep=";")
 
 
 def test_byte_order_mark(tmp_path: Path) -> None:
@@ -132,7 +150,14 @@ def test_byte_order_mark(tmp_path: Path) -> None:
         ('{"text": "x", "labels": NaN}', "line 2: a label is missing"),
         ('{"text": "x", "labels": " "}', "line 2: a label is missing"),
         ('{"text": "x", "labels": ["b", null]}', "line 2: a label is missing"),
+        ('{"text": "x", "labels": {"b": 1}}', "line 2: a label is missing .* or is not a string"),
+        ('{"text": "x", "labels": [["b"]]}', "line 2: a label is missing .* or is not a string"),
         ('{"text": "x", "labels": "b", "fold": "x"}', "line 2: a fold is a whole number"),
+        ('{"text": "x", "labels": "b", "fold": 1.5}', "line 2: a fold is a whole number"),
+        ('{"text": "x", "labels": "b", "fold": [1]}', "line 2: a fold is a whole number"),
+        ('{"text": "x", "labels": "b", "fold": 1}', "1 of 2 rows have no 'fold'"),
+        ('{"text": "x", "labels": "b", "id": 1}', "1 of 2 rows have no 'id'"),
+        ('{"text": ' + 5000 * "1" + "}", "line 2: not JSON"),
     ],
 )
 def test_faulty_json_lines(tmp_path: Path, line: str, message: str) -> None:
@@ -180,10 +205,11 @@ def test_what_cannot_be_decoded(tmp_path: Path) -> None:
     latin.write_bytes("text,labels\nå,b\n".encode("latin-1"))
     with pytest.raises(FormatError, match="is not UTF-8"):
         read_csv(latin)
-    plain = tmp_path / "a.csv.gz"
-    plain.write_text("text,labels\nx,b\n", encoding="utf-8")
-    with pytest.raises(FormatError, match="not a complete gzip file"):
-        read_csv(plain)
+    packed = tmp_path / "a.csv.gz"
+    for content in (b"text,labels\nx,b\n", gzip.compress(b"text,labels\nx,b\n")[:-9]):
+        packed.write_bytes(content)
+        with pytest.raises(FormatError, match="not a complete gzip file"):
+            read_csv(packed)
     with pytest.raises(FormatError, match="is not a Parquet file"):
         read_parquet(latin)
 

@@ -141,6 +141,10 @@ def test_few_folds_get_a_note():
     note = Comparison(results, baseline="x").to_text().splitlines()[-1]
     assert note == "With 3 paired values the smallest attainable p is 0.25: accuracy."
     assert "attainable" not in Comparison(results).to_text()
+    twice = {model: {"accuracy": row["accuracy"] * 2} for model, row in results.items()}
+    assert "attainable p is 0.0312" in Comparison(twice, baseline="x").to_text()
+    often = {model: {"accuracy": row["accuracy"] * 3} for model, row in results.items()}
+    assert "attainable" not in Comparison(often, baseline="x").to_text()
 
 
 def test_values_that_are_nowhere_defined_are_not_tested():
@@ -210,6 +214,17 @@ def test_item_values_have_more_power_than_folds(texts, taxonomy, models):
         "With 3 paired values the smallest attainable p is 0.25: macro_f1."
     )
     assert table.difference("bayes", "accuracy").low > 0
+
+
+def test_models_tested_on_other_items_are_not_paired(texts, models):
+    X, y = texts
+    results = {
+        name: cross_validate(model, X, y, Plan(measures="accuracy", random_state=seed))
+        for seed, (name, model) in enumerate(models.items())
+    }
+    assert Comparison(results).models == ("bayes", "constant")
+    with pytest.raises(LabelError, match="'bayes' and 'constant' were tested on other items"):
+        Comparison(results, baseline="constant")
 
 
 def test_own_losses_keep_their_direction(texts, models):

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,10 +83,13 @@ def test_item_values_average_to_the_fold_values(texts, taxonomy, model):
 
 def test_workers_do_not_change_the_result(texts, taxonomy, model):
     X, y = texts
-    one, two = (
-        cross_validate(model, X, y, Plan(measures=MEASURES, taxonomy=taxonomy, n_jobs=n))
-        for n in (1, 2)
-    )
+    lock = threading.Lock()
+
+    def progress(*args):
+        assert not lock.locked(), "a callback need not be picklable"
+
+    plan = Plan(measures=MEASURES, taxonomy=taxonomy, callback=progress)
+    one, two = (cross_validate(model, X, y, replace(plan, n_jobs=n)) for n in (1, 2))
     for name in MEASURES:
         assert one.values[name].tolist() == two.values[name].tolist()
 

@@ -61,9 +61,11 @@ def test_repeats_differ_and_models_share_samples(seen):
     test = X, y
     learning_curve(Recorder(), X, y, plan, sizes=[2], n_repeats=5, test=test)
     learning_curve(Recorder(), X, y, plan, sizes=[3, 2], n_repeats=5, test=test)
-    first, second = seen[:5], seen[10:]
+    first, larger, second = seen[:5], seen[5:10], seen[10:]
     assert first == second
     assert len({tuple(texts) for texts, _ in first}) > 1
+    nested = [set(few) <= set(more) for (few, _), (more, _) in zip(first, larger, strict=True)]
+    assert not all(nested), "each size has samples of its own"
 
 
 def test_test_items_are_never_trained_on(seen):

@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
+from taxonomist import metrics
 from taxonomist.errors import LabelError
 from taxonomist.evaluation import outputs
 
@@ -45,6 +46,7 @@ def test_indicators_become_ids(taxonomy, form):
 def test_stored_zeros_are_no_labels(taxonomy):
     stored = csr_array(([0, 1], [0, 1], [0, 2]), shape=(1, 2))
     assert outputs.predictions(Fitted(["a1", "a2"], stored), [], taxonomy) == [["a2"]]
+    assert stored.nnz == 2, "what is given stays as it is"
 
 
 def test_numbered_columns_are_nodes_where_there_are_as_many(taxonomy):
@@ -66,6 +68,13 @@ def test_unknown_categories_rank_last():
     assert y == ["b1", "a1"]
     assert list(classes) == ["a1", "a2", "b1"]
     assert scores.tolist() == [[-5, -6, -np.inf], [1, 2, -np.inf]]
+
+
+def test_integers_are_the_labels_that_strings_name():
+    model = Fitted(["1", "2"], scores=[[0.0, 1.0]])
+    y, scores, classes = outputs.scored_truth(model, [], [2], None)
+    assert scores.tolist() == [[0.0, 1.0]]
+    assert metrics.mean_reciprocal_rank(y, scores, classes=classes) == 1.0
 
 
 def test_ancestors_of_other_labels_are_not_ranked(taxonomy):

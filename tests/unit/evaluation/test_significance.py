@@ -87,6 +87,11 @@ def test_pairs_without_difference_do_not_count():
     assert permutation_test(same, same).p_value == 1.0
 
 
+def test_counts_of_numpy():
+    result = permutation_test([1, 2], [0, 0], n_permutations=np.int64(4))
+    assert result == permutation_test([1, 2], [0, 0], n_permutations=4)
+
+
 def test_drawn_p_value_is_never_zero():
     result = permutation_test(np.ones(100), np.zeros(100), n_permutations=99, random_state=0)
     assert not result.exact

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,6 +98,25 @@ def test_label_sets_in_any_form_and_order_give_the_same_folds(y, seed):
         assert (splitter.folds(form) == dense).all()
 
 
+def test_a_matrix_may_hold_zeros_and_repeats_and_is_left_as_it_is():
+    # Stored twice, the rarer label 1 looks like the more frequent one.
+    columns, ends = [0, 0, 0, 1, 1, 1, 1, 0], [0, 1, 2, 3, 5, 7, 8]
+    stored = csr_array((np.array([True] * 7 + [False]), columns, ends), shape=(6, 2))
+    before = stored.copy()
+    for seed in range(5):
+        folds = StratifiedFolds(2, random_state=seed).folds
+        assert folds(stored).tolist() == folds(stored.toarray()).tolist()
+    for part in ("data", "indices", "indptr"):
+        assert getattr(stored, part).tolist() == getattr(before, part).tolist()
+
+
+def test_a_data_frame_is_an_indicator():
+    Y = indicator([{"a"}, {"b"}, {"a", "c"}, set()])
+    splitter = StratifiedFolds(2, random_state=0)
+    for frame in (pd.DataFrame(Y), pl.DataFrame(Y)):
+        assert (splitter.folds(frame) == splitter.folds(Y)).all()
+
+
 def test_a_padded_table_of_ids_is_label_sets():
     table = np.array([["a", "b"], ["a", ""], ["b", ""], ["b", "a"]], dtype=object)
     sets = [["a", "b"], ["a"], ["b"], ["b", "a"]]
@@ -108,6 +129,17 @@ def test_seed_decides_the_folds():
     one, same, other = (StratifiedFolds(3, random_state=s).folds(y) for s in (1, 1, 2))
     assert (one == same).all()
     assert (one != other).any()
+
+
+def test_the_folds_of_single_items_are_drawn_too():
+    drawn = {tuple(StratifiedFolds(2, random_state=seed).folds(list("abcd"))) for seed in range(20)}
+    assert len(drawn) > 1
+
+
+def test_of_equally_needy_folds_the_emptier_takes_the_item():
+    folds = StratifiedFolds(2, shuffle=False).folds([["x"], ["y"], ["z"], ["z"]])
+    assert folds[0] != folds[1]
+    assert folds[2] != folds[3]
 
 
 def test_without_shuffling_the_order_decides():
@@ -135,8 +167,9 @@ def test_scikit_learn_accepts_the_splitters():
     [
         (["a", "b"], "Cannot make 3 folds of 2 items"),
         ([], "of 0 items"),
-        (["a", None, "b"], r"y\[1\] is None"),
-        (np.array([1.0, 2.0, np.nan]), r"y\[2\] is nan"),
+        (["a", None, "b"], "no label at position 1"),
+        (np.array([1.0, 2.0, np.nan]), "no label at position 2"),
+        (pd.Series(["a", "b", pd.NA]), "no label at position 2"),
     ],
 )
 def test_folds_refuse_labels_that_cannot_be_split(y, message):
@@ -145,8 +178,9 @@ def test_folds_refuse_labels_that_cannot_be_split(y, message):
 
 
 def test_split_refuses_what_it_cannot_do():
-    with pytest.raises(ValueError, match="n_splits must be at least 2"):
-        StratifiedFolds(1)
+    for n_splits in (1, 2.5):
+        with pytest.raises(ValueError, match="n_splits must be a whole number from 2"):
+            StratifiedFolds(n_splits)
     with pytest.raises(LabelError, match="X has 3 items, but y has 2"):
         StratifiedFolds(2).split([1, 2, 3], ["a", "b"])
     with pytest.raises(LabelError, match="needs the labels"):
@@ -207,7 +241,8 @@ def test_samples_are_drawn_by_seed():
 
 
 def test_sample_refuses_nonsense():
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        sample_per_category(["a"], 0)
+    for k in (0, 1.5):
+        with pytest.raises(ValueError, match="k must be a whole number from 1"):
+            sample_per_category(["a"], k)
     with pytest.raises(LabelError, match="y is empty"):
         sample_per_category([], 1)

@@ -245,6 +245,8 @@ def test_callable_is_asked_once_per_row_and_pair():
     loss = losses.category_loss(count, TREE)
     first = loss.row(1)
     assert loss.row(1) is first
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 9.0
     assert len(calls) == 3
     assert loss.pairs(np.array([0, 2, 0]), np.array([2, 2, 2])).tolist() == [1.0, 0.0, 1.0]
     assert len(calls) == 5

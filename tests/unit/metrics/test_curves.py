@@ -95,6 +95,18 @@ def test_a_node_without_categories_comes_last():
     assert metrics.au_prc([["a"]], [[1.0]], FLAT, classes=["b"]) == 0.5
 
 
+@given(scored())
+def test_an_indicator_has_a_column_per_node_or_per_class(problem):
+    taxonomy, true, scores = problem
+    classes = taxonomy.nodes[:0:-1]
+    scores = scores[:, 1:]
+    expected = metrics.au_prc(true, scores, taxonomy, classes=classes)
+    by_class = np.array([[node in row for node in classes] for row in true])
+    by_node = np.array([[node in row for node in taxonomy.nodes] for row in true])
+    for form in (by_class, sparse.csr_array(by_class), by_node):
+        assert metrics.au_prc(form, scores, taxonomy, classes=classes) == expected
+
+
 def test_items_of_weight_zero_may_come_first():
     scores = [[0.0, 9.0, 0.0], [0.0, 1.0, 0.0]]
     assert metrics.au_prc([[], ["a"]], scores, FLAT, sample_weight=[0, 1]) == 1.0
@@ -104,6 +116,8 @@ def test_no_labels_at_all():
     with pytest.warns(UndefinedMetricWarning, match="No item has a label") as seen:
         assert math.isnan(metrics.au_prc([[]], [[0.0, 1.0, 2.0]], FLAT))
     assert seen[0].filename == __file__
+    with pytest.warns(UndefinedMetricWarning):
+        assert math.isnan(metrics.au_prc(["x"], [[1.0]], Taxonomy.from_edges([], nodes=["x"])))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +125,8 @@ def test_no_labels_at_all():
     [
         ([[1.0, 2.0]], None, "2 columns and the taxonomy 3 nodes"),
         ([[1.0, 2.0]], ["a"], "2 columns and classes 1 labels"),
+        ([[1.0, 2.0]], ["a", "a"], "classes names a label twice"),
+        ([[1.0, 2.0]], ["a", "c"], "in classes is not a node of the taxonomy: 'c'"),
         ([[1.0, np.nan]], ["a", "b"], "NaN in row 0"),
         ([[1.0, 2.0]] * 2, ["a", "b"], "y_true has 1 items and scores has 2"),
     ],

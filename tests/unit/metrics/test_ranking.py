@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -179,6 +180,15 @@ def test_zeros_that_are_stored_are_zeros():
     assert metrics.ranking_loss(relevant, [[0.0, 1.0, 2.0]]) == 0.5
 
 
+def test_labels_that_are_given_twice_count_once():
+    scores = [[0.1, 0.9, 0.5]]
+    twice = sparse.csr_array((np.ones(3, bool), [2, 0, 2], [0, 3]), shape=(1, 3))
+    for measure in PLAIN:
+        expected = measure(np.array([[1, 0, 1]]), scores)
+        assert measure([["a", "c", "a"]], scores, classes=list("abc")) == expected
+        assert measure(twice, scores) == expected
+
+
 def test_a_table_of_ids_is_label_sets():
     scores = [[0.1, 0.9], [0.8, 0.2]]
     for table in (np.array([["b", ""], ["a", "b"]]), pd.DataFrame([["b", None], ["a", "b"]])):
@@ -233,10 +243,43 @@ def test_input_that_does_not_fit(true, scores, classes, message):
         metrics.one_accuracy(true, scores, classes=classes)
 
 
-def test_k_is_at_least_one():
+@pytest.mark.parametrize("k", [0, 1.5, math.nan])
+def test_k_is_a_whole_number(k):
     for measure in (metrics.precision_at_k, metrics.ndcg_at_k):
-        with pytest.raises(LabelError, match="k is 0"):
-            measure([[1]], [[1.0]], k=0)
+        with pytest.raises(LabelError, match=f"k is {k}"):
+            measure([[1]], [[1.0]], k=k)
+
+
+def test_unknown_classes_are_named():
+    for measure in (metrics.maximal_loss, metrics.parent_one_accuracy):
+        with pytest.raises(LabelError, match="in classes is not a node of the taxonomy: 'c'"):
+            measure([["c"]], [[1.0, 2.0]], Taxonomy.flat(["a", "b"]), classes=["c", "b"])
+
+
+def test_sparse_scores_are_unfolded_in_blocks(monkeypatch):
+    monkeypatch.setattr(_rankings, "CELLS", 2**14)
+    scores = sparse.eye_array(1000, format="csr")
+    taxonomy = Taxonomy.flat([f"c{i}" for i in range(1000)])
+    true, classes = taxonomy.leaves, taxonomy.leaves
+    tracemalloc.start()
+    assert metrics.average_precision(true, scores, classes=classes) == 1.0
+    assert metrics.maximal_loss(true, scores, taxonomy, classes=classes) == 0.0
+    assert metrics.parent_one_accuracy(true, scores, taxonomy, classes=classes) == 1.0
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8e6, "what all scores would take"
+
+
+def test_tens_of_thousands_of_relevant_categories_fit_in_memory():
+    n = 20_000
+    scores = np.arange(2 * n, dtype=float).reshape(2, n)
+    relevant = np.tile(np.arange(n) % 2 == 0, (2, 1))
+    tracemalloc.start()
+    # From the top, every irrelevant category is followed by a relevant one: positions 2, 4, ...
+    assert metrics.average_precision(relevant, scores) == 0.5
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6
 
 
 def test_thousands_of_classes():

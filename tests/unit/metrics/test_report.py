@@ -41,6 +41,16 @@ def test_dict_holds_the_measures():
     assert report["taxonomy loss"] == metrics.taxonomy_loss(TRUE, PREDICTED, TREE)
 
 
+def test_labels_mean_nodes_however_they_are_written():
+    report = metrics.hierarchical_report(["a > a1", "b1"], ["a1", "b1"], TREE, output_dict=True)
+    assert report["accuracy"] == report["exact match"] == 1.0
+
+
+def test_many_digits_keep_the_columns_apart():
+    lines = metrics.hierarchical_report(TRUE, PREDICTED, TREE, digits=12).splitlines()
+    assert lines[2].split() == ["level", "1", *["0.600000000000"] * 3, "5"]
+
+
 def test_label_sets_have_no_single_label_measures():
     report = metrics.hierarchical_report([["a1", "b"], []], [["a1"], []], TREE, output_dict=True)
     assert report["exact match"] == 0.5

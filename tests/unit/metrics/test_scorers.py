@@ -116,6 +116,11 @@ def test_indicators_over_the_classes():
     predicted = [CLASSES[row.astype(bool)] for row in model.predict(X)]
     value = metrics.scorer("hierarchical_f1", TREE)(model, X, indicator)
     assert value == metrics.hierarchical_f1(Y, predicted, TREE)
+    by_node = Y[:, np.newaxis] == np.array(TREE.nodes)
+    assert metrics.scorer("hierarchical_f1", TREE)(model, X, by_node) == value
+    value = metrics.scorer("au_prc", TREE)(model, X, indicator)
+    scores = model.decision_function(X)
+    assert value == metrics.au_prc(Y, scores, TREE, classes=CLASSES)
 
 
 def test_what_is_missing_is_said():

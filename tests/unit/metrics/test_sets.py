@@ -11,6 +11,7 @@ from sklearn import metrics as peers
 
 from taxonomist import metrics
 from taxonomist.errors import LabelError, UnknownNodeError
+from taxonomist.metrics.sets import hierarchical_prf
 from taxonomist.taxonomy import Taxonomy, labels
 from tests.strategies import taxonomies
 
@@ -61,8 +62,7 @@ def evaluated(problem, nodes):
     taxonomy, true, predicted = problem
     if nodes == "categories":
         y, u = narrow(taxonomy, true), narrow(taxonomy, predicted)
-        together = narrow(taxonomy, [{*t, *p} for t, p in zip(true, predicted, strict=True)])
-        return y, u, [*dict.fromkeys([*taxonomy.leaves, *set().union(*together)])]
+        return y, u, [*dict.fromkeys([*taxonomy.leaves, *set().union(*y, *u)])]
     y, u = close(taxonomy, true), close(taxonomy, predicted)
     return y, u, taxonomy.nodes[1:] if nodes == "all" else taxonomy.leaves
 
@@ -175,6 +175,19 @@ def test_published_example_of_ancestor_sets():
     assert metrics.hierarchical_f1(["a1"], ["a2"], TREE) == 0.5
     assert metrics.hierarchical_precision([["a1"]], [["a"]], TREE) == 1.0
     assert metrics.hierarchical_recall([["a1"]], [["a"]], TREE) == 0.5
+
+
+def test_a_missed_interior_category_counts_beside_a_prediction_below_it():
+    found = metrics.precision_recall_f1([["a"]], [["a1"]], TREE, nodes="categories")
+    assert found == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_support_is_weighted():
+    weights = {"sample_weight": [3, 1]}
+    found = metrics.precision_recall_f1(["a1", "b1"], ["a1", "b2"], TREE, **weights)
+    assert found == (0.75, 0.75, 0.75, 4.0)
+    found = hierarchical_prf(["a1", "b1"], ["a1", "b2"], TREE, **weights)
+    assert found == (7 / 8, 7 / 8, 7 / 8, 8.0)
 
 
 def test_options_and_labels_that_do_not_fit():

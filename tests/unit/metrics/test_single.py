@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from taxonomist import metrics
+from taxonomist import losses, metrics
 from taxonomist.errors import LabelError
 from taxonomist.taxonomy import Taxonomy
 from tests.strategies import taxonomies
@@ -106,6 +106,26 @@ def test_a_loss_object_is_asked_for_pairs_of_its_categories():
         metrics.taxonomy_loss(["a1"], ["b2"], TREE, loss="tree")
 
 
+def test_a_loss_made_for_another_taxonomy_is_refused():
+    other = losses.category_loss("tree", Taxonomy.flat(["a1", "a2", "b1"]))
+    with pytest.raises(LabelError, match="another taxonomy"):
+        metrics.taxonomy_loss(["a1"], ["a2"], TREE, loss=other)
+
+
+def test_integers_are_ids():
+    taxonomy = Taxonomy.from_edges([(1, 11), (1, 12)])
+    for true in ([11, 12], np.array([11, 12])):
+        assert metrics.accuracy(true, ["11", "11"]) == 0.5
+        assert metrics.taxonomy_loss(true, ["11", "11"], taxonomy) == 0.5
+        scores = [[1, 0], [0, 1]]
+        assert metrics.mean_reciprocal_rank(true, scores, classes=["11", "12"]) == 1.0
+        assert metrics.mean_reciprocal_rank(["11", "12"], scores, classes=true) == 1.0
+        assert metrics.maximal_loss(true, scores, taxonomy, classes=true) == 0.0
+        assert metrics.parent_one_accuracy(true, scores, taxonomy, classes=true) == 1.0
+        assert metrics.au_prc(true, scores, taxonomy, classes=true) == 1.0
+    assert metrics.accuracy([True, False], np.array([True, True])) == 0.5
+
+
 def test_sample_weights_weigh_items():
     true, predicted, weights = ["a1", "a2", "b1"], ["a1", "b1", "b2"], [3, 2, 1]
     assert metrics.accuracy(true, predicted, sample_weight=weights) == 3 / 6
@@ -141,7 +161,7 @@ def test_unknown_labels_are_named():
         metrics.taxonomy_loss(["a3"], ["a1"], TREE)
 
 
-@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [0.0, 0.0], [1.0, float("nan")]])
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan], [1.0, np.inf]])
 def test_weights_that_do_not_fit(weights):
     with pytest.raises(LabelError, match="sample_weight"):
         metrics.accuracy(["a", "b"], ["a", "b"], sample_weight=weights)

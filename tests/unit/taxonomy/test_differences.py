@@ -55,6 +55,12 @@ def test_scalings_follow_the_paper(taxonomy):
     assert (differences.node_scaling(taxonomy, "uniform") == 1).all()
 
 
+def test_a_node_with_several_parents_gets_the_mean_of_its_shares():
+    taxonomy = Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x"), ("b", "y")])
+    shares = dict(zip(taxonomy, differences.node_scaling(taxonomy, "sibling"), strict=True))
+    assert shares == {"r": 1, "a": 1 / 2, "b": 1 / 2, "x": (1 / 2 + 1 / 4) / 2, "y": 1 / 4}
+
+
 def test_user_scaling():
     taxonomy = Taxonomy.from_edges([("r", "a"), ("r", "b")])
     assert differences.node_scaling(taxonomy, {"r": 1, "a": 0.5, "b": 2}).tolist() == [1, 0.5, 2]

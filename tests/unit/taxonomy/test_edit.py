@@ -1,3 +1,5 @@
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,8 +84,32 @@ def test_rename_changes_ids_and_names():
     assert dict(renamed.raw_names) == {"x": "Bee", "a": "Aye"}
     with pytest.raises(TaxonomyError, match="two nodes would have the id 'c'"):
         taxonomy.rename({"b": "c"})
+    for taken in ("c", " c "):
+        with pytest.raises(TaxonomyError, match="two nodes would have the id 'c'"):
+            taxonomy.rename({"a": taken})
     with pytest.raises(UnknownNodeError, match="'zz'"):
         taxonomy.rename({"zz": "y"})
+    with pytest.raises(UnknownNodeError, match="'zz'"):
+        taxonomy.rename(names={"zz": "y"})
+    assert taxonomy.rename({"b": 7}).children("a") == ("7", "c")
+    assert taxonomy.rename(names={"b": ""}).name("b") == "b"
+
+
+def test_terminals_stay_with_what_they_stand_for():
+    tree = Taxonomy.from_edges([("r", "a"), ("a", "b")])
+    expanded = tree.with_terminals(["a"]).with_terminals(["r"])
+    assert dict(expanded.terminals) == {"a [self]": "a", "r [self]": "r"}
+    assert expanded.without_terminals() == tree
+    assert dict(expanded.subtree("a").terminals) == {"a [self]": "a"}
+    assert not expanded.subtree("a [self]").terminals
+    assert pickle.loads(pickle.dumps(expanded)).terminals == expanded.terminals
+
+
+def test_terminals_are_renamed_too():
+    expanded = Taxonomy.from_edges([("a", "b")]).with_terminals(["a"])
+    renamed = expanded.rename({"a": "x", "a [self]": "y"})
+    assert dict(renamed.terminals) == {"y": "x"}
+    assert renamed.without_terminals() == Taxonomy.from_edges([("x", "b")])
 
 
 def test_diff_tells_added_removed_moved_and_renamed():
@@ -100,6 +126,11 @@ def test_diff_tells_added_removed_moved_and_renamed():
     assert change
     assert not old.diff(old)
     assert str(old.diff(old)) == "no difference"
+
+
+def test_diff_does_not_depend_on_order():
+    edges = [("r", "a"), ("r", "b"), ("a", "x"), ("b", "x")]
+    assert not Taxonomy.from_edges(edges).diff(Taxonomy.from_edges(edges[::-1]))
 
 
 @given(taxonomies(), taxonomies())

@@ -1,4 +1,7 @@
+import copy
+import itertools
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -45,6 +48,26 @@ def test_ancestors_agree_with_the_definition(taxonomy):
         assert set(taxonomy.ancestors(node)) == expected
         assert set(np.array(taxonomy.nodes)[matrix[code]]) == expected | {node}
         assert set(taxonomy.parents(node)) == above[node]
+        for near in (taxonomy.parents(node), taxonomy.ancestors(node)):
+            assert sorted(taxonomy.codes(near)) == taxonomy.codes(near).tolist()
+
+
+def test_the_ancestor_matrix_of_a_broom():
+    stick = [(f"s{i}", f"s{i + 1}") for i in range(50)]
+    broom = Taxonomy.from_edges([*stick, *((f"s{50}", f"leaf{i}") for i in range(200))])
+    counts = np.diff(broom.ancestor_matrix().indptr)
+    assert counts.tolist() == [*range(1, 52), *[52] * 200]
+
+
+def test_ancestors_that_are_met_on_many_paths_count_once():
+    layers = [
+        (f"{side}{i}", f"{other}{i + 1}") for i in range(22) for side in "ab" for other in "ab"
+    ]
+    lattice = Taxonomy.from_edges([("r", "a0"), ("r", "b0"), *layers])
+    start = time.process_time()
+    assert lattice.ancestor_matrix().nnz == 1 + sum(2 * (2 + 2 * i) for i in range(23))
+    assert len(lattice.paths("a22", limit=3)) == 3
+    assert time.process_time() - start < 0.5, "there are four million paths to a22"
 
 
 @given(taxonomies())
@@ -106,7 +129,14 @@ def test_equality_does_not_depend_on_order(taxonomy, random):
     other = Taxonomy.from_edges(edges)
     assert other == taxonomy
     assert hash(other) == hash(taxonomy)
-    assert pickle.loads(pickle.dumps(taxonomy)) == taxonomy
+    for twin in (
+        pickle.loads(pickle.dumps(taxonomy)),
+        copy.copy(taxonomy),
+        copy.deepcopy(taxonomy),
+    ):
+        assert twin == taxonomy
+        assert twin.nodes == taxonomy.nodes
+        assert not twin.child_indices.flags.writeable
 
 
 def test_different_taxonomies_are_not_equal():
@@ -115,12 +145,20 @@ def test_different_taxonomies_are_not_equal():
     assert taxonomy != Taxonomy.from_edges([("a", "b"), ("a", "c")], names={"b": "B"})
     assert taxonomy != Taxonomy.from_edges([("a", "b")])
     assert taxonomy != "a"
+    assert Taxonomy(nodes=["a"]) != Taxonomy(nodes=["b"])
 
 
 def test_an_artificial_root_is_left_out_of_paths():
     taxonomy = Taxonomy.from_edges([("ROOT", "A"), ("A", "a"), ("ROOT", "a")])
     assert taxonomy.paths("a") == (("a",), ("A", "a"))
     assert taxonomy.paths("ROOT") == (("ROOT",),)
+
+
+def test_paths_and_common_ancestors_are_in_the_order_of_the_codes():
+    taxonomy = Taxonomy.from_edges([("r", "b"), ("r", "a"), ("a", "x"), ("b", "x"), ("x", "y")])
+    assert taxonomy.paths("x") == (("r", "b", "x"), ("r", "a", "x"))
+    chain = Taxonomy.from_edges([(f"n{i}", f"n{i + 1}") for i in range(20)])
+    assert chain.common_ancestors("n20", "n19") == chain.nodes[:20]
 
 
 def test_names_and_membership():
@@ -131,6 +169,7 @@ def test_names_and_membership():
     assert "b" in taxonomy
     assert "Bee" not in taxonomy
     assert 3 not in taxonomy
+    assert ["b"] not in taxonomy
     assert len(taxonomy) == taxonomy.n_nodes == 2
 
 
@@ -140,6 +179,16 @@ def test_unknown_ids_come_with_the_closest():
         taxonomy.parents("sprot")
     with pytest.raises(KeyError):
         taxonomy.code(None)
+
+
+def test_the_closest_among_very_many_is_found_fast():
+    words = ("home", "garden", "phone", "camera", "music", "sport", "office", "parts", "other")
+    paths = itertools.product(words, repeat=5)
+    taxonomy = Taxonomy.flat(" & ".join(path) for path in paths)
+    start = time.process_time()
+    with pytest.raises(UnknownNodeError, match="mean 'sport & music & office & parts & home'"):
+        taxonomy.code("sport & musik & office & parts & home")
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(
@@ -156,7 +205,33 @@ def test_resolve_refuses_what_is_not_there_or_not_unique():
         taxonomy.resolve("A > B")
     with pytest.raises(UnknownNodeError, match="not a node"):
         taxonomy.resolve("A > C")
+    for nowhere in ((), ("B",), ("A", "A"), ("ROOT", "A"), True, 1.0, None):
+        with pytest.raises(UnknownNodeError, match="not a node"):
+            taxonomy.resolve(nowhere)
     assert Taxonomy.flat([11, 12]).resolve(np.int64(11)) == "11"
+    assert type(taxonomy.resolve(np.str_(" b1 "))) is str
+    assert Taxonomy.flat("ab").resolve(("ROOT",)) == "ROOT"
+
+
+@given(taxonomies(named=True))
+def test_every_path_of_names_leads_to_its_node(taxonomy):
+    for node in taxonomy:
+        for path in taxonomy.paths(node):
+            for parts in (path, tuple(map(taxonomy.name, path))):
+                meant = {
+                    other
+                    for other in taxonomy
+                    for way in taxonomy.paths(other)
+                    if len(way) == len(parts)
+                    and all(
+                        part in (n, taxonomy.name(n)) for n, part in zip(way, parts, strict=True)
+                    )
+                }
+                if len(meant) == 1:
+                    assert taxonomy.resolve(parts) == node
+                else:
+                    with pytest.raises(UnknownNodeError, match=f"means {len(meant)} nodes"):
+                        taxonomy.resolve(parts)
 
 
 def test_a_taxonomy_is_immutable():
@@ -165,8 +240,15 @@ def test_a_taxonomy_is_immutable():
         taxonomy.nodes = ()
     with pytest.raises(AttributeError, match="immutable"):
         del taxonomy.nodes
-    with pytest.raises(ValueError, match="read-only"):
-        taxonomy.child_indices[0] = 1
+    ancestors = taxonomy.ancestor_matrix()
+    for array in (
+        *(taxonomy.parent_indptr, taxonomy.parent_indices),
+        *(taxonomy.child_indptr, taxonomy.child_indices),
+        *(taxonomy.topological_order, taxonomy.edges, taxonomy.is_leaf, taxonomy.depths),
+        *(ancestors.data, ancestors.indices, ancestors.indptr),
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
     with pytest.raises(TypeError):
         taxonomy.raw_names["a"] = "A"
 
@@ -189,3 +271,14 @@ def test_wordnet_has_the_documented_shape(data_folder):
         row = ancestors.indices[ancestors.indptr[code] : ancestors.indptr[code + 1]]
         node = nouns.nodes[code]
         assert sorted(row) == sorted(nouns.codes([node, *nouns.ancestors(node)]))
+
+
+def test_a_subclass_stays_one_through_changes_and_pickles():
+    class Vocabulary(Taxonomy):
+        pass
+
+    vocabulary = Vocabulary.flat("ab")
+    assert type(vocabulary.prune(["a"])) is Vocabulary
+    assert type(vocabulary.rename({"a": "c"})) is Vocabulary
+    assert type(copy.copy(vocabulary)) is Vocabulary
+    assert vocabulary == Taxonomy.flat("ab")

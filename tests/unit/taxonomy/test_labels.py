@@ -1,6 +1,9 @@
+import time
+
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +14,7 @@ from taxonomist.errors import LabelError
 from taxonomist.taxonomy import Categories, labels
 from tests.strategies import label_sets, taxonomies
 
+TWINS = Taxonomy.from_edges([("A", "b1"), ("A", "b2")], names={"b1": "B", "b2": "B"})
 TREE = Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "a1"), ("a", "a2")])
 
 
@@ -55,7 +59,11 @@ FORMS = [
     np.array(["a1", "b"], dtype=object),
     pd.Series(["a1", "b"]),
     pd.Series(["a1", "b"], dtype="category"),
+    pd.Series(["a1", "b"], dtype="string"),
+    np.array(["a1", "b"], dtype=np.dtypes.StringDType()),
     pl.Series(["a1", "b"]),
+    pl.Series(["a1", "b"], dtype=pl.Categorical),
+    pa.array(["a1", "b"]),
     ["r > a > a1", "b"],
 ]
 
@@ -80,7 +88,16 @@ SETS = [["a1"], [], ["a1", "b"]]
         ([np.array(["a1"]), np.array([]), ["b", "a1", "a1"]], None),
         (np.array([["a1", ""], ["", None], ["a1", "b"]], dtype=object), None),
         (pd.DataFrame([["a1", None], ["", None], ["a1", "b"]]), None),
+        (pd.DataFrame([["a1", None], ["", None], ["a1", "b"]], dtype="string"), None),
+        (pl.DataFrame({"x": ["a1", None, "a1"], "y": [None, "", "b"]}), None),
+        (pl.Series(SETS), None),
+        (pa.array(SETS), None),
+        ([[("r", "a", "a1")], [None, float("nan"), pd.NA], ["r > a > a1", "b", "a1"]], None),
+        (pd.DataFrame(INDICATOR).astype("boolean"), ["a1", "b"]),
+        (pd.DataFrame(INDICATOR).astype("Int64"), ["a1", "b"]),
+        (pl.DataFrame({"a1": [1, 0, 1], "b": [0, 0, 1]}), ["a1", "b"]),
         (INDICATOR, ["a1", "b"]),
+        (INDICATOR[:, ::-1], ["b", "a1"]),
         (INDICATOR.astype(bool), ["a1", "b"]),
         (csr_array(INDICATOR), ["a1", "b"]),
         (csr_matrix(INDICATOR), ["a1", "b"]),
@@ -100,9 +117,20 @@ def test_label_sets_in_many_forms(y, classes):
     ("call", "message"),
     [
         (lambda: labels.encode(TREE, ["a1", "a11"]), "1 label in y is not a node.*'a11'.*'a1'"),
+        (lambda: labels.encode(TREE, ["qqq", "a11"]), "'qqq', 'a11'.*Did you mean 'a1'"),
         (lambda: labels.encode(TREE, ["q", "w", "a1"]), "2 labels in y are not nodes.*'q', 'w'"),
         (lambda: labels.encode(TREE, ["a1", None]), "no label at position 1"),
         (lambda: labels.encode(TREE, [float("nan")]), "no label at position 0"),
+        (lambda: labels.encode(TREE, ["a1", " "]), "no label at position 1"),
+        (lambda: labels.encode(TREE, pd.Series(["b", None], dtype="string")), "at position 1"),
+        (lambda: labels.encode_sets(TREE, [["a1", "b"], None]), "no label at position 1"),
+        (lambda: labels.encode(TREE, "ab"), "for each item. Got 'ab' instead"),
+        (lambda: labels.encode(TREE, None), "for each item. Got None instead"),
+        (lambda: labels.encode(TREE, np.array("a")), "for each item. Got array"),
+        (lambda: labels.encode_sets(TREE, [[["a"]]]), r"nested too deeply: \['a'\]"),
+        (lambda: labels.encode(TREE, csr_array(INDICATOR)), "one label per item is wanted"),
+        (lambda: labels.encode_sets(TREE, INDICATOR, ["a", "r > a"]), "names a node twice"),
+        (lambda: labels.encode(TWINS, ["A > B"]), "'A > B' in y means 2 nodes"),
         (lambda: labels.encode(TREE, SETS), "one label per item is wanted"),
         (lambda: labels.encode_sets(TREE, [["a1", "zz"]]), "'zz'"),
         (lambda: labels.encode_sets(TREE, INDICATOR), "has 2 columns, but the taxonomy has 5"),
@@ -133,3 +161,47 @@ def test_an_interior_label_that_was_not_trained_on_is_refused():
         found.encode(["a"])
     with pytest.raises(LabelError, match="'a' in y stand for interior nodes"):
         found.encode_sets([["a"], ["b"]])
+
+
+def test_no_items_and_numbers_for_truth():
+    assert labels.encode_sets(TREE, pd.DataFrame({"x": []}, dtype=object)).shape == (0, 5)
+    closed = labels.close(TREE, labels.encode_sets(TREE, SETS).astype(np.int64))
+    assert closed.dtype == bool
+    assert labels.decode_sets(TREE, closed) == [["r", "a", "a1"], [], ["r", "a", "a1", "b"]]
+
+
+def test_categories_of_an_indicator_matrix():
+    found = Categories.from_labels(TREE, INDICATOR, classes=["a", "b"])
+    assert found.ids == ("a", "a1", "a2", "b")
+    columns = found.encode_sets(INDICATOR, classes=["a", "b"]).toarray()
+    assert columns.astype(int).tolist() == [[1, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 1]]
+
+
+def test_generators_are_read_once():
+    assert labels.encode(TREE, (label for label in ["a1", "b"])).tolist() == [2, 4]
+    found = Categories.from_labels(TREE, ([label] for label in ["a", "b"]))
+    assert found.encode(label for label in ["b", "a"]).tolist() == [3, 0]
+
+
+def test_the_matrix_of_the_caller_stays_as_it_was():
+    given = csr_array(([True, False, True], ([0, 0, 1], [0, 1, 1])), shape=(2, 2))
+    assert labels.decode_sets(TREE, labels.encode_sets(TREE, given, ["a1", "b"])) == [["a1"], ["b"]]
+    assert given.nnz == 3
+    assert given.indptr.tolist() == [0, 2, 3]
+
+
+def test_many_unknown_labels_are_told_at_once():
+    wide = Taxonomy.flat(f"c{code}" for code in range(20_000))
+    start = time.process_time()
+    with pytest.raises(LabelError, match="5000 labels in y are not nodes.*Did you mean"):
+        labels.encode(wide, [f"c{code}x" for code in range(5000)])
+    paths = [f"ROOT > c{code}" for code in range(5000)]
+    assert labels.encode(wide, paths).tolist() == list(range(1, 5001))
+    assert time.process_time() - start < 2
+
+
+def test_equal_categories_are_equal():
+    one, other = (Categories.from_labels(TREE, ["a", "b"]) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != Categories.from_labels(TREE, ["b"])

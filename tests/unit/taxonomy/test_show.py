@@ -28,6 +28,12 @@ def test_text_tree():
 def test_limits_say_what_is_left_out():
     assert ANIMALS.to_text(max_depth=1) == "ROOT\n├── animal [2 below]\n└── pet [1 below]"
     assert ANIMALS.to_text(max_children=1).splitlines()[-1] == "└── … 1 more"
+    shortcut = Taxonomy.from_edges([("r", "a"), ("a", "x"), ("x", "y"), ("r", "x")])
+    assert shortcut.to_text(max_depth=2) == ("r\n├── a\n│   └── x [1 below]\n└── x\n    └── y"), (
+        "what was cut off is not above"
+    )
+    shared = Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x")])
+    assert "see above" not in shared.to_text(), "there is nothing below x"
     with pytest.raises(ValueError, match="max_depth must be 0 or more"):
         ANIMALS.to_text(max_depth=-1)
 
@@ -68,3 +74,7 @@ def test_representations():
     assert repr(ANIMALS) == "Taxonomy(6 nodes, 2 leaves, height 3, DAG)"
     assert str(ANIMALS) == ANIMALS.to_text()
     assert "Cat &amp; kitten" in ANIMALS._repr_html_()
+    assert ANIMALS.to_html().count("<details open") == 1
+    wide = Taxonomy.flat(str(code) for code in range(200))
+    assert str(wide).endswith("└── … 188 more")
+    assert "… 100 more" in wide._repr_html_()

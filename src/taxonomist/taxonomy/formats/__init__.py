@@ -130,12 +130,17 @@ def write(
     except (FormatError, UnicodeEncodeError) as error:
         raise FormatError(f"{path}: {error}") from error
     # The time stamp would make the bytes differ from one writing to the next.
-    _replace(path.resolve(), gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+    _replace(path.resolve(), gzip.compress(data, mtime=0) if _is_gzip(path) else data)
+
+
+def _is_gzip(path: Path) -> bool:
+    """Return whether a file's name says that it is compressed."""
+    return path.suffix.lower() == ".gz"
 
 
 def _suffix(path: Path) -> str:
     """Return the suffix that names the format."""
-    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    return (path.with_suffix("") if _is_gzip(path) else path).suffix.lower()
 
 
 def _format(path: Path, format: str | None) -> str:

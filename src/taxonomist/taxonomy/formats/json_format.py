@@ -39,7 +39,9 @@ def read(text: str) -> Taxonomy:
     if isinstance(document, dict):
         if any(isinstance(document.get(key), list) for key in ("nodes", "edges")):
             return _from_lists(document.get("nodes", []), document.get("edges", []))
-        if "id" not in document:
+        # Without this, the keys of a nested object that lacks its id would become nodes.
+        is_object = "id" in document or {"name", "children"} <= document.keys()
+        if not is_object:
             return Taxonomy.from_nested(document)
         document = [document]
     if not isinstance(document, list):
@@ -98,7 +100,10 @@ def _from_objects(objects: list[Any]) -> Taxonomy:
     while stack:
         parent, entry = stack.pop()
         node = _id_of(entry)
-        names[node] = _name_of(entry) or names.get(node)
+        known, name = names.get(node), _name_of(entry)
+        if known and name and known != name:
+            raise FormatError(f"{node!r} is named {known!r} and {name!r}; give it one name.")
+        names[node] = known or name
         if parent is not None:
             edges.append((parent, node))
         children = _list(entry.get("children", []), "children")

@@ -22,8 +22,17 @@ PAIR = Taxonomy([("a", "b"), ("a", "c")], names={"b": "Bee"})
         "\n Parent , CHILD ,Name\n\n a , b ,Bee\na,c,\n\n",
         'name,level,child,parent\nBee,1,"b","a"\n,1,c,a\n',
         "parent,child,name\n,a,\na,b,Bee\na,c,\n",
+        "parent,child,name\n  ,a,\na,b,Bee\na,c,\n",
     ],
-    ids=["csv", "tsv", "semicolon", "blanks and case", "further columns", "empty parent"],
+    ids=[
+        "csv",
+        "tsv",
+        "semicolon",
+        "blanks and case",
+        "further columns",
+        "empty parent",
+        "blank parent",
+    ],
 )
 def test_edge_list_variants(text):
     assert read_edges(text) == PAIR
@@ -117,6 +126,7 @@ def test_levels_refuse_what_they_cannot_hold(taxonomy):
 
 def test_written_text():
     assert write_edges(PAIR) == "parent,child,name\r\na,b,Bee\r\na,c,\r\n"
+    assert write_levels(Taxonomy.flat("ab")) == "level 1\r\na\r\nb\r\n"
     assert write_levels(Taxonomy([("a", "b")]), delimiter="\t") == "level 1\tlevel 2\r\na\tb\r\n"
 
 

@@ -20,11 +20,20 @@ TEXT = "parent,child,name\na,b,Ä\n"
         ("t.csv", TEXT.encode()),
         ("t.CSV", TEXT.encode("utf-8-sig")),
         ("t.csv.gz", gzip.compress(TEXT.encode())),
+        ("T.CSV.GZ", gzip.compress(TEXT.encode())),
         ("t.csv", gzip.compress(TEXT.encode())),
         ("t.csv.gz", TEXT.encode()),
         ("t.txt", TEXT.encode()),
     ],
-    ids=["plain", "byte order mark", "gzip", "gzip without suffix", "suffix without gzip", "txt"],
+    ids=[
+        "plain",
+        "byte order mark",
+        "gzip",
+        "upper case",
+        "gzip without suffix",
+        "suffix without gzip",
+        "txt",
+    ],
 )
 def test_bytes(tmp_path, name, data):
     path = tmp_path / name

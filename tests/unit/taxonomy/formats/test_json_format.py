@@ -52,6 +52,14 @@ def test_several_tops_and_whole_numbers():
     assert read('[{"id": 1, "children": [{"id": 11}]}, {"id": 2}]').roots == ("1", "2")
 
 
+def test_nested_objects_keep_their_order_and_the_name_that_one_of_them_has():
+    text = """[{"id": "b", "children": [{"id": "z", "name": "Zed"}, {"id": "y"}]},
+               {"id": "a", "children": [{"id": "z"}]}]"""
+    taxonomy = read(text)
+    assert (taxonomy.roots, taxonomy.children("b")) == (("b", "a"), ("z", "y"))
+    assert taxonomy.raw_names == {"z": "Zed"}
+
+
 def test_written_text():
     taxonomy = Taxonomy([("a", "ä")], names={"ä": "Ä"})
     flat = '{"nodes": [\n{"id": "a"},\n{"id": "ä", "name": "Ä"}\n],\n"edges": [\n["a", "ä"]\n]}\n'
@@ -78,6 +86,11 @@ def test_written_text():
         ('{"edges": [["a", "b", "c"]]}', r'an edge is a list \[parent, child\]; got \["a", "b"'),
         ('{"id": "a", "children": {}}', '"children" is a list; got {}'),
         (json.dumps({"edges": ["x" * 99]}), r"x\.\.\.\."),
+        ('{"name": "a", "children": [{"name": "b"}]}', 'a node is an object with an "id"'),
+        (
+            '[{"id": "a", "children": [{"id": "c", "name": "x"}]}, {"id": "c", "name": "y"}]',
+            "'c' is named 'x' and 'y'; give it one name",
+        ),
         ("[" * 10**5, "nested too deeply"),
     ],
 )

@@ -58,6 +58,11 @@ def test_written_text():
     )
 
 
+def test_only_blanks_and_tabs_are_layout():
+    taxonomy = Taxonomy([("a", "b")], names={"b": "no break\u00a0"})
+    assert read(write(taxonomy)) == taxonomy
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

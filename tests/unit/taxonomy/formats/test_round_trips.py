@@ -148,3 +148,10 @@ def test_skos_with_a_base_and_a_language(tmp_path):
         assert Taxonomy.read(path, base="http://example.org/") == ANIMALS
         assert Taxonomy.read(path, id="notation") == ANIMALS
         assert "http://example.org/cat" in Taxonomy.read(path)
+
+
+def test_skos_ids_that_look_encoded_are_encoded_again():
+    taxonomy = Taxonomy([("r", "urn:taxonomist:a")])
+    text = skos.write(taxonomy, syntax="turtle", base="http://example.org/")
+    assert skos.read(text, syntax="turtle", base="http://example.org/") == taxonomy
+    assert skos.read(text, syntax="turtle", id="notation") == taxonomy

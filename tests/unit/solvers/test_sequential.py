@@ -1,0 +1,237 @@
+"""The sequential solver: work, limits, starts, threads, and problems at the edge."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from taxonomist.losses import category_loss
+from taxonomist.solvers import problem as problems
+from taxonomist.solvers import sequential
+from taxonomist.solvers.problem import FeatureRows
+from taxonomist.solvers.solution import Options
+from taxonomist.taxonomy import Taxonomy
+from tests.reference import joint_svm as reference
+from tests.reference.joint_toys import recomputed, separable, toy
+
+EXACT = Options(tol=1e-6, stop="gap", dtype="float64")
+
+
+def test_threads_and_groups_do_not_change_a_bit(monkeypatch):
+    monkeypatch.setattr(problems, "GROUP", 8)
+    case = toy("dag", "weighted", C=10.0)
+    one, three = (sequential.solve(case.problem(), Options(tol=1e-3, n_threads=n)) for n in (1, 3))
+    np.testing.assert_array_equal(one.W, three.W)
+    np.testing.assert_array_equal(one.duals.beta, three.duals.beta)
+    assert [entry[1:] for entry in one.history] == [entry[1:] for entry in three.history]
+
+
+def test_same_seed_same_bits_other_seed_same_optimum():
+    case = toy()
+    one, again, other = (
+        sequential.solve(case.problem(), replace(EXACT, random_state=seed)) for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(one.W, again.W)
+    assert (one.W != other.W).any()
+    assert other.certificate.primal == pytest.approx(one.certificate.primal, rel=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("case", "options", "most"),
+    [
+        (toy("tree", "tree", C=1.0), Options(tol=0.01), 20),
+        (toy("tree", "tree", C=1.0), EXACT, 60),
+        (toy("dag", "weighted", C=100.0), EXACT, 120),
+        (separable(), replace(EXACT, tol=1e-4), 40),
+    ],
+)
+def test_passes_stay_few(case, options, most):
+    solution = sequential.solve(case.problem(), options)
+    assert solution.converged
+    assert len(solution.history) <= most
+
+
+def test_history_is_timed_and_counts_active_variables():
+    solution = sequential.solve(toy().problem(), EXACT)
+    seconds = [entry.seconds for entry in solution.history]
+    assert seconds == sorted(seconds)
+    duals = solution.duals
+    positive = [np.sum(duals.beta[i, :size] > 0) for i, size in enumerate(duals.size)]
+    assert solution.history[-1].n_active == sum(positive)
+    assert solution.history[-1].is_exact
+    assert not solution.history[0].is_exact
+
+
+def test_estimates_are_near_the_truth_at_the_end():
+    solution = sequential.solve(toy().problem(), EXACT)
+    primals = [entry.primal for entry in solution.history]
+    assert min(primals) >= solution.certificate.dual * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 2])
+def test_too_few_passes_still_certify(max_iter):
+    case = toy(C=100.0)
+    solution = sequential.solve(case.problem(), replace(EXACT, max_iter=max_iter))
+    assert not solution.converged
+    found = recomputed(case.instance(), solution, case.X)
+    assert solution.certificate.primal == pytest.approx(found.primal, rel=1e-9)
+    assert solution.certificate.dual == pytest.approx(found.dual, rel=1e-9, abs=1e-12)
+    assert solution.certificate.violation == pytest.approx(found.psi.max(), rel=1e-9)
+
+
+def test_callback_stops():
+    seen = []
+
+    def stop_at_three(entry):
+        seen.append(entry)
+        return len(seen) == 3
+
+    solution = sequential.solve(toy(C=100.0).problem(), EXACT, callback=stop_at_three)
+    assert not solution.converged
+    assert seen == solution.history
+    assert len(seen) <= 4  # the certificate may take a pass of its own
+
+
+def test_start_at_the_optimum_takes_few_passes():
+    case = toy("dag", "weighted")
+    solution = sequential.solve(case.problem(), EXACT)
+    again = sequential.solve(case.problem(), EXACT, start=solution)
+    assert again.converged
+    assert len(again.history) <= 3
+    assert again.certificate.primal == pytest.approx(solution.certificate.primal, rel=2e-6)
+
+
+def test_start_from_a_smaller_cost_reaches_the_optimum():
+    case = toy("dag", "weighted")
+    start = sequential.solve(case.problem(), Options(tol=0.1, dtype="float64"))
+    dearer = case._replace(costs=3 * case.costs)
+    solution = sequential.solve(dearer.problem(), EXACT, start=start)
+    assert solution.converged
+    best = reference.primal_optimum(dearer.instance(), case.X)[0]
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-6)
+
+
+def test_start_is_left_as_it_was():
+    case = toy()
+    start = sequential.solve(case.problem(), Options(tol=0.1, dtype="float64"))
+    W, beta = start.W.copy(), start.duals.beta.copy()
+    sequential.solve(case.problem(), EXACT, start=start)
+    np.testing.assert_array_equal(start.W, W)
+    np.testing.assert_array_equal(start.duals.beta, beta)
+
+
+def test_active_sets_grow():
+    n = 60
+    case = toy()._replace(
+        X=np.eye(3),
+        y=np.array([0, 1, 2]),
+        costs=np.full(3, 100.0),
+        attributes=sparse.csr_array(np.eye(n)),
+        loss=category_loss("zero_one", Taxonomy.flat([f"c{k}" for k in range(n)])),
+    )
+    solution = sequential.solve(case.problem(), EXACT)
+    best = reference.primal_optimum(case.instance(), case.X)[0]
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-6)
+    assert solution.duals.size.max() > sequential.FIRST_CAPACITY
+
+
+def test_one_item():
+    case = toy()
+    case = case._replace(X=case.X[3:4], y=case.y[3:4], costs=case.costs[3:4])
+    solution = sequential.solve(case.problem(), EXACT)
+    best = reference.primal_optimum(case.instance(), case.X)[0]
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-6)
+
+
+@pytest.mark.parametrize("cost", [1.0, np.inf])
+def test_one_category(cost):
+    only = toy()._replace(
+        y=np.zeros(30, dtype=np.intp),
+        costs=np.full(30, cost),
+        attributes=sparse.csr_array(np.ones((1, 1))),
+        loss=category_loss("zero_one", Taxonomy.flat(["only"])),
+    )
+    solution = sequential.solve(only.problem(), EXACT)
+    assert solution.converged
+    assert len(solution.history) <= 2
+    assert solution.certificate == (0.0, 0.0, 0.0, 0.0)
+    assert not solution.W.any()
+
+
+def test_items_without_features():
+    case = toy("tree", "weighted")
+    case = case._replace(X=np.zeros_like(case.X))
+    solution = sequential.solve(case.problem(), EXACT)
+    assert solution.converged
+    largest = case.instance().loss[case.y].max(axis=1)
+    assert solution.certificate.primal == pytest.approx(case.costs @ largest, rel=1e-9)
+    assert not solution.W.any()
+
+
+def test_no_costs():
+    case = toy()
+    solution = sequential.solve(case._replace(costs=np.zeros(30)).problem(), EXACT)
+    assert solution.converged
+    assert solution.certificate.primal == 0
+    assert not solution.W.any()
+
+
+def test_hard_margin_on_items_that_cannot_be_separated():
+    case = separable()
+    X = case.X.copy()
+    X[1] = X[0]
+    y = case.y.copy()
+    y[:2] = 0, 1
+    solution = sequential.solve(case._replace(X=X, y=y).problem(), Options(max_iter=100))
+    assert not solution.converged
+    assert solution.certificate.primal == np.inf
+
+
+def test_sums_to_the_cost_within_rounding_count_as_using_it_up():
+    """Otherwise the unused part, a rounding error, would look like a violation for ever."""
+    case = toy("tree", "matrix", C=1e-3, seed=5)
+    solution = sequential.solve(case.problem(), Options(tol=1e-7, dtype="float64"))
+    assert solution.converged
+    assert recomputed(case.instance(), solution, case.X).psi.max() <= 1e-7 * (1 + 1e-6)
+
+
+def test_float32_features_and_weights():
+    case = toy()
+    items = FeatureRows(sparse.csr_array(case.X.astype(np.float32)), "float32")
+    solution = sequential.solve(case.problem(items), Options(tol=1e-3, stop="gap"))
+    assert solution.W.dtype == np.float32
+    assert solution.converged
+
+
+UNCOMPILED = """
+import json
+from taxonomist.solvers import sequential
+from taxonomist.solvers.solution import Options
+from tests.reference.joint_toys import toy
+options = Options(tol=1e-8, stop="gap", dtype="float64")
+solution = sequential.solve(toy("dag", "weighted", n=8).problem(), options)
+print(json.dumps([solution.W.tolist(), list(solution.certificate)]))
+"""
+
+
+def test_uncompiled_solver_gives_the_same(request):
+    environment = os.environ | {
+        "NUMBA_DISABLE_JIT": "1",
+        "PYTHONPATH": os.pathsep.join([str(request.config.rootpath), *sys.path]),
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", UNCOMPILED], env=environment, capture_output=True, check=True
+    )
+    W, certificate = json.loads(run.stdout)
+    options = Options(tol=1e-8, stop="gap", dtype="float64")
+    compiled = sequential.solve(toy("dag", "weighted", n=8).problem(), options)
+    # Sums in another order take another way to the same optimum.
+    np.testing.assert_allclose(W, compiled.W, atol=1e-3)
+    np.testing.assert_allclose(certificate, compiled.certificate, atol=1e-6)
