@@ -114,16 +114,25 @@ def charged(taxonomy: Taxonomy, Y: CSR, U: CSR, charge: str) -> CSR:
 
     if charge not in CHARGES:
         raise LabelError(f"charge must be one of {', '.join(CHARGES)}. Got {charge!r}.")
-    different = csr_array(Y, dtype=bool) != csr_array(U, dtype=bool)
+    different = csr_array(csr_array(Y, dtype=bool) != csr_array(U, dtype=bool))
+    different.sort_indices()
     if charge == "node":
-        return csr_array(different)
+        return different
     if charge == "parent":
-        parent, child = taxonomy.edges.T
-        ones = np.ones(len(parent), dtype=bool)
-        below = csr_array((ones, (parent, child)), shape=(taxonomy.n_nodes,) * 2)
+        starts, above = taxonomy.parent_indptr, taxonomy.parent_indices
     else:
-        below = csr_array(taxonomy.ancestor_matrix().T)
-        below.setdiag(False)
-    excused = csr_array(different) @ below
-    kept = csr_array(different, dtype=np.int8)
-    return csr_array(kept - kept.multiply(excused), dtype=bool)
+        starts, above = taxonomy.ancestor_matrix().indptr, taxonomy.ancestor_matrix().indices
+    item = np.repeat(np.arange(different.shape[0]), np.diff(different.indptr))
+    node = different.indices.astype(np.intp)
+    # Which of the nodes above a wrong one are wrong too? Wrong ones are sorted by item and node.
+    wrong = item * taxonomy.n_nodes + node
+    counts = starts[node + 1] - starts[node]
+    entry = np.repeat(np.arange(len(node)), counts)
+    offset = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
+    other = above[starts[node][entry] + offset]
+    sought = item[entry] * taxonomy.n_nodes + other
+    place = np.minimum(np.searchsorted(wrong, sought), len(wrong) - 1)
+    excuses = (wrong[place] == sought) & (other != node[entry])
+    kept = np.bincount(entry[excuses], minlength=len(node)) == 0
+    rows, columns = item[kept], node[kept]
+    return csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=different.shape)

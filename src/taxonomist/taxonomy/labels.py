@@ -66,7 +66,8 @@ def encode_sets(
         Iterables of ids, one per item (empty ones are fine); or one id per item; or an indicator
         matrix, dense or sparse, over ``classes``.
     classes
-        Ids of the columns of an indicator matrix; all nodes in code order by default.
+        Ids of the columns of an indicator matrix; by default the names of a data frame's columns,
+        or else all nodes in code order.
     name
         What messages call the labels.
 
@@ -210,6 +211,9 @@ def _encode_indicator(taxonomy: Taxonomy, y: Any, classes: Iterable[str] | None,
     """Return the node columns of an indicator matrix over classes."""
     from scipy.sparse import csr_array
 
+    if hasattr(y, "columns") and all(column in taxonomy for column in y.columns):
+        # A data frame's own names are surer than an order.
+        classes = list(y.columns)
     table = y if hasattr(y, "tocsr") else np.asarray(y)
     Y = csr_array(table.astype(bool) if table.dtype == object else table)
     if not np.isin(Y.data, (0, 1)).all():
