@@ -109,7 +109,7 @@ class GramRows:
         self._kernel = kernel
         self._blocks = np.split(np.arange(len(norms)), range(GROUP, len(norms), GROUP))
         self._kept: dict[int, Floats] = {}
-        self._most_kept = int(budget // (8 * GROUP * len(norms)))
+        self._most_kept = min(budget // (8 * GROUP * len(norms)), len(self._blocks))
 
     def groups(self, rng: np.random.Generator) -> list[Codes]:
         """Return all items in groups, the blocks and the items in each in random order."""
@@ -164,15 +164,15 @@ class JointProblem:
         return int(self.attributes.shape[0])
 
     def is_hopeless(self, dual: float) -> bool:
-        """Return whether a hard margin, if there is one, would have to be vanishingly small.
+        """Return whether a hard margin is asked for where there is none worth the name.
 
-        The dual value bounds ½ ||w||² of every separating w from below, and a margin of size γ
-        in units of the longest item has ½ ||w||² = 1 / (2 γ²).
+        An item without features cannot have one. The dual value bounds ½ ||w||² of every separating
+        w from below, and a margin of size γ in units of the longest item has ½ ||w||² = 1 / (2 γ²).
         """
-        longest = float(self.items.norms.max()) * float(
-            self.attributes.multiply(self.attributes).sum(axis=1).max()
-        )
-        return bool(np.isinf(self.costs).any()) and dual * longest > 1 / (2 * LEAST_MARGIN**2)
+        if not np.isinf(self.costs).any() or self.n_categories < 2:
+            return False
+        longest = self.items.norms.max() * self.attributes.power(2).sum(axis=1).max()
+        return bool(self.items.norms.min() == 0 or dual * longest > 1 / (2 * LEAST_MARGIN**2))
 
     def arrays(self) -> joint.Problem:
         """Return what the compiled loops work on; ``rows`` is set group by group."""

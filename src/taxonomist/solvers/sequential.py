@@ -110,7 +110,7 @@ class _State:
         self.rest = np.zeros(n_items, dtype=np.intp)
         self.scratch = self._scratch()
         self.certificate: Certificate | None = None
-        self.estimate = Certificate(np.inf, 0.0, 1.0, np.inf)
+        self.estimate = Certificate(np.inf, 0.0, np.inf, np.inf)
         self.dual = 0.0
         self.tol = np.inf
         self.most_active_passes = 1
