@@ -18,6 +18,10 @@ KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 """The kernels that have a name."""
 
 
+DIAGONAL_BLOCK = 64
+"""Rows for which a function is evaluated at a time when only its diagonal is wanted."""
+
+
 @dataclass(frozen=True)
 class PairwiseKernel:
     """A function of two sets of items.
@@ -61,6 +65,18 @@ class PairwiseKernel:
         options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         values = pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **options)
         return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+
+    def diagonal(self, X: Any) -> Floats:
+        """Return the value of every row with itself, shape (rows of X,)."""
+        if self.kernel == "rbf":
+            return np.ones(X.shape[0])
+        if not callable(self.kernel):
+            squares = X.multiply(X).sum(axis=1) if hasattr(X, "multiply") else (X * X).sum(axis=1)
+            products = self.gamma * np.asarray(squares, dtype=np.float64).ravel() + self.coef0
+            return products**self.degree if self.kernel == "poly" else np.tanh(products)
+        starts = range(0, X.shape[0], DIAGONAL_BLOCK)
+        blocks = [X[start : start + DIAGONAL_BLOCK] for start in starts]
+        return np.concatenate([self(block, block).diagonal() for block in blocks])
 
 
 def resolve_gamma(gamma: float | str, X: Any) -> float:

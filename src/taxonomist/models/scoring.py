@@ -67,8 +67,7 @@ class AttributeModel(BaseEstimator):
         gamma = resolve_gamma(self.gamma, self._X_fit)
         self._kernel = kernel = PairwiseKernel(self.kernel, gamma, self.degree, self.coef0)
         train = self._X_fit
-        norms = [float(kernel(train[i : i + 1], train[i : i + 1])[0, 0]) for i in range(len(items))]
-        return GramRows(lambda rows: kernel(train[rows], train), np.array(norms), budget)
+        return GramRows(lambda rows: kernel(train[rows], train), kernel.diagonal(train), budget)
 
     # Predicting ------------------------------------------------------------------------------
 
