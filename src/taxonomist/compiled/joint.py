@@ -81,6 +81,16 @@ class Findings(NamedTuple):
     quadratic: Floats  # (n_items,)  Σ_c α_ic (f(x_i, y_i) - f(x_i, c)); sums to ||w||²
 
 
+class Room(NamedTuple):
+    """Room for the inspection of one item."""
+
+    scores: Any  # (n_attributes,)
+    F: Floats  # (n_categories,)
+    delta: Floats  # (n_categories,)
+    mark: Any  # (n_nodes,)  False between items
+    active: Any  # (n_categories,)  False between items
+
+
 class Scratch(NamedTuple):
     """Room for one item's QP, over the attributes that its active categories use."""
 
@@ -218,49 +228,67 @@ def category_scores(attributes: Attributes, scores: Any, out: Floats) -> None:
 
 
 @compiled()
-def inspect(
-    items: Codes,  # in
+def make_room(problem: Problem, W: Any) -> Room:
+    """Return room for inspections; each thread needs its own."""
+    n_categories = len(problem.attributes.indptr) - 1
+    return Room(
+        np.zeros(W.shape[1], W.dtype),
+        np.zeros(n_categories),
+        np.zeros(n_categories),
+        np.zeros(len(problem.loss.miss), np.bool_),
+        np.zeros(n_categories, np.bool_),
+    )
+
+
+@compiled()
+def inspect_item(
+    i: int,
     problem: Problem,  # in
     W: Any,  # in
     duals: Duals,  # in/out: zeros are dropped, violated categories added
     most_new: int,
     findings: Findings,  # out
+    room: Room,  # out: ``scores``
 ) -> None:
-    """Score items at all categories and add the most violated ones to their active sets."""
-    n_categories = len(problem.attributes.indptr) - 1
-    scores = np.zeros(W.shape[1], W.dtype)
-    F = np.zeros(n_categories)
-    delta = np.zeros(n_categories)
-    mark = np.zeros(len(problem.loss.miss), np.bool_)
-    active = np.zeros(n_categories, np.bool_)
+    """Score an item at all categories and add the most violated ones to its active set."""
+    F, active = room.F, room.active
+    free = unused_cost(problem.costs[i], drop_zeros(duals, i))
+    score_row(problem.rows, problem.row_of[i], W, room.scores)
+    write_losses(problem.loss, problem.y[i], room.mark, room.delta)
+    category_scores(problem.attributes, room.scores, F)
+    own = F[problem.y[i]]
+    findings.linear[i] = findings.quadratic[i] = 0.0
+    for a in range(duals.size[i]):
+        alpha = duals.beta[i, a] * duals.delta[i, a]
+        findings.linear[i] += alpha
+        findings.quadratic[i] += alpha * (own - F[duals.category[i, a]])
+    highest, margin = 0.0, np.inf
+    for c in range(len(F)):
+        if c != problem.y[i]:
+            margin = min(margin, own - F[c])
+        F[c] = room.delta[c] * (1.0 - own + F[c])
+        highest = max(highest, F[c])
+    lowest = 0.0 if free > 0.0 else np.inf
+    n_active = duals.size[i]
+    for a in range(n_active):
+        lowest = min(lowest, F[duals.category[i, a]])
+        active[duals.category[i, a]] = True
+    findings.slack[i] = highest
+    findings.margin[i] = margin
+    findings.violation[i] = highest - lowest
+    add_violated(i, F, room.delta, max(lowest, 0.0), most_new, active, duals)
+    for a in range(n_active):
+        active[duals.category[i, a]] = False
+
+
+@compiled()
+def inspect(
+    items: Codes, problem: Problem, W: Any, duals: Duals, most_new: int, findings: Findings
+) -> None:
+    """Inspect items at fixed weights; see ``inspect_item``."""
+    room = make_room(problem, W)
     for i in items:
-        free = unused_cost(problem.costs[i], drop_zeros(duals, i))
-        score_row(problem.rows, problem.row_of[i], W, scores)
-        write_losses(problem.loss, problem.y[i], mark, delta)
-        category_scores(problem.attributes, scores, F)
-        own = F[problem.y[i]]
-        findings.linear[i] = findings.quadratic[i] = 0.0
-        for a in range(duals.size[i]):
-            alpha = duals.beta[i, a] * duals.delta[i, a]
-            findings.linear[i] += alpha
-            findings.quadratic[i] += alpha * (own - F[duals.category[i, a]])
-        highest, margin = 0.0, np.inf
-        for c in range(n_categories):
-            if c != problem.y[i]:
-                margin = min(margin, own - F[c])
-            F[c] = delta[c] * (1.0 - own + F[c])
-            highest = max(highest, F[c])
-        lowest = 0.0 if free > 0.0 else np.inf
-        for a in range(duals.size[i]):
-            lowest = min(lowest, F[duals.category[i, a]])
-            active[duals.category[i, a]] = True
-        findings.slack[i] = highest
-        findings.margin[i] = margin
-        findings.violation[i] = highest - lowest
-        n_active = duals.size[i]
-        add_violated(i, F, delta, max(lowest, 0.0), most_new, active, duals)
-        for a in range(n_active):
-            active[duals.category[i, a]] = False
+        inspect_item(i, problem, W, duals, most_new, findings, room)
 
 
 @compiled()
@@ -399,9 +427,10 @@ def apply_change(problem: Problem, i: int, W: Any, n_used: int, scratch: Scratch
             W[i, scratch.used[t]] += scratch.change[t]
     else:
         few = W.shape[1] <= FEW_ATTRIBUTES
-        scratch.row[:] = 0
-        for t in range(n_used):
-            scratch.row[scratch.used[t]] = scratch.change[t]
+        if few:
+            scratch.row[:] = 0
+            for t in range(n_used):
+                scratch.row[scratch.used[t]] = scratch.change[t]
         rows = problem.rows
         start = rows.indptr[problem.row_of[i]]
         dense = len(rows.indices) == 0
@@ -418,20 +447,25 @@ def apply_change(problem: Problem, i: int, W: Any, n_used: int, scratch: Scratch
 
 
 @compiled()
-def solve_item(
+def enter_active(problem: Problem, i: int, duals: Duals, scratch: Scratch) -> int:
+    """Give the attributes of item i's category and of its active ones a place; count them."""
+    n_used = enter_attributes(problem.attributes, problem.y[i], 0, scratch)
+    for a in range(duals.size[i]):
+        n_used = enter_attributes(problem.attributes, duals.category[i, a], n_used, scratch)
+    return n_used
+
+
+@compiled()
+def solve_scored(
     problem: Problem,  # in
     i: int,
     W: Any,  # in/out
+    n_used: int,
     duals: Duals,  # in/out
-    scratch: Scratch,
+    scratch: Scratch,  # in: ``score``
     tol: float,
 ) -> tuple[float, float]:
     """Solve one item's QP over its active set; return ψ_i within the set, and the dual gain."""
-    attributes = problem.attributes
-    n_used = enter_attributes(attributes, problem.y[i], 0, scratch)
-    for a in range(duals.size[i]):
-        n_used = enter_attributes(attributes, duals.category[i, a], n_used, scratch)
-    write_used_scores(problem, i, W, n_used, scratch)
     write_gradients(problem, i, duals, scratch)
     m = duals.size[i]
     free = unused_cost(problem.costs[i], duals.beta[i, :m].sum())
@@ -443,6 +477,39 @@ def solve_item(
     for t in range(n_used):
         scratch.place[scratch.used[t]] = -1
     return violation, gain
+
+
+@compiled()
+def solve_item(
+    problem: Problem, i: int, W: Any, duals: Duals, scratch: Scratch, tol: float
+) -> tuple[float, float]:
+    """Score one item at the attributes that its active set uses, and solve its QP."""
+    n_used = enter_active(problem, i, duals, scratch)
+    write_used_scores(problem, i, W, n_used, scratch)
+    return solve_scored(problem, i, W, n_used, duals, scratch, tol)
+
+
+@compiled()
+def sweep(
+    items: Codes,  # in
+    problem: Problem,  # in
+    W: Any,  # in/out
+    duals: Duals,  # in/out
+    scratch: Scratch,
+    most_new: int,
+    findings: Findings,  # out
+    tol: float,
+) -> float:
+    """Inspect and solve all items, one after another; return the gain."""
+    room = make_room(problem, W)
+    gain = 0.0
+    for i in items:
+        inspect_item(i, problem, W, duals, most_new, findings, room)
+        n_used = enter_active(problem, i, duals, scratch)
+        for t in range(n_used):
+            scratch.score[t] = room.scores[scratch.used[t]]
+        gain += solve_scored(problem, i, W, n_used, duals, scratch, tol)[1]
+    return gain
 
 
 @compiled()

@@ -43,7 +43,7 @@ too slowly, double that number, up to this."""
 SLOWLY = 0.8
 """The gap comes down slowly if more than this part of it is left after a full pass."""
 FIRST_CAPACITY = 16
-FIRST_TOLERANCE = 0.05
+FIRST_TOLERANCE = 0.02
 MUCH_BETTER = 0.1
 """Active passes end when the worst violation is this part of what it was in one of them."""
 CERTIFIED_GAP = 0.05
@@ -139,11 +139,7 @@ class _State:
             self.certificate = self.look_around()
         else:
             for group in self.problem.items.groups(self.rng):
-                arrays = self._at(group)
-                self._inspect(arrays, group)
-                if np.isinf(self.tol):
-                    self.tol = FIRST_TOLERANCE * float(self.findings.slack[group].max())
-                self._visit(arrays, group)
+                self._solve_group(group)
             self.estimate = self._estimate()
             self._lower_tolerance()
         if self.certificate is not None or self.estimate.gap > SLOWLY * gap:
@@ -200,8 +196,7 @@ class _State:
 
     def _inspect(self, arrays: joint.Problem, group: Codes) -> None:
         """Inspect a group, a part of it in each thread."""
-        if self.duals.size[group].max() + MOST_NEW > self.duals.category.shape[1]:
-            self._grow()
+        self._make_place(group)
         parts = np.array_split(group, self.options.n_threads)
         jobs = [
             self.pool.submit(
@@ -211,6 +206,29 @@ class _State:
         ]
         for job in jobs:
             job.result()
+
+    def _solve_group(self, group: Codes) -> None:
+        """Inspect the items of a group and solve them."""
+        arrays = self._at(group)
+        is_first = np.isinf(self.tol)
+        if is_first or self.W.shape[1] > joint.FEW_ATTRIBUTES:
+            self._inspect(arrays, group)
+            if is_first:
+                self.tol = FIRST_TOLERANCE * float(self.findings.slack[group].max())
+            self._visit(arrays, group)
+        else:
+            # Scoring is so cheap that threads do not pay, and scores need not be computed twice.
+            self._make_place(group)
+            self.dual += joint.sweep(
+                group,
+                arrays,
+                self.W,
+                self.duals,
+                self.scratch,
+                MOST_NEW,
+                self.findings,
+                self.tol,
+            )
 
     def _visit(self, arrays: joint.Problem, group: Codes) -> float:
         """Solve the items of a group, and return the worst violation met."""
@@ -236,12 +254,13 @@ class _State:
             share = max(share, 0.1 * self.options.tol)
         self.tol = max(min(0.6 * self.tol, share), 0.1 * share)
 
-    def _grow(self) -> None:
-        """Double the room for active variables."""
-        size, *tables = self.duals
-        doubled = [np.pad(table, ((0, 0), (0, table.shape[1]))) for table in tables]
-        self.duals = joint.Duals(size, *doubled)
-        self.scratch = self._scratch()
+    def _make_place(self, group: Codes) -> None:
+        """Double the room for active variables if the new ones of a group might not fit."""
+        if self.duals.size[group].max() + MOST_NEW > self.duals.category.shape[1]:
+            size, *tables = self.duals
+            doubled = [np.pad(table, ((0, 0), (0, table.shape[1]))) for table in tables]
+            self.duals = joint.Duals(size, *doubled)
+            self.scratch = self._scratch()
 
 
 def empty_duals(n_items: int, capacity: int) -> joint.Duals:

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from taxonomist.compiled import joint
 from taxonomist.losses import category_loss
+from taxonomist.solvers import greedy, sequential
 from taxonomist.solvers import problem as problems
-from taxonomist.solvers import sequential
 from taxonomist.solvers.problem import FeatureRows
 from taxonomist.solvers.solution import Options
 from taxonomist.taxonomy import Taxonomy
@@ -212,7 +213,7 @@ def test_float32_features_and_weights():
 
 UNCOMPILED = """
 import json
-from taxonomist.solvers import sequential
+from taxonomist.solvers import greedy, sequential
 from taxonomist.solvers.solution import Options
 from tests.reference.joint_toys import toy
 options = Options(tol=1e-8, stop="gap", dtype="float64")
@@ -235,3 +236,35 @@ def test_uncompiled_solver_gives_the_same(request):
     # Sums in another order take another way to the same optimum.
     np.testing.assert_allclose(W, compiled.W, atol=1e-3)
     np.testing.assert_allclose(certificate, compiled.certificate, atol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["sparse", "dense", "gram"])
+def test_many_attributes_take_another_way_to_the_same_optimum(form, monkeypatch):
+    """Above FEW_ATTRIBUTES groups are inspected at once, and scores picked out one by one."""
+    monkeypatch.setattr(problems, "GROUP", 8)
+    rng = np.random.default_rng(0)
+    taxonomy = Taxonomy.from_paths([f"{a} > {a}.{b}" for a in range(10) for b in range(8)])
+    X = rng.normal(size=(40, 12))
+    above = taxonomy.ancestor_matrix()[np.flatnonzero(taxonomy.is_leaf)][:, 1:].astype(float)
+    items = {
+        "sparse": lambda: FeatureRows(sparse.csr_array(X), np.float64),
+        "dense": lambda: FeatureRows(X, np.float64),
+        "gram": lambda: problems.GramRows(lambda rows: X[rows] @ X.T, (X**2).sum(axis=1), 1e3),
+    }[form]()
+    problem = problems.JointProblem(
+        items, rng.integers(80, size=40), np.ones(40), above, category_loss("tree", taxonomy)
+    )
+    assert above.shape[1] > joint.FEW_ATTRIBUTES
+    found = sequential.solve(problem, EXACT)
+    paper = greedy.solve(problem, replace(EXACT, tol=1e-5), variant="full")
+    assert found.converged
+    assert found.certificate.primal == pytest.approx(paper.certificate.primal, rel=2e-5)
+    assert found.certificate.dual <= paper.certificate.primal
+
+
+def test_few_attributes_may_also_be_inspected_in_groups(monkeypatch):
+    case = toy("dag", "weighted")
+    swept = sequential.solve(case.problem(), EXACT)
+    monkeypatch.setattr(joint, "FEW_ATTRIBUTES", 0)
+    grouped = sequential.solve(case.problem(), EXACT)
+    assert grouped.certificate.primal == pytest.approx(swept.certificate.primal, rel=2e-6)
