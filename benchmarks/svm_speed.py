@@ -51,7 +51,8 @@ def make_problem(name: str) -> tuple[Any, Any, Any, Any]:
         corpus = datasets.load("20newsgroups")
         train, test = corpus.train(), corpus.test()
         X = vectorizer.fit_transform(train.texts)
-        return X, train.y, corpus.taxonomy, vectorizer.transform(test.texts)
+        taxonomy = corpus.taxonomy.collapse_chains()
+        return X, train.y, taxonomy, vectorizer.transform(test.texts)
     corpus = datasets.load("us-patents-ipc")
     labels, counts = np.unique(corpus.y, return_counts=True)
     if name == "us-patents-ipc":

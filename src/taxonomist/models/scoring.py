@@ -55,7 +55,8 @@ class AttributeModel(BaseEstimator):
     def _items(self, X: Any, items: Codes) -> FeatureRows | GramRows:
         """Return the rows that solvers read, and remember what prediction needs."""
         if self.kernel == "linear":
-            return FeatureRows(X[items], np.dtype(self.dtype))
+            used = X if len(items) == X.shape[0] else X[items]
+            return FeatureRows(used, np.dtype(self.dtype))
         budget = 1e6 * self.cache_size
         if self.kernel == "precomputed":
             if X.shape[0] != X.shape[1]:

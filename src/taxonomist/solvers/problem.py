@@ -72,8 +72,10 @@ class FeatureRows:
 
     def __init__(self, X: Any, dtype: Any) -> None:
         self._rows = as_rows(X, dtype)
-        is_sparse = hasattr(X, "indptr")
-        squares = X.multiply(X).sum(axis=1) if is_sparse else np.einsum("ij,ij->i", X, X)
+        if hasattr(X, "indptr"):
+            squares = type(X)((X.data**2, X.indices, X.indptr), shape=X.shape).sum(axis=1)
+        else:
+            squares = np.einsum("ij,ij->i", X, X)
         self.norms: Floats = np.asarray(squares, dtype=np.float64).ravel()
         self.n_weights = X.shape[1]
 
