@@ -185,6 +185,13 @@ def drop_zeros(duals: Duals, i: int) -> float:
 
 
 @compiled()
+def drop_all_zeros(duals: Duals) -> None:
+    """Keep the active variables of all items that are positive."""
+    for i in range(len(duals.size)):
+        drop_zeros(duals, i)
+
+
+@compiled()
 def unused_cost(cost: float, total: float) -> float:
     """Return what is left of C_i, exactly 0 where only rounding keeps it from being so."""
     return cost - total if total < cost * (1.0 - 1e-12) else 0.0

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 MOST_NEW = 8
 MOST_ACTIVE_PASSES = 64
 """A full pass is followed by one active pass; full passes that certify, or that bring the gap down
-too slowly, double that number, up to this."""
+too slowly, multiply that number by ``MORE_PASSES``, up to this."""
+MORE_PASSES = 4
 SLOWLY = 0.8
 """The gap comes down slowly if more than this part of it is left after a full pass."""
 FIRST_CAPACITY = 16
@@ -143,7 +144,7 @@ class _State:
             self.estimate = self._estimate()
             self._lower_tolerance()
         if self.certificate is not None or self.estimate.gap > SLOWLY * gap:
-            self.most_active_passes = min(2 * self.most_active_passes, MOST_ACTIVE_PASSES)
+            self.most_active_passes = min(MORE_PASSES * self.most_active_passes, MOST_ACTIVE_PASSES)
 
     def look_around(self) -> Certificate:
         """Certify the present point, and set out from there."""
@@ -171,6 +172,8 @@ class _State:
             if worst <= enough:
                 break
             enough = max(enough, MUCH_BETTER * worst)
+            # New categories that did not help at once would only slow down the passes to come.
+            joint.drop_all_zeros(self.duals)
 
     def record(self, callback: Callable[[Pass], Any] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""
