@@ -94,7 +94,7 @@ class Room(NamedTuple):
 class Scratch(NamedTuple):
     """Room for one item's QP, over the attributes that its active categories use."""
 
-    place: Codes  # (n_attributes,)  where an attribute stands in the next four; -1 outside
+    place: Codes  # (n_attributes,)  where an attribute stands in the next four; -1 if nowhere
     used: Codes  # (n_attributes,)
     score: Floats  # (n_attributes,)  <w_z, x>
     step: Floats  # (n_attributes,)  direction of a step, 0 outside
@@ -232,6 +232,19 @@ def category_scores(attributes: Attributes, scores: Any, out: Floats) -> None:
         for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
             total += attributes.values[k] * scores[attributes.indices[k]]
         out[c] = total
+
+
+def make_scratch(n_attributes: int, capacity: int, dtype: Any) -> Scratch:
+    """Return room for QPs in which no attribute has a place yet."""
+    return Scratch(
+        place=np.full(n_attributes, -1, dtype=np.intp),
+        used=np.zeros(n_attributes, dtype=np.intp),
+        score=np.zeros(n_attributes),
+        step=np.zeros(n_attributes),
+        change=np.zeros(n_attributes),
+        F=np.zeros(capacity),
+        row=np.zeros(n_attributes, dtype=dtype),
+    )
 
 
 @compiled()

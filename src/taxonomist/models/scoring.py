@@ -104,6 +104,13 @@ class AttributeModel(BaseEstimator):
         categories, _ = self._scores().best(self._checked(X), 1)
         return self.classes_[categories[:, 0]]
 
+    def predict_labels(self, X: Any) -> list[list[Any]]:
+        """Return the labels of each item as a list: the one that ``predict`` returns.
+
+        Models of label sets return as many as they predict, so that both can be used alike.
+        """
+        return [[label] for label in self.predict(X).tolist()]
+
     def predict_topk(self, X: Any, k: int = 5) -> tuple[Any, Floats]:
         """Return the k categories with the best scores for each item.
 

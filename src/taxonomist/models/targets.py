@@ -50,8 +50,8 @@ class Targets:
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name="y")
         if taxonomy is not None:
-            categories = Categories.from_labels(taxonomy, y)
-            return cls(categories, categories.encode(y), np.array(categories.ids, dtype=object))
+            categories, codes = Categories.of_items(taxonomy, y)
+            return cls(categories, codes, np.array(categories.ids, dtype=object))
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         ids = [str(label) for label in classes.tolist()]

@@ -53,6 +53,9 @@ class Items(Protocol):
     def groups(self, rng: np.random.Generator) -> list[Codes]:
         """Return all items in groups, in random order."""
 
+    def batches(self) -> list[Codes]:
+        """Return all items in batches, as large as rows can be had at once."""
+
     def rows(self, group: Codes, row_of: Codes) -> joint.Rows:
         """Return rows that hold a group's items, and write their positions to ``row_of``."""
 
@@ -83,6 +86,10 @@ class FeatureRows:
         """Return all items in groups, in random order."""
         order = rng.permutation(len(self.norms))
         return np.split(order, range(GROUP, len(order), GROUP))
+
+    def batches(self) -> list[Codes]:
+        """Return all items in one batch."""
+        return [np.arange(len(self.norms))]
 
     def rows(self, group: Codes, row_of: Codes) -> joint.Rows:
         """Return all rows; an item is in the row of its own number."""
@@ -116,6 +123,10 @@ class GramRows:
     def groups(self, rng: np.random.Generator) -> list[Codes]:
         """Return all items in groups, the blocks and the items in each in random order."""
         return [rng.permutation(self._blocks[b]) for b in rng.permutation(len(self._blocks))]
+
+    def batches(self) -> list[Codes]:
+        """Return the blocks."""
+        return self._blocks
 
     def rows(self, group: Codes, row_of: Codes) -> joint.Rows:
         """Return the block that a group was made from."""

@@ -118,16 +118,8 @@ class _State:
         self.strictness = 1.0
 
     def _scratch(self) -> joint.Scratch:
-        n = self.W.shape[1]
-        return joint.Scratch(
-            place=np.full(n, -1, dtype=np.intp),
-            used=np.zeros(n, dtype=np.intp),
-            score=np.zeros(n),
-            step=np.zeros(n),
-            change=np.zeros(n),
-            F=np.zeros(self.duals.category.shape[1]),
-            row=np.zeros(n, dtype=self.W.dtype),
-        )
+        capacity = self.duals.category.shape[1]
+        return joint.make_scratch(self.W.shape[1], capacity, self.W.dtype)
 
     def is_done(self) -> bool:
         """Return whether the present point is certified to be good enough."""
@@ -157,8 +149,8 @@ class _State:
 
     def inspect_all(self) -> Certificate:
         """Inspect all items at fixed weights, which certifies."""
-        for group in self.problem.items.groups(self.rng):
-            self._inspect(self._at(group), group)
+        for batch in self.problem.items.batches():
+            self._inspect(self._at(batch), batch)
         return certify(self.problem, self.findings)
 
     def active_passes(self) -> None:

@@ -51,6 +51,17 @@ class Categories:
         codes = expanded.codes(stand_in.get(node, node) for node in ids)
         return cls(taxonomy, expanded, ids, codes)
 
+    @classmethod
+    def of_items(cls, taxonomy: Taxonomy, y: Any) -> tuple[Categories, Codes]:
+        """Return the categories that one label per item calls for, and the items' columns."""
+        from scipy.sparse import csr_array
+
+        codes = labels.encode(taxonomy, y)
+        ones, ends = np.ones(len(codes), dtype=bool), np.arange(len(codes) + 1)
+        marked = csr_array((ones, codes, ends), shape=(len(codes), taxonomy.n_nodes))
+        categories = cls.from_labels(taxonomy, marked)
+        return categories, categories._column_of[codes]
+
     def __len__(self) -> int:
         """Return the number of categories."""
         return len(self.ids)

@@ -57,23 +57,12 @@ class State:
             *(np.pad(table, ((0, 0), (0, 4))) for table in self.solution.duals[1:]),
         )
         self.findings = joint.Findings(*np.zeros((5, len(case.y))))
-        n = self.W.shape[1]
-        self.scratch = joint.Scratch(
-            place=np.full(n, -1, dtype=np.intp),
-            used=np.zeros(n, dtype=np.intp),
-            score=np.zeros(n),
-            step=np.zeros(n),
-            change=np.zeros(n),
-            F=np.zeros(self.duals.category.shape[1]),
-            row=np.zeros(n, dtype=self.W.dtype),
-        )
+        capacity = self.duals.category.shape[1]
+        self.scratch = joint.make_scratch(self.W.shape[1], capacity, self.W.dtype)
 
     def enter(self, i):
         """Prepare item i's small QP; return how many attributes it uses."""
-        n_used = joint.enter_attributes(self.problem.attributes, self.problem.y[i], 0, self.scratch)
-        for a in range(self.duals.size[i]):
-            c = self.duals.category[i, a]
-            n_used = joint.enter_attributes(self.problem.attributes, c, n_used, self.scratch)
+        n_used = joint.enter_active(self.problem, i, self.duals, self.scratch)
         joint.write_used_scores(self.problem, i, self.W, n_used, self.scratch)
         joint.write_gradients(self.problem, i, self.duals, self.scratch)
         return n_used

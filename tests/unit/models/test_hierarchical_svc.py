@@ -147,6 +147,7 @@ def test_topk_is_sorted_and_agrees_with_the_scores():
     X, y = problem()
     model = HierarchicalSVC(TREE, random_state=0).fit(X, y)
     labels, scores = model.predict_topk(X, 3)
+    assert model.predict_labels(X) == [[label] for label in labels[:, 0]]
     everything = model.decision_function(X)
     order = np.argsort(-everything, axis=1)[:, :3]
     assert (labels == model.classes_[order]).all()
