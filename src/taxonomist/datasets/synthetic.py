@@ -36,8 +36,8 @@ def make_taxonomy_data(
     sum along its path. A point belongs to the category with the highest score and is kept
     if that score exceeds the second highest by more than the margin [CH04, Sec. 6.3].
     The paper states neither the variances nor the distribution of the points. Here points are
-    uniform on the unit sphere and the variances halve from level to level, starting at 1/4; a flat
-    SVM then comes close to the accuracies of the paper's Table 1 at both of its margins.
+    uniform on the unit sphere and the variances halve from level to level, starting at 1/4: chosen
+    so that a flat SVM comes close to the accuracies of the paper's Table 1 at both of its margins.
 
     Parameters
     ----------
