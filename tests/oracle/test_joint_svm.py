@@ -15,6 +15,7 @@ from sklearn.svm import LinearSVC
 from taxonomist.losses import category_loss
 from taxonomist.solvers import SOLVERS, sequential
 from taxonomist.solvers import problem as problems
+from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.solvers.solution import Options
 from taxonomist.taxonomy import Taxonomy
@@ -60,15 +61,13 @@ def check(instance, solution, best, options, X=None):
 
 def check_feasible(instance, solution):
     """Check Eq. 25b and 25c, and that active sets hold distinct wrong categories."""
-    duals = solution.duals
-    for i, size in enumerate(duals.size):
-        categories, beta = duals.category[i, :size], duals.beta[i, :size]
-        assert (beta >= 0).all()
-        assert beta.sum() <= instance.costs[i] * (1 + 1e-12)
-        assert len(set(categories)) == size
-        assert instance.y[i] not in categories
-        expected = instance.loss[instance.y[i], categories]
-        np.testing.assert_allclose(duals.delta[i, :size], expected, rtol=1e-12)
+    item, own, other, beta, delta = Entries.of(solution.duals)
+    assert (beta > 0).all()
+    assert (np.bincount(item, beta, len(instance.y)) <= instance.costs * (1 + 1e-12)).all()
+    assert len(set(zip(item, other, strict=True))) == len(item)
+    assert (own == instance.y[item]).all()
+    assert (own != other).all()
+    np.testing.assert_allclose(delta, instance.loss[own, other], rtol=1e-12)
 
 
 def check_complementary(instance, solution, found, options):
@@ -149,7 +148,7 @@ def test_feature_rows_of_any_kind(name, kind, dtype):
 @pytest.mark.parametrize("C", [0.1, 10.0])
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_kernels_with_blocks_that_are_recomputed(name, kernel, C, monkeypatch):
-    monkeypatch.setattr(problems, "GROUP", 7)
+    monkeypatch.setattr(problems, "BLOCK", 7)
     found = cached_toy("dag", "tree", C)
     K = gram(kernel, found.X)
     calls = []

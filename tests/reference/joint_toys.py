@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.losses import category_loss, weighted_tree
-from taxonomist.solvers.problem import FeatureRows, JointProblem
+from taxonomist.solvers.duals import Entries
+from taxonomist.solvers.problem import FeatureRows, JointProblem, one_label_each
 from taxonomist.taxonomy import Taxonomy
 from tests.reference.joint_svm import Instance, certificate
 
@@ -28,7 +29,8 @@ class Toy(NamedTuple):
     def problem(self, items: Any = None) -> JointProblem:
         """Return the problem; the items are sparse float64 rows by default."""
         items = items or FeatureRows(sparse.csr_array(self.X), "float64")
-        return JointProblem(items, self.y, self.costs, self.attributes, self.loss)
+        labels = one_label_each(self.y, self.attributes.shape[0])
+        return JointProblem(items, labels, self.costs, self.attributes, self.loss)
 
     def instance(self, K: np.ndarray | None = None) -> Instance:
         """Return the problem for the oracle; the kernel is linear by default."""
@@ -79,8 +81,8 @@ def alpha_of(given: Any, of: Any) -> np.ndarray:
     duals = getattr(given, "duals", given)
     shape = (len(of.y), len(of.attributes)) if isinstance(of, Instance) else of
     alpha = np.zeros(shape)
-    for i, size in enumerate(duals.size):
-        alpha[i, duals.category[i, :size]] = duals.beta[i, :size] * duals.delta[i, :size]
+    entries = Entries.of(duals)
+    alpha[entries.item, entries.other] = entries.beta * entries.delta
     return alpha
 
 

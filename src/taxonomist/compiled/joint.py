@@ -1,109 +1,41 @@
-"""Loops of the joint SVM: score an item at every node, find violations, solve one item's QP.
+"""Loops of the joint SVM: score an item at every node, find violated pairs, solve one item's QP.
 
-Notation (see ``taxonomist.solvers.problem``): i item, c category, z attribute (node); ``W`` holds
-the weights (features x attributes), or in dual form the coefficients of the kernel expansion
-(items x attributes); β_ic = α_ic / Δ(y_i, c) are the scaled dual variables, whose gradient is
-F_ic [CH04, Eq. 28] and whose sum over c is at most C_i.
+Notation (see ``taxonomist.solvers.problem``): i item, y one of its categories, c one of the others,
+z attribute (node); ``W`` holds the weights (features x attributes), or in dual form the
+coefficients of the kernel expansion (items x attributes); β_iyc = α_iyc / Δ(y, c) are the scaled
+dual variables, whose gradient is G_iyc = Δ(y, c) (1 - f(x_i, y) + f(x_i, c)) [CH04, Eq. 28; CH07,
+Alg. 1]. Those of one item sum to at most C_i, or, with a slack for each pair, each is at most C_i.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from taxonomist._typing import Codes, Floats
+from taxonomist.compiled.arrays import (
+    MATRIX,
+    ZERO_ONE,
+    Attributes,
+    Duals,
+    Findings,
+    Loss,
+    Problem,
+    Room,
+    Rows,
+    Scratch,
+)
 from taxonomist.compiled.jit import compiled
-
-ZERO_ONE, ANCESTORS, MATRIX = 0, 1, 2
-"""Kinds of loss."""
 
 FEW_ATTRIBUTES = 64
 """Up to so many attributes, scoring all of them in one run beats picking out those in use."""
 
 
-class Rows(NamedTuple):
-    """Items as CSR rows; ``indices`` is empty where rows are dense."""
-
-    indptr: Any  # (n_rows + 1,)
-    indices: Any  # (nnz,), or (0,)
-    data: Any  # (nnz,)
+# Losses ---------------------------------------------------------------------------------------
 
 
-class Attributes(NamedTuple):
-    """Λ(c) of every category as CSR rows."""
-
-    indptr: Codes  # (n_categories + 1,)
-    indices: Codes  # (nnz,)
-    values: Floats  # (nnz,)
-
-
-class Loss(NamedTuple):
-    """What Δ is computed from; arrays that a kind does not use are empty."""
-
-    kind: int
-    indptr: Codes  # ancestors of each category as CSR rows
-    indices: Codes
-    miss: Floats  # (n_nodes,)
-    false_alarm: Floats  # (n_nodes,)
-    matrix: Floats  # (n_categories, n_categories)
-
-
-class Problem(NamedTuple):
-    """The arrays of a joint problem; ``row_of[i]`` is the row of item i."""
-
-    rows: Rows
-    row_of: Codes  # (n_items,)
-    y: Codes  # (n_items,)
-    costs: Floats  # (n_items,)  C_i
-    norms: Floats  # (n_items,)  k(x_i, x_i)
-    attributes: Attributes
-    loss: Loss
-    dual_form: bool
-
-
-class Duals(NamedTuple):
-    """The active dual variables of item i are the first ``size[i]`` entries of row i."""
-
-    size: Codes  # (n_items,)
-    category: Codes  # (n_items, capacity)
-    beta: Floats  # (n_items, capacity)
-    delta: Floats  # (n_items, capacity)  Δ(y_i, c)
-
-
-class Findings(NamedTuple):
-    """What a full look at each item finds."""
-
-    slack: Floats  # (n_items,)  ξ_i = max(0, max_c F_ic)
-    violation: Floats  # (n_items,)  ψ_i [CH04, Eq. 33]
-    margin: Floats  # (n_items,)  min_c of f(x_i, y_i) - f(x_i, c)
-    linear: Floats  # (n_items,)  Σ_c α_ic
-    quadratic: Floats  # (n_items,)  Σ_c α_ic (f(x_i, y_i) - f(x_i, c)); sums to ||w||²
-
-
-class Room(NamedTuple):
-    """Room for the inspection of one item."""
-
-    scores: Any  # (n_attributes,)
-    F: Floats  # (n_categories,)
-    delta: Floats  # (n_categories,)
-    mark: Any  # (n_nodes,)  False between items
-    active: Any  # (n_categories,)  False between items
-
-
-class Scratch(NamedTuple):
-    """Room for one item's QP, over the attributes that its active categories use."""
-
-    place: Codes  # (n_attributes,)  where an attribute stands in the next four; -1 if nowhere
-    used: Codes  # (n_attributes,)
-    score: Floats  # (n_attributes,)  <w_z, x>
-    step: Floats  # (n_attributes,)  direction of a step, 0 outside
-    change: Floats  # (n_attributes,)  sum of the steps, 0 outside
-    F: Floats  # (capacity,)
-    row: Any  # (n_attributes,)
-
-
-@compiled()
+@compiled(inline=True)
 def write_losses(loss: Loss, y: int, mark: Any, out: Floats) -> None:
     """Write Δ(y, c) for every category c [CH04, Eq. 23]; ``mark`` is all False before and after."""
     if loss.kind == ZERO_ONE:
@@ -132,6 +64,9 @@ def write_loss_matrix(loss: Loss, out: Floats) -> None:
     mark = np.zeros(len(loss.miss), np.bool_)
     for y in range(len(out)):
         write_losses(loss, y, mark, out[y])
+
+
+# Scores ---------------------------------------------------------------------------------------
 
 
 # Sums over features may be reordered, which lets them run in vector registers.
@@ -168,19 +103,34 @@ def score_rows(rows: Rows, W: Any, out: Any) -> None:
         score_row(rows, row, W, out[row])
 
 
-@compiled()
+@compiled(inline=True)
+def category_scores(attributes: Attributes, scores: Any, out: Floats) -> None:
+    """Write f(x, c) for every category from the scores of all attributes [CH04, Eq. 10]."""
+    for c in range(len(out)):
+        total = 0.0
+        for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
+            total += attributes.values[k] * scores[attributes.indices[k]]
+        out[c] = total
+
+
+# Dual variables -------------------------------------------------------------------------------
+
+
+@compiled(inline=True)
 def drop_zeros(duals: Duals, i: int) -> float:
     """Keep the active variables of item i that are positive, and return their sum."""
-    m = 0
+    first = duals.start[i]
+    to = first
     total = 0.0
-    for a in range(duals.size[i]):
-        if duals.beta[i, a] > 0.0:
-            duals.category[i, m] = duals.category[i, a]
-            duals.beta[i, m] = duals.beta[i, a]
-            duals.delta[i, m] = duals.delta[i, a]
-            total += duals.beta[i, a]
-            m += 1
-    duals.size[i] = m
+    for a in range(first, first + duals.size[i]):
+        if duals.beta[a] > 0.0:
+            duals.own[to] = duals.own[a]
+            duals.other[to] = duals.other[a]
+            duals.beta[to] = duals.beta[a]
+            duals.delta[to] = duals.delta[a]
+            total += duals.beta[a]
+            to += 1
+    duals.size[i] = to - first
     return total
 
 
@@ -192,126 +142,236 @@ def drop_all_zeros(duals: Duals) -> None:
 
 
 @compiled()
+def count_positive(duals: Duals) -> int:
+    """Return how many dual variables are positive."""
+    n = 0
+    for i in range(len(duals.size)):
+        for a in range(duals.start[i], duals.start[i] + duals.size[i]):
+            n += duals.beta[a] > 0.0
+    return n
+
+
+@compiled(inline=True)
 def unused_cost(cost: float, total: float) -> float:
     """Return what is left of C_i, exactly 0 where only rounding keeps it from being so."""
     return cost - total if total < cost * (1.0 - 1e-12) else 0.0
 
 
-@compiled()
-def add_violated(
-    i: int, F: Floats, delta: Floats, least: float, most_new: int, active: Any, duals: Duals
-) -> None:
-    """Append up to ``most_new`` inactive categories, those with the largest F above ``least``."""
-    first = duals.size[i]
-    end = first
-    last = min(first + most_new, duals.category.shape[1])
-    for c in range(len(F)):
-        if F[c] <= least or active[c]:
-            continue
-        # Insertion into the new entries, which are in descending order of F.
-        a = end if end < last else last - 1
-        while a > first and F[duals.category[i, a - 1]] < F[c]:
-            duals.category[i, a] = duals.category[i, a - 1]
-            a -= 1
-        duals.category[i, a] = c
-        if end < last:
-            end += 1
-        if end == last:
-            least = F[duals.category[i, last - 1]]
-    for a in range(first, end):
-        duals.beta[i, a] = 0.0
-        duals.delta[i, a] = delta[duals.category[i, a]]
-    duals.size[i] = end
+@compiled(inline=True)
+def unused(problem: Problem, i: int, duals: Duals) -> float:
+    """Return what the active variables of item i leave of C_i."""
+    total = 0.0
+    for a in range(duals.start[i], duals.start[i] + duals.size[i]):
+        total += duals.beta[a]
+    return unused_cost(problem.costs[i], total)
+
+
+# A full look at an item -----------------------------------------------------------------------
 
 
 @compiled()
-def category_scores(attributes: Attributes, scores: Any, out: Floats) -> None:
-    """Write f(x, c) for every category from the scores of all attributes [CH04, Eq. 10]."""
-    for c in range(len(out)):
-        total = 0.0
-        for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
-            total += attributes.values[k] * scores[attributes.indices[k]]
-        out[c] = total
-
-
-def make_scratch(n_attributes: int, capacity: int, dtype: Any) -> Scratch:
-    """Return room for QPs in which no attribute has a place yet."""
-    return Scratch(
-        place=np.full(n_attributes, -1, dtype=np.intp),
-        used=np.zeros(n_attributes, dtype=np.intp),
-        score=np.zeros(n_attributes),
-        step=np.zeros(n_attributes),
-        change=np.zeros(n_attributes),
-        F=np.zeros(capacity),
-        row=np.zeros(n_attributes, dtype=dtype),
-    )
-
-
-@compiled()
-def make_room(problem: Problem, W: Any) -> Room:
+def make_room(problem: Problem, n_attributes: int, n_new: int, like: Any) -> Room:
     """Return room for inspections; each thread needs its own."""
     n_categories = len(problem.attributes.indptr) - 1
     return Room(
-        np.zeros(W.shape[1], W.dtype),
+        np.zeros(n_attributes, like.dtype),
         np.zeros(n_categories),
         np.zeros(n_categories),
-        np.zeros(len(problem.loss.miss), np.bool_),
-        np.zeros(n_categories, np.bool_),
+        np.zeros(n_categories),
+        np.zeros(max(n_categories, len(problem.loss.miss)), np.bool_),
+        np.zeros(n_new),
     )
 
 
-@compiled()
-def inspect_item(
+@compiled(inline=True)
+def look_at_active(
+    i: int, f: Floats, problem: Problem, free: float, duals: Duals, findings: Findings
+) -> float:
+    """Write what the active pairs tell; return the G above which a pair is violated."""
+    highest = worst = 0.0
+    lowest = 0.0 if free > 0.0 else np.inf
+    linear = quadratic = 0.0
+    for a in range(duals.start[i], duals.start[i] + duals.size[i]):
+        margin = f[duals.own[a]] - f[duals.other[a]]
+        alpha = duals.beta[a] * duals.delta[a]
+        linear += alpha
+        quadratic += alpha * margin
+        gradient = duals.delta[a] * (1.0 - margin)
+        if gradient > highest:
+            highest = gradient
+        if gradient < lowest:
+            lowest = gradient
+        if abs(gradient) > worst and (gradient < 0.0 or duals.beta[a] < problem.costs[i]):
+            worst = abs(gradient)
+    findings.linear[i] = linear
+    findings.quadratic[i] = quadratic
+    findings.within[i] = worst if problem.slack_per_pair else highest - lowest
+    return 0.0 if problem.slack_per_pair else lowest
+
+
+@compiled(inline=True)
+def smallest_margin(i: int, f: Floats, problem: Problem, mark: Any) -> float:
+    """Return the smallest f(x_i, y) - f(x_i, c); ``mark`` is all False before and after."""
+    labels = problem.labels
+    own, other = np.inf, -np.inf
+    for k in range(labels.indptr[i], labels.indptr[i + 1]):
+        own = min(own, f[labels.indices[k]])
+        mark[labels.indices[k]] = True
+    for c in range(len(f)):
+        if not mark[c]:
+            other = max(other, f[c])
+    for k in range(labels.indptr[i], labels.indptr[i + 1]):
+        mark[labels.indices[k]] = False
+    return own - other
+
+
+@compiled(inline=True)
+def write_pairs(i: int, y: int, problem: Problem, room: Room) -> Floats:
+    """Write G_iyc for all c, 0 for the item's own categories; return Δ(y, c) for all c."""
+    delta = room.delta
+    if problem.loss.kind == MATRIX:
+        delta = problem.loss.matrix[y]
+    else:
+        write_losses(problem.loss, y, room.mark, delta)
+    over = 1.0 - room.f[y]
+    for c in range(len(room.G)):
+        room.G[c] = delta[c] * (over + room.f[c])
+    for k in range(problem.labels.indptr[i], problem.labels.indptr[i + 1]):
+        room.G[problem.labels.indices[k]] = 0.0
+    return delta
+
+
+@compiled(inline=True)
+def add_violated(
+    i: int, y: int, delta: Floats, least: float, n_old: int, duals: Duals, room: Room
+) -> None:
+    """Let the pairs (y, c) with the largest G above ``least`` enter, up to ``len(room.top)``.
+
+    Those that entered before for another y are in descending order of G, and may be pushed out.
+    """
+    first = duals.start[i] + n_old
+    n_new = duals.size[i] - n_old
+    most = min(len(room.top), duals.room[i] - n_old)
+    if n_new == most:
+        least = max(least, room.top[most - 1]) if most > 0 else np.inf
+    for c in range(len(room.G)):
+        if room.G[c] <= least:
+            continue
+        a = n_new if n_new < most else most - 1
+        while a > 0 and room.top[a - 1] < room.G[c]:
+            room.top[a] = room.top[a - 1]
+            duals.own[first + a] = duals.own[first + a - 1]
+            duals.other[first + a] = duals.other[first + a - 1]
+            duals.delta[first + a] = duals.delta[first + a - 1]
+            a -= 1
+        room.top[a] = room.G[c]
+        duals.own[first + a] = y
+        duals.other[first + a] = c
+        duals.delta[first + a] = delta[c]
+        if n_new < most:
+            duals.beta[first + n_new] = 0.0
+            n_new += 1
+        if n_new == most:
+            least = room.top[most - 1]
+    duals.size[i] = n_old + n_new
+
+
+@compiled(inline=True)
+def highest_and_total(G: Floats) -> tuple[float, float]:
+    """Return the largest positive G, and the sum of those that are positive."""
+    highest = total = 0.0
+    for c in range(len(G)):
+        if G[c] > 0.0:
+            total += G[c]
+            if G[c] > highest:
+                highest = G[c]
+    return highest, total
+
+
+@compiled(inline=True)
+def judge(
     i: int,
     problem: Problem,  # in
-    W: Any,  # in
-    duals: Duals,  # in/out: zeros are dropped, violated categories added
-    most_new: int,
+    duals: Duals,  # in/out: zeros are dropped, violated pairs added
     findings: Findings,  # out
-    room: Room,  # out: ``scores``
+    room: Room,  # in: ``f``
 ) -> None:
-    """Score an item at all categories and add the most violated ones to its active set."""
-    F, active = room.F, room.active
+    """Write what the scores of an item tell, and let its most violated pairs become active."""
+    labels, f, G = problem.labels, room.f, room.G
     free = unused_cost(problem.costs[i], drop_zeros(duals, i))
+    n_old = duals.size[i]
+    lowest = look_at_active(i, f, problem, free, duals, findings)
+    highest = total = highest_inactive = 0.0
+    for k in range(labels.indptr[i], labels.indptr[i + 1]):
+        y = labels.indices[k]
+        delta = write_pairs(i, y, problem, room)
+        found = highest_and_total(G)
+        highest, total = max(highest, found[0]), total + found[1]
+        for a in range(duals.start[i], duals.start[i] + n_old):
+            if duals.own[a] == y:
+                G[duals.other[a]] = 0.0
+        if problem.slack_per_pair:
+            highest_inactive = max(highest_inactive, highest_and_total(G)[0])
+        add_violated(i, y, delta, max(lowest, 0.0), n_old, duals, room)
+    if problem.slack_per_pair:
+        findings.slack[i] = total
+        findings.violation[i] = max(highest_inactive, findings.within[i])
+    else:
+        findings.slack[i] = highest
+        findings.violation[i] = highest - lowest
+    if problem.costs[i] == np.inf:
+        findings.margin[i] = smallest_margin(i, f, problem, room.mark)
+
+
+@compiled(inline=True)
+def inspect_item(
+    i: int, problem: Problem, W: Any, duals: Duals, findings: Findings, room: Room
+) -> None:
+    """Score an item at all categories and judge it."""
     score_row(problem.rows, problem.row_of[i], W, room.scores)
-    write_losses(problem.loss, problem.y[i], room.mark, room.delta)
-    category_scores(problem.attributes, room.scores, F)
-    own = F[problem.y[i]]
-    findings.linear[i] = findings.quadratic[i] = 0.0
-    for a in range(duals.size[i]):
-        alpha = duals.beta[i, a] * duals.delta[i, a]
-        findings.linear[i] += alpha
-        findings.quadratic[i] += alpha * (own - F[duals.category[i, a]])
-    highest, margin = 0.0, np.inf
-    for c in range(len(F)):
-        if c != problem.y[i]:
-            margin = min(margin, own - F[c])
-        F[c] = room.delta[c] * (1.0 - own + F[c])
-        highest = max(highest, F[c])
-    lowest = 0.0 if free > 0.0 else np.inf
-    n_active = duals.size[i]
-    for a in range(n_active):
-        lowest = min(lowest, F[duals.category[i, a]])
-        active[duals.category[i, a]] = True
-    findings.slack[i] = highest
-    findings.margin[i] = margin
-    findings.violation[i] = highest - lowest
-    add_violated(i, F, room.delta, max(lowest, 0.0), most_new, active, duals)
-    for a in range(n_active):
-        active[duals.category[i, a]] = False
+    category_scores(problem.attributes, room.scores, room.f)
+    judge(i, problem, duals, findings, room)
 
 
 @compiled()
 def inspect(
     items: Codes, problem: Problem, W: Any, duals: Duals, most_new: int, findings: Findings
 ) -> None:
-    """Inspect items at fixed weights; see ``inspect_item``."""
-    room = make_room(problem, W)
+    """Inspect items at fixed weights; up to ``most_new`` pairs of each become active."""
+    room = make_room(problem, W.shape[1], most_new, W)
     for i in items:
-        inspect_item(i, problem, W, duals, most_new, findings, room)
+        inspect_item(i, problem, W, duals, findings, room)
 
 
 @compiled()
+def judge_scored(
+    items: Codes, problem: Problem, f: Floats, duals: Duals, most_new: int, findings: Findings
+) -> None:
+    """Judge items whose scores, (n_items, n_categories), are known."""
+    room = make_room(problem, 0, most_new, f)
+    for i in items:
+        room.f[:] = f[i]
+        judge(i, problem, duals, findings, room)
+
+
+# One item's QP --------------------------------------------------------------------------------
+
+
+def make_scratch(n_attributes: int, largest_room: int, dtype: Any) -> Scratch:
+    """Return room for QPs; few attributes all have a place, of many none has one yet."""
+    few = n_attributes <= FEW_ATTRIBUTES
+    return Scratch(
+        place=np.arange(n_attributes) if few else np.full(n_attributes, -1, dtype=np.intp),
+        used=np.arange(n_attributes),
+        score=np.zeros(n_attributes),
+        change=np.zeros(n_attributes),
+        row=np.zeros(n_attributes, dtype=dtype),
+        G=np.zeros(largest_room),
+        before=np.zeros(largest_room),
+    )
+
+
+@compiled(inline=True)
 def enter_attributes(attributes: Attributes, c: int, n_used: int, scratch: Scratch) -> int:
     """Give the attributes of a category a place, and return how many have one now."""
     for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
@@ -323,15 +383,34 @@ def enter_attributes(attributes: Attributes, c: int, n_used: int, scratch: Scrat
     return n_used
 
 
-@compiled()
+@compiled(inline=True)
+def enter_active(problem: Problem, i: int, duals: Duals, scratch: Scratch) -> int:
+    """Give the attributes of item i's active pairs a place, and count them."""
+    if len(scratch.place) <= FEW_ATTRIBUTES:
+        return len(scratch.place)
+    n_used = 0
+    for a in range(duals.start[i], duals.start[i] + duals.size[i]):
+        n_used = enter_attributes(problem.attributes, duals.own[a], n_used, scratch)
+        n_used = enter_attributes(problem.attributes, duals.other[a], n_used, scratch)
+    return n_used
+
+
+@compiled(inline=True)
+def leave(n_used: int, scratch: Scratch) -> None:
+    """Take the places back."""
+    if len(scratch.place) > FEW_ATTRIBUTES:
+        for t in range(n_used):
+            scratch.place[scratch.used[t]] = -1
+
+
+@compiled(inline=True)
 def write_used_scores(problem: Problem, i: int, W: Any, n_used: int, scratch: Scratch) -> None:
     """Write <w_z, x_i> for the attributes that have a place."""
     rows = problem.rows
     row = problem.row_of[i]
     if W.shape[1] <= FEW_ATTRIBUTES:
         score_row(rows, row, W, scratch.row)
-        for t in range(n_used):
-            scratch.score[t] = scratch.row[scratch.used[t]]
+        scratch.score[:] = scratch.row
         return
     scratch.score[:n_used] = 0.0
     start = rows.indptr[row]
@@ -343,7 +422,7 @@ def write_used_scores(problem: Problem, i: int, W: Any, n_used: int, scratch: Sc
             scratch.score[t] += x * w[scratch.used[t]]
 
 
-@compiled()
+@compiled(inline=True)
 def category_score(attributes: Attributes, c: int, scratch: Scratch) -> float:
     """Return the score of a category from those of its attributes."""
     total = 0.0
@@ -352,161 +431,220 @@ def category_score(attributes: Attributes, c: int, scratch: Scratch) -> float:
     return total
 
 
-@compiled()
+@compiled(inline=True)
 def write_gradients(problem: Problem, i: int, duals: Duals, scratch: Scratch) -> None:
-    """Write F_ic for the active categories [CH04, Eq. 28]."""
-    own = category_score(problem.attributes, problem.y[i], scratch)
-    for a in range(duals.size[i]):
-        other = category_score(problem.attributes, duals.category[i, a], scratch)
-        scratch.F[a] = duals.delta[i, a] * (1.0 - own + other)
+    """Write G_iyc for the active pairs from the scores of attributes."""
+    first = duals.start[i]
+    y = -1
+    own = 0.0
+    for a in range(first, first + duals.size[i]):
+        if duals.own[a] != y:
+            y = duals.own[a]
+            own = category_score(problem.attributes, y, scratch)
+        other = category_score(problem.attributes, duals.other[a], scratch)
+        scratch.G[a - first] = duals.delta[a] * (1.0 - own + other)
 
 
-@compiled()
-def best_pair(m: int, beta: Floats, free: float, F: Floats) -> tuple[int, int, float]:
-    """Return where β should grow and shrink most, and the difference of the gradients there.
+@compiled(inline=True)
+def gradients_from_scores(i: int, f: Floats, duals: Duals, scratch: Scratch) -> None:
+    """Write G_iyc for the active pairs from the scores of categories."""
+    first = duals.start[i]
+    for a in range(first, first + duals.size[i]):
+        scratch.G[a - first] = duals.delta[a] * (1.0 - f[duals.own[a]] + f[duals.other[a]])
 
-    -1 stands for the unused part of C_i, whose gradient is 0.
+
+@compiled(inline=True)
+def product(attributes: Attributes, c: int, d: int) -> float:
+    """Return <Λ(c), Λ(d)>."""
+    if len(attributes.products) > 0:
+        return float(attributes.products[c, d])
+    total = 0.0
+    j, k = attributes.indptr[c], attributes.indptr[d]
+    while j < attributes.indptr[c + 1] and k < attributes.indptr[d + 1]:
+        here, there = attributes.indices[j], attributes.indices[k]
+        if here == there:
+            total += attributes.values[j] * attributes.values[k]
+        j += here <= there
+        k += there <= here
+    return total
+
+
+@compiled(inline=True)
+def pair_product(attributes: Attributes, duals: Duals, a: int, b: int) -> float:
+    """Return the product of Δ(y, c) (Λ(y) - Λ(c)) for two pairs."""
+    y, c, r, d = duals.own[a], duals.other[a], duals.own[b], duals.other[b]
+    across = product(attributes, y, d) + product(attributes, c, r)
+    along = product(attributes, y, r) + product(attributes, c, d)
+    return float(duals.delta[a] * duals.delta[b] * (along - across))
+
+
+@compiled(inline=True)
+def best_step(
+    problem: Problem, i: int, free: float, duals: Duals, G: Floats
+) -> tuple[int, int, float, float]:
+    """Return where β should grow and shrink, the slope of that, and the longest step.
+
+    -1 stands for no variable, or for the unused part of C_i, whose gradient is 0.
     """
+    first, m, beta, cost = duals.start[i], duals.size[i], duals.beta, problem.costs[i]
     up = down = -1
+    if problem.slack_per_pair:
+        slope = 0.0
+        for a in range(m):
+            if G[a] > slope and beta[first + a] < cost:
+                up, down, slope = a, -1, G[a]
+            elif -G[a] > slope and beta[first + a] > 0.0:
+                up, down, slope = -1, a, -G[a]
+        return up, down, slope, beta[first + down] if down >= 0 else cost - beta[first + up]
     highest = 0.0
     lowest = 0.0 if free > 0.0 else np.inf
     for a in range(m):
-        if F[a] > highest:
-            highest = F[a]
+        if G[a] > highest:
+            highest = G[a]
             up = a
-        if beta[a] > 0.0 and F[a] < lowest:
-            lowest = F[a]
+        if beta[first + a] > 0.0 and G[a] < lowest:
+            lowest = G[a]
             down = a
-    return up, down, highest - lowest
+    return up, down, highest - lowest, beta[first + down] if down >= 0 else free
 
 
-@compiled()
-def add_direction(
-    problem: Problem, i: int, a: int, sign: float, duals: Duals, scratch: Scratch
+@compiled(inline=True)
+def follow(
+    attributes: Attributes, first: int, m: int, a: int, step: float, duals: Duals, G: Floats
 ) -> None:
-    """Add ± Δ(y_i, c) (Λ(y_i) - Λ(c)) for the a-th active category c to the step."""
-    if a < 0:
-        return
-    attributes = problem.attributes
-    scale = sign * duals.delta[i, a]
-    c = duals.category[i, a]
-    for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
-        scratch.step[scratch.place[attributes.indices[k]]] -= scale * attributes.values[k]
-    c = problem.y[i]
-    for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
-        scratch.step[scratch.place[attributes.indices[k]]] += scale * attributes.values[k]
+    """Bring the gradients of the active pairs up to a step of the a-th of them."""
+    if a >= 0:
+        for b in range(m):
+            G[b] -= step * pair_product(attributes, duals, first + b, first + a)
 
 
-@compiled()
-def ascend(
-    problem: Problem, i: int, n_used: int, duals: Duals, scratch: Scratch, tol: float
-) -> float:
-    """Maximise the dual over the active variables of item i by pairwise steps; return the gain."""
-    m = duals.size[i]
-    beta = duals.beta[i]
-    free = unused_cost(problem.costs[i], beta[:m].sum())
+@compiled(inline=True)
+def curvature_along(attributes: Attributes, first: int, up: int, down: int, duals: Duals) -> float:
+    """Return the second derivative of ½ ||w||² / k(x, x) where one β grows as another shrinks."""
+    total = 0.0
+    if up >= 0:
+        total += pair_product(attributes, duals, first + up, first + up)
+    if down >= 0:
+        total += pair_product(attributes, duals, first + down, first + down)
+    if up >= 0 and down >= 0:
+        total -= 2.0 * pair_product(attributes, duals, first + up, first + down)
+    return total
+
+
+@compiled(inline=True)
+def ascend(problem: Problem, i: int, duals: Duals, scratch: Scratch, tol: float) -> float:
+    """Maximise the dual over the active variables of item i, one or two at a time.
+
+    ``scratch.G`` holds their gradients before and after. Return the gain.
+    """
+    attributes, G, norm, cost = problem.attributes, scratch.G, problem.norms[i], problem.costs[i]
+    m, first, beta = duals.size[i], duals.start[i], duals.beta
+    free = unused(problem, i, duals)
     gain = 0.0
     for _ in range(100 * (m + 1)):
-        up, down, slope = best_pair(m, beta, free, scratch.F)
+        up, down, slope, most = best_step(problem, i, free, duals, G)
         if slope <= tol:
             break
-        add_direction(problem, i, up, 1.0, duals, scratch)
-        add_direction(problem, i, down, -1.0, duals, scratch)
-        curvature = 0.0
-        for t in range(n_used):
-            curvature += scratch.step[t] * scratch.step[t]
-        curvature *= problem.norms[i]
-        most = beta[down] if down >= 0 else free
+        curvature = norm * curvature_along(attributes, first, up, down, duals)
         length = min(most, slope / curvature) if curvature > 0.0 else most
         if length == np.inf:
-            scratch.step[:n_used] = 0.0
             break
         gain += length * (slope - 0.5 * length * curvature)
-        for t in range(n_used):
-            scratch.change[t] += length * scratch.step[t]
-            scratch.score[t] += length * problem.norms[i] * scratch.step[t]
-            scratch.step[t] = 0.0
-        # What a full step uses up becomes exactly zero.
+        follow(attributes, first, m, up, length * norm, duals, G)
+        follow(attributes, first, m, down, -length * norm, duals, G)
+        # What a full step uses up becomes exactly zero, and what it fills exactly C_i.
+        is_full = length == most
         if down >= 0:
-            beta[down] = 0.0 if length == most else beta[down] - length
-        else:
-            free = 0.0 if length == most else free - length
-        if up >= 0:
-            beta[up] += length
-        else:
+            beta[first + down] = 0.0 if is_full else beta[first + down] - length
+        elif not problem.slack_per_pair:
+            free = 0.0 if is_full else free - length
+        if up < 0:
             free += length
-        write_gradients(problem, i, duals, scratch)
+        elif problem.slack_per_pair and is_full:
+            beta[first + up] = cost
+        else:
+            beta[first + up] += length
     return gain
 
 
-@compiled()
+@compiled(inline=True)
+def write_change(problem: Problem, i: int, duals: Duals, scratch: Scratch) -> None:
+    """Write what the change of item i's dual variables adds to the weights, for each attribute."""
+    attributes = problem.attributes
+    first = duals.start[i]
+    for a in range(first, first + duals.size[i]):
+        step = duals.delta[a] * (duals.beta[a] - scratch.before[a - first])
+        if step == 0.0:
+            continue
+        y, c = duals.own[a], duals.other[a]
+        for k in range(attributes.indptr[y], attributes.indptr[y + 1]):
+            scratch.change[scratch.place[attributes.indices[k]]] += step * attributes.values[k]
+        for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
+            scratch.change[scratch.place[attributes.indices[k]]] -= step * attributes.values[k]
+
+
+@compiled("contract", inline=True)
 def apply_change(problem: Problem, i: int, W: Any, n_used: int, scratch: Scratch) -> None:
     """Add the change of item i's dual variables to the weights, and clear it."""
+    rows = problem.rows
+    start = rows.indptr[problem.row_of[i]]
+    end = rows.indptr[problem.row_of[i] + 1]
+    dense = len(rows.indices) == 0
     if problem.dual_form:
         for t in range(n_used):
             W[i, scratch.used[t]] += scratch.change[t]
-    else:
-        few = W.shape[1] <= FEW_ATTRIBUTES
-        if few:
-            scratch.row[:] = 0
-            for t in range(n_used):
-                scratch.row[scratch.used[t]] = scratch.change[t]
-        rows = problem.rows
-        start = rows.indptr[problem.row_of[i]]
-        dense = len(rows.indices) == 0
-        for k in range(start, rows.indptr[problem.row_of[i] + 1]):
+    elif W.shape[1] <= FEW_ATTRIBUTES:
+        scratch.row[:] = scratch.change
+        for k in range(start, end):
             x = rows.data[k]
             w = W[k - start] if dense else W[rows.indices[k]]
-            if few:
-                for z in range(len(w)):
-                    w[z] += x * scratch.row[z]
-            else:
-                for t in range(n_used):
-                    w[scratch.used[t]] += x * scratch.change[t]
+            for z in range(len(w)):
+                w[z] += x * scratch.row[z]
+    else:
+        for k in range(start, end):
+            x = rows.data[k]
+            w = W[k - start] if dense else W[rows.indices[k]]
+            for t in range(n_used):
+                w[scratch.used[t]] += x * scratch.change[t]
     scratch.change[:n_used] = 0.0
 
 
-@compiled()
-def enter_active(problem: Problem, i: int, duals: Duals, scratch: Scratch) -> int:
-    """Give the attributes of item i's category and of its active ones a place; count them."""
-    n_used = enter_attributes(problem.attributes, problem.y[i], 0, scratch)
-    for a in range(duals.size[i]):
-        n_used = enter_attributes(problem.attributes, duals.category[i, a], n_used, scratch)
-    return n_used
-
-
-@compiled()
-def solve_scored(
+@compiled(inline=True)
+def solve_active(
     problem: Problem,  # in
     i: int,
-    W: Any,  # in/out
-    n_used: int,
     duals: Duals,  # in/out
-    scratch: Scratch,  # in: ``score``
+    scratch: Scratch,  # in: ``G``; out: ``change``
     tol: float,
 ) -> tuple[float, float]:
-    """Solve one item's QP over its active set; return ψ_i within the set, and the dual gain."""
-    write_gradients(problem, i, duals, scratch)
-    m = duals.size[i]
-    free = unused_cost(problem.costs[i], duals.beta[i, :m].sum())
-    violation = best_pair(m, duals.beta[i], free, scratch.F)[2]
-    gain = 0.0
-    if violation > tol:
-        gain = ascend(problem, i, n_used, duals, scratch, 0.5 * tol)
-        apply_change(problem, i, W, n_used, scratch)
-    for t in range(n_used):
-        scratch.place[scratch.used[t]] = -1
+    """Solve one item's QP over its active pairs; return ψ_i within them, and the dual gain."""
+    violation = best_step(problem, i, unused(problem, i, duals), duals, scratch.G)[2]
+    if violation <= tol:
+        return violation, 0.0
+    m, first = duals.size[i], duals.start[i]
+    for a in range(m):
+        scratch.before[a] = duals.beta[first + a]
+    gain = ascend(problem, i, duals, scratch, 0.5 * tol)
+    write_change(problem, i, duals, scratch)
     return violation, gain
 
 
-@compiled()
+@compiled(inline=True)
 def solve_item(
     problem: Problem, i: int, W: Any, duals: Duals, scratch: Scratch, tol: float
 ) -> tuple[float, float]:
-    """Score one item at the attributes that its active set uses, and solve its QP."""
+    """Score one item at the attributes that its active pairs use, and solve its QP."""
     n_used = enter_active(problem, i, duals, scratch)
     write_used_scores(problem, i, W, n_used, scratch)
-    return solve_scored(problem, i, W, n_used, duals, scratch, tol)
+    write_gradients(problem, i, duals, scratch)
+    violation, gain = solve_active(problem, i, duals, scratch, tol)
+    if violation > tol:
+        apply_change(problem, i, W, n_used, scratch)
+    leave(n_used, scratch)
+    return violation, gain
+
+
+# Passes over items ----------------------------------------------------------------------------
 
 
 @compiled()
@@ -520,15 +658,16 @@ def sweep(
     findings: Findings,  # out
     tol: float,
 ) -> float:
-    """Inspect and solve all items, one after another; return the gain."""
-    room = make_room(problem, W)
+    """Inspect and solve all items, one after another, with few attributes; return the gain."""
+    room = make_room(problem, W.shape[1], most_new, W)
     gain = 0.0
     for i in items:
-        inspect_item(i, problem, W, duals, most_new, findings, room)
-        n_used = enter_active(problem, i, duals, scratch)
-        for t in range(n_used):
-            scratch.score[t] = room.scores[scratch.used[t]]
-        gain += solve_scored(problem, i, W, n_used, duals, scratch, tol)[1]
+        inspect_item(i, problem, W, duals, findings, room)
+        gradients_from_scores(i, room.f, duals, scratch)
+        violation, more = solve_active(problem, i, duals, scratch, tol)
+        if violation > tol:
+            apply_change(problem, i, W, W.shape[1], scratch)
+        gain += more
     return gain
 
 

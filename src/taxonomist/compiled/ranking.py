@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from taxonomist._typing import Codes, Floats
+from taxonomist.compiled.arrays import Attributes
 from taxonomist.compiled.jit import compiled
-from taxonomist.compiled.joint import Attributes
 
 
 @compiled()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled import joint
+from taxonomist.compiled.arrays import Attributes, Rows
 from taxonomist.compiled.ranking import best_categories
 
 if TYPE_CHECKING:
@@ -73,24 +74,33 @@ class LinearScores:
         return out
 
     def _run(self, work: Callable[[slice], None], n_items: int) -> None:
+        """Work through the blocks of items in several threads, of which this one is one."""
+        blocks = iter(list(self._blocks(n_items)))
+
+        def work_off() -> None:
+            for block in blocks:
+                work(block)
+
         with ThreadPoolExecutor(self.n_threads) as pool:
-            list(pool.map(work, self._blocks(n_items)))
+            others = [pool.submit(work_off) for _ in range(self.n_threads - 1)]
+            work_off()
+            for other in others:
+                other.result()
 
     def _blocks(self, n_items: int) -> Iterator[slice]:
         size = max(1, BLOCK_CELLS // max(1, self.W.shape[1]))
         return (slice(start, start + size) for start in range(0, n_items, size))
 
-    def _attribute_arrays(self) -> joint.Attributes:
+    def _attribute_arrays(self) -> Attributes:
         csr = self.attributes
-        return joint.Attributes(
-            csr.indptr.astype(np.intp), csr.indices.astype(np.intp), csr.data.astype(np.float64)
-        )
+        indptr, indices = csr.indptr.astype(np.intp), csr.indices.astype(np.intp)
+        return Attributes(indptr, indices, csr.data.astype(np.float64), np.empty((0, 0)))
 
 
-def as_rows(X: Any, dtype: Any) -> joint.Rows:
+def as_rows(X: Any, dtype: Any) -> Rows:
     """Return a matrix, CSR or dense, as the rows that compiled loops read."""
     if hasattr(X, "indptr"):
-        return joint.Rows(X.indptr, X.indices, X.data.astype(dtype, copy=False))
+        return Rows(X.indptr, X.indices, X.data.astype(dtype, copy=False))
     ends = np.arange(X.shape[0] + 1) * X.shape[1]
     data = np.ascontiguousarray(X, dtype=dtype).ravel()
-    return joint.Rows(ends, np.empty(0, dtype=np.int32), data)
+    return Rows(ends, np.empty(0, dtype=np.int32), data)

@@ -17,7 +17,7 @@ from taxonomist.models.attributes import class_attributes
 from taxonomist.models.scoring import AttributeModel
 from taxonomist.models.targets import Targets, item_costs, n_threads
 from taxonomist.solvers import SOLVERS
-from taxonomist.solvers.problem import JointProblem
+from taxonomist.solvers.problem import JointProblem, one_label_each
 from taxonomist.solvers.solution import Options, Pass, Solution
 from taxonomist.solvers.warm_start import carry_over
 
@@ -187,7 +187,7 @@ class HierarchicalSVC(ClassifierMixin, AttributeModel):
         items = np.flatnonzero(costs > 0)
         problem = JointProblem(
             items=self._items(X, items),
-            y=targets.codes[items],
+            labels=one_label_each(targets.codes[items], len(targets.categories)),
             costs=costs[items],
             attributes=class_attributes(targets.categories, self.attributes, self.node_weight),
             loss=category_loss(self.loss, targets.taxonomy, targets.categories.codes),
@@ -246,8 +246,7 @@ class HierarchicalSVC(ClassifierMixin, AttributeModel):
         self.converged_ = solution.converged
         self.history_ = solution.history
         self.n_iter_ = len(solution.history)
-        n_variables = problem.n_items * max(1, problem.n_categories - 1)
-        self.active_ratio_ = solution.history[-1].n_active / n_variables
+        self.active_ratio_ = solution.history[-1].n_active / max(1, problem.n_pairs)
 
     def _report(self, solution: Solution) -> None:
         """Say so where the solver did not reach what it was asked for."""

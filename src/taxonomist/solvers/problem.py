@@ -1,17 +1,20 @@
-"""The joint multiclass problem that all solvers of this folder share.
+"""The joint problem over pairs of categories that all solvers of this folder share.
 
 Problem       min_{w, ξ}  ½ ||w||² + Σ_i C_i ξ_i
-              s.t.  f(x_i, y_i) - f(x_i, c) >= 1 - ξ_i / Δ(y_i, c)  for all c != y_i,  ξ_i >= 0,
-              with  f(x, c) = Σ_z λ_z(c) <w_z, φ(x)>                 [CH04, Eq. 10, 24]
-Dual          max_α  Σ α_ic - ½ ||w(α)||²,  w_z(α) = Σ α_ic (λ_z(y_i) - λ_z(c)) φ(x_i),
-              α_ic >= 0,  Σ_c α_ic / Δ(y_i, c) <= C_i               [CH04, Eq. 13, 25]
+              s.t.  f(x_i, y) - f(x_i, c) >= 1 - ξ_i / Δ(y, c)  for all y in Y_i, c not in Y_i,
+              ξ_i >= 0,  with  f(x, c) = Σ_z λ_z(c) <w_z, φ(x)>  [CH04, Eq. 10, 24; CH07]
+              or with a slack ξ_iyc for each pair in place of ξ_i [CH07, variant]
+Dual          max_α  Σ α_iyc - ½ ||w(α)||²,  w_z(α) = Σ α_iyc (λ_z(y) - λ_z(c)) φ(x_i),
+              α_iyc >= 0,  Σ_yc α_iyc / Δ(y, c) <= C_i          [CH04, Eq. 13, 25; CH07]
+              or, with a slack for each pair,  α_iyc <= C_i Δ(y, c)
 
-Solvers work on β_ic = α_ic / Δ(y_i, c): the feasible set of an item is then a simplex scaled by
-C_i, and the gradient of the dual is F_ic = Δ(y_i, c) (1 - f(x_i, y_i) + f(x_i, c)) [CH04, Eq. 28].
+With one category per item this is the joint multiclass SVM. Solvers work on
+β_iyc = α_iyc / Δ(y, c): the feasible set of an item is then a simplex scaled by C_i (or a cube),
+and the gradient of the dual is G_iyc = Δ(y, c) (1 - f(x_i, y) + f(x_i, c)) [CH04, Eq. 28; CH07].
 
 Notation
     i   item             n_items         x_i   ``rows``
-    c   category         n_categories    y_i   ``y``
+    y   one of Y_i       ``labels``      c     another category, n_categories
     z   attribute        n_attributes    Λ     ``attributes`` (n_categories x n_attributes)
     Δ   loss             ``loss``        C_i   ``costs``
     β   ``Duals.beta``   ψ_i  ``Findings.violation`` [CH04, Eq. 33]
@@ -25,6 +28,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from taxonomist.compiled import joint
+from taxonomist.compiled.arrays import (
+    ANCESTORS,
+    MATRIX,
+    ZERO_ONE,
+    Attributes,
+    Labels,
+    Loss,
+    Problem,
+    Rows,
+)
 from taxonomist.inference.best import as_rows
 from taxonomist.losses import AncestorLoss, CategoryLoss, ZeroOneLoss
 
@@ -37,10 +50,11 @@ LEAST_MARGIN = 1e-5
 """Items that can only be separated by a smaller margin count as not separable."""
 
 TABULATED_CATEGORIES = 2_000
-"""Up to so many categories a table of losses (32 MB) is quicker than computing each row."""
+"""Up to so many categories a table of losses (32 MB), and one of products of attributes, is quicker
+than computing each when it is needed."""
 
-GROUP = 256
-"""Items that are scored at one state of the weights before these are updated."""
+BLOCK = 256
+"""Items whose rows of the Gram matrix are computed at once."""
 
 
 class Items(Protocol):
@@ -50,13 +64,13 @@ class Items(Protocol):
     dual_form: bool
     n_weights: int
 
-    def groups(self, rng: np.random.Generator) -> list[Codes]:
-        """Return all items in groups, in random order."""
+    def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
+        """Return all items in groups of at most so many, in random order."""
 
     def batches(self) -> list[Codes]:
         """Return all items in batches, as large as rows can be had at once."""
 
-    def rows(self, group: Codes, row_of: Codes) -> joint.Rows:
+    def rows(self, group: Codes, row_of: Codes) -> Rows:
         """Return rows that hold a group's items, and write their positions to ``row_of``."""
 
 
@@ -82,16 +96,16 @@ class FeatureRows:
         self.norms: Floats = np.asarray(squares, dtype=np.float64).ravel()
         self.n_weights = X.shape[1]
 
-    def groups(self, rng: np.random.Generator) -> list[Codes]:
+    def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
         """Return all items in groups, in random order."""
         order = rng.permutation(len(self.norms))
-        return np.split(order, range(GROUP, len(order), GROUP))
+        return np.split(order, range(size, len(order), size))
 
     def batches(self) -> list[Codes]:
         """Return all items in one batch."""
         return [np.arange(len(self.norms))]
 
-    def rows(self, group: Codes, row_of: Codes) -> joint.Rows:
+    def rows(self, group: Codes, row_of: Codes) -> Rows:
         """Return all rows; an item is in the row of its own number."""
         row_of[group] = group
         return self._rows
@@ -116,21 +130,23 @@ class GramRows:
         self.norms = norms
         self.n_weights = len(norms)
         self._kernel = kernel
-        self._blocks = np.split(np.arange(len(norms)), range(GROUP, len(norms), GROUP))
+        self._blocks = np.split(np.arange(len(norms)), range(BLOCK, len(norms), BLOCK))
         self._kept: dict[int, Floats] = {}
-        self._most_kept = min(budget // (8 * GROUP * len(norms)), len(self._blocks))
+        self._most_kept = min(budget // (8 * BLOCK * len(norms)), len(self._blocks))
 
-    def groups(self, rng: np.random.Generator) -> list[Codes]:
-        """Return all items in groups, the blocks and the items in each in random order."""
-        return [rng.permutation(self._blocks[b]) for b in rng.permutation(len(self._blocks))]
+    def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
+        """Return the blocks, or parts of them, and the items in each, in random order."""
+        parts = range(size, BLOCK, size)
+        blocks = [rng.permutation(self._blocks[b]) for b in rng.permutation(len(self._blocks))]
+        return [group for block in blocks for group in np.split(block, parts) if len(group)]
 
     def batches(self) -> list[Codes]:
         """Return the blocks."""
         return self._blocks
 
-    def rows(self, group: Codes, row_of: Codes) -> joint.Rows:
+    def rows(self, group: Codes, row_of: Codes) -> Rows:
         """Return the block that a group was made from."""
-        number = int(group[0]) // GROUP
+        number = int(group[0]) // BLOCK
         members = self._blocks[number]
         row_of[members] = np.arange(len(members))
         block = self._kept.get(number)
@@ -139,7 +155,7 @@ class GramRows:
             if len(self._kept) < self._most_kept:
                 self._kept[number] = block
         ends = np.arange(len(members) + 1) * len(self.norms)
-        return joint.Rows(ends, np.empty(0, dtype=np.int32), block.ravel())
+        return Rows(ends, np.empty(0, dtype=np.int32), block.ravel())
 
 
 @dataclass(frozen=True)
@@ -150,31 +166,40 @@ class JointProblem:
     ----------
     items
         The rows of the items.
-    y
-        Category of each item.
+    labels
+        Y_i, the categories of each item: (n_items, n_categories) boolean CSR.
     costs
         C_i of each item; infinite for a hard margin.
     attributes
         Λ, (n_categories, n_attributes) CSR.
     loss
         Δ between categories.
+    slack
+        ``"example"``: one slack for each item; ``"pair"``: one for each of its pairs (y, c).
     """
 
     items: Items
-    y: Codes
+    labels: CSR
     costs: Floats
     attributes: CSR
     loss: CategoryLoss
+    slack: str = "example"
 
     @property
     def n_items(self) -> int:
         """Number of items."""
-        return len(self.y)
+        return int(self.labels.shape[0])
 
     @property
     def n_categories(self) -> int:
         """Number of categories."""
         return int(self.attributes.shape[0])
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of dual variables: pairs of an item's category and another."""
+        n_own = np.diff(self.labels.indptr)
+        return int((n_own * (self.n_categories - n_own)).sum())
 
     def is_hopeless(self, dual: float) -> bool:
         """Return whether a hard margin is asked for where there is none worth the name.
@@ -187,40 +212,56 @@ class JointProblem:
         longest = self.items.norms.max() * self.attributes.power(2).sum(axis=1).max()
         return bool(self.items.norms.min() == 0 or dual * longest > 1 / (2 * LEAST_MARGIN**2))
 
-    def arrays(self) -> joint.Problem:
+    def arrays(self) -> Problem:
         """Return what the compiled loops work on; ``rows`` is set group by group."""
         attributes = self.attributes
-        nothing = joint.Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0))
-        return joint.Problem(
+        nothing = Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0))
+        return Problem(
             rows=nothing,
             row_of=np.zeros(self.n_items, dtype=np.intp),
-            y=self.y,
+            labels=Labels(self.labels.indptr.astype(np.intp), self.labels.indices.astype(np.intp)),
             costs=self.costs,
             norms=self.items.norms,
-            attributes=joint.Attributes(
+            attributes=Attributes(
                 attributes.indptr.astype(np.intp),
                 attributes.indices.astype(np.intp),
                 attributes.data.astype(np.float64),
+                self._products(),
             ),
             loss=loss_arrays(self.loss),
+            slack_per_pair=self.slack == "pair",
             dual_form=self.items.dual_form,
         )
 
+    def _products(self) -> Floats:
+        """Return <Λ(c), Λ(d)> of all categories, unless these are too many."""
+        if self.n_categories > TABULATED_CATEGORIES:
+            return np.empty((0, 0))
+        return np.ascontiguousarray((self.attributes @ self.attributes.T).toarray())
 
-def loss_arrays(loss: CategoryLoss) -> joint.Loss:
+
+def one_label_each(codes: Codes, n_categories: int) -> CSR:
+    """Return labels as a problem wants them where each item has one category."""
+    from scipy.sparse import csr_array
+
+    ones, ends = np.ones(len(codes), dtype=bool), np.arange(len(codes) + 1)
+    return csr_array((ones, codes, ends), shape=(len(codes), n_categories))
+
+
+def loss_arrays(loss: CategoryLoss) -> Loss:
     """Return a loss as the arrays that compiled loops compute its rows from."""
     no_codes, no_floats, no_matrix = np.zeros(1, np.intp), np.empty(0), np.empty((0, 0))
     if isinstance(loss, ZeroOneLoss):
-        return joint.Loss(joint.ZERO_ONE, no_codes, no_codes, no_floats, no_floats, no_matrix)
+        return Loss(ZERO_ONE, no_codes, no_codes, no_floats, no_floats, no_matrix)
     if isinstance(loss, AncestorLoss):
         above = loss.ancestors
         indptr, indices = above.indptr.astype(np.intp), above.indices.astype(np.intp)
         costs = loss.miss, loss.false_alarm
-        by_row = joint.Loss(joint.ANCESTORS, indptr, indices, *costs, no_matrix)
+        by_row = Loss(ANCESTORS, indptr, indices, *costs, no_matrix)
         if loss.n_categories > TABULATED_CATEGORIES:
             return by_row
         matrix = np.empty((loss.n_categories, loss.n_categories))
         joint.write_loss_matrix(by_row, matrix)
-        return by_row._replace(kind=joint.MATRIX, matrix=matrix)
+        return by_row._replace(kind=MATRIX, matrix=matrix)
     matrix = loss.rows(range(loss.n_categories))
-    return joint.Loss(joint.MATRIX, no_codes, no_codes, no_floats, no_floats, matrix)
+    return Loss(MATRIX, no_codes, no_codes, no_floats, no_floats, matrix)

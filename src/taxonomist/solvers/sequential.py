@@ -2,40 +2,44 @@
 
 Problem       the joint problem of ``taxonomist.solvers.problem``
 Dual          as there
-Notation      as there; S_i, the active set of item i, is ``duals.category[i, :size[i]]``
+Notation      as there; S_i is the set of active pairs of item i
 Step          Full pass: a group of items is scored at all categories at once; up to eight violated
-              categories with the largest F_ic enter S_i; then item after item the dual is
-              maximised over {β_ic : c in S_i} by pairwise steps, and the weights follow.
+              pairs with the largest G_iyc enter S_i; then item after item the dual is
+              maximised over {β_iyc : (y, c) in S_i} by pairwise steps, and the weights follow.
               Active passes between full ones do the last part only, which needs the scores of few
               attributes. Items that stay satisfied sit out some active passes.
 Stopping      The certificate of a full pass at fixed weights: largest ψ_i, or duality gap. The gap
               bounds the distance of either objective from the optimum. While the estimated gap is
               large, full passes update the weights as they go and certify nothing.
-Cost          Full pass O(nnz n_attributes + n_items Σ_c |Λ(c)|), active pass
-              O(nnz |S_i| depth); memory n_features x n_attributes weights, plus the active sets.
-Differences   CH04 always takes the item with the largest ψ_i and one category at a time; here
-              items are visited in random order, and up to eight categories enter.
-References    [CH04, Alg. 1, step 8a], [CH04, Eq. 28, 33]
+Cost          Full pass O(nnz n_attributes + n_items (Σ_c |Λ(c)| + |Y_i| n_categories)), active
+              pass O(nnz |S_i| depth); memory n_features x n_attributes weights, plus active sets.
+Differences   The papers always take the item with the largest ψ_i and one pair at a time; here
+              items are visited in random order, and up to eight pairs enter.
+References    [CH04, Alg. 1, step 8a], [CH04, Eq. 28, 33], [CH07, Alg. 1]
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from taxonomist.compiled import joint
+from taxonomist.compiled.arrays import Findings
+from taxonomist.solvers.duals import DualStore, no_duals, positive
 from taxonomist.solvers.solution import Certificate, Options, Pass, Solution, certify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import Codes
+    from taxonomist.compiled.arrays import Problem, Scratch
     from taxonomist.solvers.problem import JointProblem
 
+GROUP = 256
+"""Items that are scored at one state of the weights before these are updated."""
 MOST_NEW = 8
 MOST_ACTIVE_PASSES = 64
 """A full pass is followed by one active pass; full passes that certify, or that bring the gap down
@@ -43,7 +47,6 @@ too slowly, multiply that number by ``MORE_PASSES``, up to this."""
 MORE_PASSES = 4
 SLOWLY = 0.8
 """The gap comes down slowly if more than this part of it is left after a full pass."""
-FIRST_CAPACITY = 16
 FIRST_TOLERANCE = 0.02
 MUCH_BETTER = 0.1
 """Active passes end when the worst violation is this part of what it was in one of them."""
@@ -84,7 +87,15 @@ def solve(
         if state.certificate is None:
             state.certificate = state.inspect_all()
             state.record(callback)
-    return Solution(state.W, state.duals, state.certificate, state.is_done(), state.history)
+    W = np.ascontiguousarray(state.W[:, : problem.attributes.shape[1]])
+    duals = positive(state.store.duals)
+    return Solution(W, duals, state.certificate, state.is_done(), state.history)
+
+
+def _width(problem: JointProblem) -> int:
+    """Return how many columns the weights have: few attributes are filled up to whole vectors."""
+    n_attributes = int(problem.attributes.shape[1])
+    return n_attributes + (-n_attributes % 8 if n_attributes <= joint.FEW_ATTRIBUTES else 0)
 
 
 class _State:
@@ -93,7 +104,7 @@ class _State:
     pool: ThreadPoolExecutor
 
     def __init__(self, problem: JointProblem, options: Options, start: Solution | None) -> None:
-        n_items, n_attributes = problem.n_items, problem.attributes.shape[1]
+        n_items = problem.n_items
         self.problem, self.options = problem, options
         self.arrays = problem.arrays()
         self.rng = np.random.default_rng(options.random_state)
@@ -101,25 +112,26 @@ class _State:
         self.history: list[Pass] = []
         if start is None:
             dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
-            self.W = np.zeros((problem.items.n_weights, n_attributes), dtype=dtype)
-            self.duals = empty_duals(n_items, min(FIRST_CAPACITY, problem.n_categories))
+            self.W = np.zeros((problem.items.n_weights, _width(problem)), dtype=dtype)
         else:
-            self.W = start.W.copy()
-            self.duals = deepcopy(start.duals)
-        self.findings = joint.Findings(*np.zeros((5, n_items)))
+            more = _width(problem) - start.W.shape[1]
+            self.W = np.pad(start.W, ((0, 0), (0, more)))
+        self.store = DualStore(no_duals(n_items) if start is None else start.duals)
+        # Where scoring is cheap threads do not pay, and scores need not be computed twice.
+        self.is_swept = self.W.shape[1] <= joint.FEW_ATTRIBUTES
+        self.findings = Findings(*np.zeros((6, n_items)))
         self.calm = np.zeros(n_items, dtype=np.intp)
         self.rest = np.zeros(n_items, dtype=np.intp)
-        self.scratch = self._scratch()
+        self.scratch = self._make_scratch()
         self.certificate: Certificate | None = None
         self.estimate = Certificate(np.inf, 0.0, np.inf, np.inf)
         self.dual = 0.0
-        self.tol = np.inf
+        self.tol = FIRST_TOLERANCE * self._largest_loss()
         self.most_active_passes = 1
         self.strictness = 1.0
 
-    def _scratch(self) -> joint.Scratch:
-        capacity = self.duals.category.shape[1]
-        return joint.make_scratch(self.W.shape[1], capacity, self.W.dtype)
+    def _make_scratch(self) -> Scratch:
+        return joint.make_scratch(self.W.shape[1], self.store.largest_room, self.W.dtype)
 
     def is_done(self) -> bool:
         """Return whether the present point is certified to be good enough."""
@@ -131,7 +143,8 @@ class _State:
         if gap < CERTIFIED_GAP:
             self.certificate = self.look_around()
         else:
-            for group in self.problem.items.groups(self.rng):
+            size = self.problem.n_items if self.is_swept else GROUP
+            for group in self.problem.items.groups(self.rng, size):
                 self._solve_group(group)
             self.estimate = self._estimate()
             self._lower_tolerance()
@@ -159,13 +172,13 @@ class _State:
         self.rest[:] = 0
         enough = self.tol
         for _ in range(self.most_active_passes):
-            groups = self.problem.items.groups(self.rng)
+            groups = self.problem.items.groups(self.rng, self.problem.n_items)
             worst = max(self._visit(self._at(group), group) for group in groups)
             if worst <= enough:
                 break
             enough = max(enough, MUCH_BETTER * worst)
-            # New categories that did not help at once would only slow down the passes to come.
-            joint.drop_all_zeros(self.duals)
+            # New pairs that did not help at once would only slow down the passes to come.
+            joint.drop_all_zeros(self.store.duals)
 
     def record(self, callback: Callable[[Pass], Any] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""
@@ -175,60 +188,53 @@ class _State:
             primal=known.primal,
             dual=known.dual,
             violation=known.violation,
-            n_active=self._count_active(),
+            n_active=joint.count_positive(self.store.duals),
             is_exact=self.certificate is not None,
         )
         self.history.append(entry)
         return callback is not None and bool(callback(entry))
 
-    def _count_active(self) -> int:
-        """Return the number of positive dual variables."""
-        in_use = np.arange(self.duals.beta.shape[1]) < self.duals.size[:, None]
-        return int((self.duals.beta[in_use] > 0).sum())
-
-    def _at(self, group: Codes) -> joint.Problem:
+    def _at(self, group: Codes) -> Problem:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
-    def _inspect(self, arrays: joint.Problem, group: Codes) -> None:
+    def _inspect(self, arrays: Problem, group: Codes) -> None:
         """Inspect a group, a part of it in each thread."""
         self._make_place(group)
-        parts = np.array_split(group, self.options.n_threads)
-        jobs = [
-            self.pool.submit(
-                joint.inspect, part, arrays, self.W, self.duals, MOST_NEW, self.findings
-            )
-            for part in parts
-        ]
+        first, *others = np.array_split(group, self.options.n_threads)
+        rest = (arrays, self.W, self.store.duals, MOST_NEW, self.findings)
+        jobs = [self.pool.submit(joint.inspect, part, *rest) for part in others]
+        joint.inspect(first, *rest)
         for job in jobs:
             job.result()
+
+    def _largest_loss(self) -> float:
+        """Return the largest loss of some items: what their slack is while the weights are 0."""
+        some = np.unique(self.problem.labels[:GROUP].indices)
+        return float(self.problem.loss.rows(some).max(initial=0.0))
 
     def _solve_group(self, group: Codes) -> None:
         """Inspect the items of a group and solve them."""
         arrays = self._at(group)
-        is_first = np.isinf(self.tol)
-        if is_first or self.W.shape[1] > joint.FEW_ATTRIBUTES:
+        if not self.is_swept:
             self._inspect(arrays, group)
-            if is_first:
-                self.tol = FIRST_TOLERANCE * float(self.findings.slack[group].max())
             self._visit(arrays, group)
-        else:
-            # Scoring is so cheap that threads do not pay, and scores need not be computed twice.
-            self._make_place(group)
-            self.dual += joint.sweep(
-                group,
-                arrays,
-                self.W,
-                self.duals,
-                self.scratch,
-                MOST_NEW,
-                self.findings,
-                self.tol,
-            )
+            return
+        self._make_place(group)
+        self.dual += joint.sweep(
+            group,
+            arrays,
+            self.W,
+            self.store.duals,
+            self.scratch,
+            MOST_NEW,
+            self.findings,
+            self.tol,
+        )
 
-    def _visit(self, arrays: joint.Problem, group: Codes) -> float:
+    def _visit(self, arrays: Problem, group: Codes) -> float:
         """Solve the items of a group, and return the worst violation met."""
         gain, worst, _ = joint.visit(
-            group, arrays, self.W, self.duals, self.scratch, self.tol, self.calm, self.rest
+            group, arrays, self.W, self.store.duals, self.scratch, self.tol, self.calm, self.rest
         )
         self.dual += gain
         return worst
@@ -250,20 +256,7 @@ class _State:
         self.tol = max(min(0.6 * self.tol, share), 0.1 * share)
 
     def _make_place(self, group: Codes) -> None:
-        """Double the room for active variables if the new ones of a group might not fit."""
-        if self.duals.size[group].max() + MOST_NEW > self.duals.category.shape[1]:
-            size, *tables = self.duals
-            doubled = [np.pad(table, ((0, 0), (0, table.shape[1]))) for table in tables]
-            self.duals = joint.Duals(size, *doubled)
-            self.scratch = self._scratch()
-
-
-def empty_duals(n_items: int, capacity: int) -> joint.Duals:
-    """Return dual variables that are all zero."""
-    shape = (n_items, capacity)
-    return joint.Duals(
-        np.zeros(n_items, dtype=np.intp),
-        np.zeros(shape, dtype=np.intp),
-        np.zeros(shape),
-        np.zeros(shape),
-    )
+        """See to it that the new variables of a group have room."""
+        self.store.make_place(group, MOST_NEW)
+        if self.store.largest_room > len(self.scratch.G):
+            self.scratch = self._make_scratch()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from taxonomist.compiled.joint import Duals, Findings
+    from taxonomist.compiled.arrays import Duals, Findings
     from taxonomist.solvers.problem import JointProblem
 
 

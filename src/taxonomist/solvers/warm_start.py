@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.compiled.joint import Duals
+from taxonomist.solvers.duals import Entries, positive
 from taxonomist.solvers.solution import Certificate, Solution
 from taxonomist.solvers.weights import weights_from_duals
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from taxonomist._typing import CSR, Codes
+    from taxonomist.compiled.arrays import Duals
     from taxonomist.solvers.problem import JointProblem
 
 
@@ -35,29 +36,26 @@ def carry_over(problem: JointProblem, old: Duals, moved: Codes, dtype: Any) -> S
         Dual variables that are as they were where that is feasible, scaled down to the item's
         cost where it is not; items and categories that are new start at zero.
     """
-    n_shared = min(len(old.size), problem.n_items)
-    shape = (problem.n_items, old.category.shape[1])
-    category, alpha = np.zeros(shape, dtype=np.intp), np.zeros(shape)
-    active = np.arange(shape[1]) < old.size[:n_shared, None]
-    category[:n_shared] = np.where(active, moved[old.category[:n_shared]], -1)
-    alpha[:n_shared] = old.beta[:n_shared] * old.delta[:n_shared]
-    category[n_shared:] = -1
-    alpha[(category < 0) | (category == problem.y[:, None])] = 0.0
-    items, places = np.nonzero(alpha)
-    delta, beta = np.ones(shape), np.zeros(shape)
-    delta[items, places] = problem.loss.pairs(problem.y[items], category[items, places])
-    beta[items, places] = alpha[items, places] / delta[items, places]
-    total = beta.sum(axis=1)
-    beta *= np.minimum(1.0, problem.costs / np.maximum(total, 1e-300))[:, None]
-    duals = _packed(category, beta, delta)
+    entries = Entries.of(old)
+    alpha = entries.beta * entries.delta
+    own, other = moved[entries.own], moved[entries.other]
+    kept = np.flatnonzero((entries.item < problem.n_items) & (own >= 0) & (other >= 0))
+    item, own, other, alpha = entries.item[kept], own[kept], other[kept], alpha[kept]
+    mine = problem.labels
+    kept = np.flatnonzero(_marked(mine, item, own) & ~_marked(mine, item, other))
+    item, own, other, alpha = item[kept], own[kept], other[kept], alpha[kept]
+    delta = problem.loss.pairs(own, other)
+    beta = alpha / delta
+    if problem.slack == "pair":
+        beta = np.minimum(beta, problem.costs[item])
+    else:
+        total = np.bincount(item, beta, minlength=problem.n_items)
+        beta *= np.minimum(1.0, problem.costs / np.maximum(total, 1e-300))[item]
+    duals = positive(Entries(item, own, other, beta, delta).stored(problem.n_items))
     nothing = Certificate(np.inf, 0.0, 1.0, np.inf)
     return Solution(weights_from_duals(problem, duals, dtype), duals, nothing, converged=False)
 
 
-def _packed(category: Codes, beta: Any, delta: Any) -> Duals:
-    """Return dual variables with the positive ones of each item in its first places."""
-    order = np.argsort(beta <= 0, axis=1, kind="stable")
-    tables = [np.take_along_axis(table, order, axis=1) for table in (category, beta, delta)]
-    size = (beta > 0).sum(axis=1).astype(np.intp)
-    tables[0][tables[0] < 0] = 0
-    return Duals(size, *tables)
+def _marked(labels: CSR, items: Codes, categories: Codes) -> Any:
+    """Return whether each item has each category."""
+    return np.asarray(labels[items, categories]).ravel().astype(bool)

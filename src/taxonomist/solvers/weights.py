@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taxonomist.solvers.duals import Entries
+
 if TYPE_CHECKING:
     from taxonomist._typing import CSR
-    from taxonomist.compiled.joint import Duals
+    from taxonomist.compiled.arrays import Duals
     from taxonomist.solvers.problem import JointProblem
 
 
@@ -49,21 +51,18 @@ def coefficients(problem: JointProblem, duals: Duals) -> CSR:
     Returns
     -------
     CSR
-        Items x attributes: row i is Σ_c α_ic (Λ(y_i) - Λ(c)) [CH04, Eq. 13].
+        Items x attributes: row i is Σ_yc α_iyc (Λ(y) - Λ(c)) [CH04, Eq. 13; CH07].
     """
-    from scipy.sparse import csr_array, diags_array
+    from scipy.sparse import csr_array
 
-    active = np.arange(duals.category.shape[1]) < duals.size[:, None]
-    alpha = csr_array(
-        (
-            (duals.beta * duals.delta)[active],
-            duals.category[active],
-            np.concatenate([[0], np.cumsum(duals.size)]),
-        ),
-        shape=(problem.n_items, problem.n_categories),
+    entries = Entries.of(duals)
+    alpha = entries.beta * entries.delta
+    shape = (problem.n_items, problem.n_categories)
+    own, other = (
+        csr_array((alpha, (entries.item, columns)), shape=shape)
+        for columns in (entries.own, entries.other)
     )
-    own = diags_array(alpha.sum(axis=1)) @ problem.attributes[problem.y]
-    return csr_array(own - alpha @ problem.attributes)
+    return csr_array((own - other) @ problem.attributes)
 
 
 def weights_from_duals(problem: JointProblem, duals: Duals, dtype: Any) -> Any:

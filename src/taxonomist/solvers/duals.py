@@ -1,0 +1,93 @@
+"""Dual variables between passes: where those of each item are kept, and room for more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from taxonomist.compiled.arrays import Duals
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Codes, Floats
+
+
+class Entries(NamedTuple):
+    """Active dual variables, one after another, in the order of their items."""
+
+    item: Codes
+    own: Codes
+    other: Codes
+    beta: Floats
+    delta: Floats
+
+    @classmethod
+    def of(cls, duals: Duals) -> Entries:
+        """Return the active variables of all items."""
+        at = _ranges(duals.start, duals.size)
+        item = np.repeat(np.arange(len(duals.size)), duals.size)
+        return cls._make([item, *(table[at] for table in duals[3:])])
+
+    def select(self, chosen: Codes) -> Entries:
+        """Return some of the variables."""
+        return Entries._make(table[chosen] for table in self)
+
+    def stored(self, n_items: int) -> Duals:
+        """Return the variables in a form that holds nothing else."""
+        size = np.bincount(self.item, minlength=n_items)
+        tables = (table.copy() for table in self[1:])
+        return Duals._make([np.cumsum(size) - size, size, size.copy(), *tables])
+
+
+def no_duals(n_items: int) -> Duals:
+    """Return dual variables that are all zero, without room for others."""
+    nothing = np.empty(0, dtype=np.intp)
+    return Entries(nothing, nothing, nothing, np.empty(0), np.empty(0)).stored(n_items)
+
+
+def positive(duals: Duals) -> Duals:
+    """Return the positive variables, in a form that holds nothing else."""
+    entries = Entries.of(duals)
+    return entries.select(np.flatnonzero(entries.beta > 0)).stored(len(duals.size))
+
+
+class DualStore:
+    """Dual variables that can grow: an item that needs more room moves to the end.
+
+    Parameters
+    ----------
+    duals
+        Where to begin; they are copied.
+    """
+
+    def __init__(self, duals: Duals) -> None:
+        self.duals = positive(duals)
+        self.largest_room = int(self.duals.room.max(initial=0))
+        self._end = len(self.duals.beta)
+
+    def make_place(self, items: Codes, n_new: int) -> None:
+        """Make room for so many more variables of each of some items."""
+        duals = self.duals
+        items = items[duals.size[items] + n_new > duals.room[items]]
+        if not len(items):
+            return
+        room = 2 * (duals.size[items] + n_new)
+        start = self._end + np.cumsum(room) - room
+        self._end += int(room.sum())
+        if self._end > len(duals.beta):
+            more = max(self._end, 3 * len(duals.beta) // 2) - len(duals.beta)
+            grown = (np.pad(table, (0, more)) for table in duals[3:])
+            duals = Duals._make([*duals[:3], *grown])
+        size = duals.size[items]
+        for table in duals[3:]:
+            table[_ranges(start, size)] = table[_ranges(duals.start[items], size)]
+        duals.start[items] = start
+        duals.room[items] = room
+        self.duals = duals
+        self.largest_room = max(self.largest_room, int(room.max()))
+
+
+def _ranges(start: Codes, size: Codes) -> Codes:
+    """Return start, start + 1, ..., ``size`` of them, for each pair, one after another."""
+    ends = np.cumsum(size)
+    return np.repeat(start - ends + size, size) + np.arange(int(size.sum()))
