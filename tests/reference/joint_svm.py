@@ -58,7 +58,7 @@ def primal_optimum(instance: Instance, X: np.ndarray) -> tuple[float, np.ndarray
     least += [0.0] * n_items
     squared = np.concatenate([np.ones(n_weights), np.zeros(n_items)])
     linear = np.concatenate([np.zeros(n_weights), np.where(soft, instance.costs, 0.0)])
-    found, value = _minimise(np.diag(squared), linear, np.array(rows), np.array(least))
+    found, value = minimise(np.diag(squared), linear, np.array(rows), np.array(least))
     return value, found[:n_weights].reshape(n_features, n_attributes)
 
 
@@ -78,7 +78,7 @@ def dual_optimum(instance: Instance, allowed: np.ndarray | None = None) -> tuple
     soft = np.isfinite(instance.costs)
     rows = np.concatenate([np.eye(len(pairs)), -share[soft]])
     least = np.concatenate([np.zeros(len(pairs)), -instance.costs[soft]])
-    alpha[i, c], value = _minimise(products, -np.ones(len(pairs)), rows, least)
+    alpha[i, c], value = minimise(products, -np.ones(len(pairs)), rows, least)
     return -value, alpha
 
 
@@ -128,7 +128,7 @@ def violations(instance: Instance, F: np.ndarray, alpha: np.ndarray) -> np.ndarr
     return psi
 
 
-def _minimise(
+def minimise(
     P: np.ndarray, q: np.ndarray, rows: np.ndarray, least: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Return the x that minimises ½ x'Px + q'x subject to rows x >= least, and the minimum."""

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 BLOCK_CELLS = 2**17
 """Scores of attributes that each thread holds at a time: half a megabyte, which stays in cache."""
 
+BLOCK_SCORES = 2**22
+"""Scores of categories that are held at a time where all are wanted: 32 megabytes."""
+
 
 @dataclass(frozen=True)
 class LinearScores:
@@ -65,6 +68,13 @@ class LinearScores:
 
         self._run(work, X.shape[0])
         return scores
+
+    def blocks(self, X: Any) -> Iterator[tuple[slice, Floats]]:
+        """Yield the scores of all categories for one block of items after another."""
+        size = max(1, BLOCK_SCORES // self.attributes.shape[0])
+        for start in range(0, X.shape[0], size):
+            block = slice(start, start + size)
+            yield block, self.all(X[block])
 
     def of_attributes(self, X: Any) -> Any:
         """Return <w_z, x> for all items and attributes, dense."""

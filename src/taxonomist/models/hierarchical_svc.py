@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from taxonomist.errors import NotSeparableError
-from taxonomist.losses import category_loss
-from taxonomist.models.attributes import class_attributes
-from taxonomist.models.scoring import AttributeModel
-from taxonomist.models.targets import Targets, item_costs, n_threads
-from taxonomist.solvers import SOLVERS
-from taxonomist.solvers.problem import JointProblem, one_label_each
-from taxonomist.solvers.solution import Options, Pass, Solution
-from taxonomist.solvers.warm_start import carry_over
+from taxonomist.models.certified import DEFAULT
+from taxonomist.models.joint_model import JointModel
+from taxonomist.models.targets import Targets, item_costs
+from taxonomist.solvers.problem import one_label_each
 
 if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
-logger = logging.getLogger(__name__)
 
-DEFAULT = Options()
-
-
-class HierarchicalSVC(ClassifierMixin, AttributeModel):
+class HierarchicalSVC(ClassifierMixin, JointModel):
     """Support vector classifier whose scores are sums over the nodes above a category.
 
     Every node of the taxonomy has a weight vector; the score of a category is the sum over the
@@ -153,8 +139,6 @@ class HierarchicalSVC(ClassifierMixin, AttributeModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    # Fitting ---------------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalSVC:
         """Learn the weights of all nodes.
 
@@ -183,93 +167,13 @@ class HierarchicalSVC(ClassifierMixin, AttributeModel):
         self._check_parameters()
         X = self._validate(X, reset=True)
         targets = Targets.from_labels(self.taxonomy, y, X)
-        costs = item_costs(self.C, sample_weight, X)
-        items = np.flatnonzero(costs > 0)
-        problem = JointProblem(
-            items=self._items(X, items),
-            labels=one_label_each(targets.codes[items], len(targets.categories)),
-            costs=costs[items],
-            attributes=class_attributes(targets.categories, self.attributes, self.node_weight),
-            loss=category_loss(self.loss, targets.taxonomy, targets.categories.codes),
+        categories = targets.categories
+        self._solve(
+            X,
+            one_label_each(targets.codes, len(categories)),
+            categories,
+            targets.classes,
+            item_costs(self.C, sample_weight, X),
+            start=self._duals if self.warm_start and hasattr(self, "_duals") else None,
         )
-        start = self._start(problem, targets) if self.warm_start and len(items) == len(y) else None
-        solution = SOLVERS[self.solver](problem, self._options(), _log_pass, start)
-        self._store(targets, problem, solution)
-        self._report(solution)
         return self
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before any work is done."""
-        for name, value, allowed in (
-            ("solver", self.solver, tuple(SOLVERS)),
-            ("stop", self.stop, ("violation", "gap")),
-            ("dtype", np.dtype(self.dtype).name, ("float32", "float64")),
-        ):
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}. Got {value!r}.")
-        for name, number in (("tol", self.tol), ("max_iter", self.max_iter)):
-            if not number > 0:
-                raise ValueError(f"{name} must be above 0. Got {number!r}.")
-        if self.constant and self.kernel != "linear":
-            raise ValueError("A constant feature needs kernel='linear'; others have coef0.")
-
-    def _options(self) -> Options:
-        """Return what the solver is told."""
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return Options(
-            tol=self.tol,
-            stop=self.stop,
-            max_iter=self.max_iter,
-            dtype=self.dtype,
-            random_state=int(seed),
-            n_threads=n_threads(self.n_jobs),
-        )
-
-    def _start(self, problem: JointProblem, targets: Targets) -> Solution | None:
-        """Return the last fit's dual variables on the present problem, if there was a fit."""
-        if not hasattr(self, "_duals"):
-            return None
-        column = {label: c for c, label in enumerate(targets.classes.tolist())}
-        moved = np.array([column.get(label, -1) for label in self.classes_.tolist()])
-        return carry_over(problem, self._duals, moved, np.dtype(self.dtype))
-
-    def _store(self, targets: Targets, problem: JointProblem, solution: Solution) -> None:
-        """Set the fitted attributes."""
-        self.classes_ = targets.classes
-        self.taxonomy_ = targets.taxonomy
-        self._categories = targets.categories
-        self._attributes = problem.attributes
-        self._W, self._duals = solution.W, solution.duals
-        self.objective_, self.dual_objective_, self.duality_gap_, self.max_violation_ = (
-            solution.certificate
-        )
-        self.converged_ = solution.converged
-        self.history_ = solution.history
-        self.n_iter_ = len(solution.history)
-        self.active_ratio_ = solution.history[-1].n_active / max(1, problem.n_pairs)
-
-    def _report(self, solution: Solution) -> None:
-        """Say so where the solver did not reach what it was asked for."""
-        if solution.converged:
-            return
-        if np.isinf(self.C) and not np.isfinite(solution.certificate.primal):
-            raise NotSeparableError(
-                "C is infinite, but no weights separate all items with a margin: "
-                f"after {self.n_iter_} passes some are on the wrong side. Give a finite C."
-            )
-        reached = self.duality_gap_ if self.stop == "gap" else self.max_violation_
-        what = "duality gap" if self.stop == "gap" else "largest violation"
-        warnings.warn(
-            f"Stopped after {self.n_iter_} passes with {what} {reached:.1e}; wanted "
-            f"{self.tol:.1e}. Increase max_iter, or accept with tol={1.1 * reached:.0e}.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-
-
-def _log_pass(entry: Pass) -> None:
-    """Log the progress of a solver."""
-    logger.debug(
-        "%.1f s: primal %.6g, dual %.6g, largest violation %.2g, %d active variables",
-        *entry[:5],
-    )

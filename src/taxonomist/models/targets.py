@@ -54,11 +54,15 @@ class Targets:
             return cls(categories, codes, np.array(categories.ids, dtype=object))
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        ids = [str(label) for label in classes.tolist()]
-        if len({label.strip().casefold() for label in [*ids, "", "root"]}) < len(ids) + 2:
-            ids = [f"class {number}" for number in range(len(ids))]
-        flat = Taxonomy.flat(ids)
-        return cls(Categories.from_labels(flat, []), codes.astype(np.intp), classes)
+        return cls(flat_categories(classes.tolist()), codes.astype(np.intp), classes)
+
+
+def flat_categories(labels: list[Any]) -> Categories:
+    """Return categories of a taxonomy of depth one over labels of any kind."""
+    ids = [str(label) for label in labels]
+    if len({label.strip().casefold() for label in [*ids, "", "root"]}) < len(ids) + 2:
+        ids = [f"class {number}" for number in range(len(ids))]
+    return Categories.from_labels(Taxonomy.flat(ids), [])
 
 
 def item_costs(C: float, sample_weight: Any, X: Any) -> Floats:

@@ -51,6 +51,20 @@ def positive(duals: Duals) -> Duals:
     return entries.select(np.flatnonzero(entries.beta > 0)).stored(len(duals.size))
 
 
+def of_items(duals: Duals, items: Codes) -> Duals:
+    """Return the variables of some items, in their order; those of unknown items are zero."""
+    known = items[items < len(duals.size)]
+    at = _ranges(duals.start[known], duals.size[known])
+    to = np.repeat(np.flatnonzero(items < len(duals.size)), duals.size[known])
+    return Entries._make([to, *(table[at] for table in duals[3:])]).stored(len(items))
+
+
+def renumbered(duals: Duals, items: Codes, n_items: int) -> Duals:
+    """Return variables of some items, in ascending order, as variables of all items."""
+    entries = Entries.of(duals)
+    return entries._replace(item=items[entries.item]).stored(n_items)
+
+
 class DualStore:
     """Dual variables that can grow: an item that needs more room moves to the end.
 

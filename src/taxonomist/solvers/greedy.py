@@ -29,6 +29,7 @@ import numpy as np
 from taxonomist.compiled import greedy, joint
 from taxonomist.compiled.arrays import Findings, Rows
 from taxonomist.solvers.duals import DualStore, no_duals, positive
+from taxonomist.solvers.problem import GramRows
 from taxonomist.solvers.solution import Certificate, Options, Pass, Solution, certify
 from taxonomist.solvers.weights import coefficients, feature_matrix, weights_from_duals
 
@@ -193,14 +194,8 @@ class _State:
 def _kernel_rows(problem: JointProblem) -> Callable[[int], Floats]:
     """Return a function from an item i to k(x_i, x_j) of all items j."""
     n_items = problem.n_items
-    if problem.items.dual_form:
-        row_of = np.zeros(n_items, dtype=np.intp)
-
-        def from_block(i: int) -> Floats:
-            block = problem.items.rows(np.array([i]), row_of).data.reshape(-1, n_items)
-            return np.asarray(block[row_of[i]])
-
-        return from_block
+    if isinstance(problem.items, GramRows):
+        return problem.items.row
     X = feature_matrix(problem)
     if not hasattr(X, "indptr"):
         return lambda i: np.asarray(X @ X[i])

@@ -149,13 +149,26 @@ class GramRows:
         number = int(group[0]) // BLOCK
         members = self._blocks[number]
         row_of[members] = np.arange(len(members))
-        block = self._kept.get(number)
-        if block is None:
-            block = np.ascontiguousarray(self._kernel(members), dtype=np.float64)
-            if len(self._kept) < self._most_kept:
-                self._kept[number] = block
+        block = self._block(number)
         ends = np.arange(len(members) + 1) * len(self.norms)
         return Rows(ends, np.empty(0, dtype=np.int32), block.ravel())
+
+    def row(self, i: int) -> Floats:
+        """Return k(x_i, x_j) for all items j; of a block that cannot be kept, only this row."""
+        number, place = divmod(i, BLOCK)
+        if number in self._kept or len(self._kept) < self._most_kept:
+            return np.asarray(self._block(number)[place])
+        only: Floats = np.asarray(self._kernel(np.array([i])), dtype=np.float64)
+        return only.ravel()
+
+    def _block(self, number: int) -> Floats:
+        """Return the rows of a block, and keep them if the budget allows."""
+        block = self._kept.get(number)
+        if block is None:
+            block = np.ascontiguousarray(self._kernel(self._blocks[number]), dtype=np.float64)
+            if len(self._kept) < self._most_kept:
+                self._kept[number] = block
+        return block
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,115 @@
+"""What a model of label sets is fitted to, and the form in which it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from taxonomist.errors import LabelError
+from taxonomist.models.targets import Targets, flat_categories
+from taxonomist.solvers.problem import one_label_each
+from taxonomist.taxonomy import Categories, labels
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes
+    from taxonomist.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class SetTargets:
+    """A set of categories per item.
+
+    Attributes
+    ----------
+    categories
+        The categories of the model.
+    labels
+        Which categories each item has: (n_items, n_categories) boolean CSR. A label that comes with
+        one of its descendants adds nothing.
+    classes
+        Labels by column, as the user writes them.
+    columns
+        Nodes of the columns of the indicator matrix that the labels came as; None if they came in
+        another form.
+    is_dense
+        Whether that matrix was dense.
+    is_single
+        Whether there was one label per item, not a set.
+    """
+
+    categories: Categories
+    labels: CSR
+    classes: Any
+    columns: Codes | None = None
+    is_dense: bool = False
+    is_single: bool = False
+
+    @classmethod
+    def from_labels(cls, taxonomy: Taxonomy | None, y: Any, X: Any) -> SetTargets:
+        """Return the targets of labels; without a taxonomy, those of a flat one over them."""
+        if y is None:
+            raise ValueError("fit requires y to be passed, but the target y is None.")
+        check_consistent_length(X, y)
+        is_column = getattr(y, "ndim", 0) == 2 and y.shape[1] == 1
+        if is_column or not labels.is_label_sets(y):
+            single = Targets.from_labels(taxonomy, y, X)
+            marked = one_label_each(single.codes, len(single.categories))
+            return cls(single.categories, marked, single.classes, is_single=True)
+        if taxonomy is None:
+            return cls._flat(y)
+        columns = _column_ids(taxonomy, y) if labels.is_indicator(y) else None
+        categories = Categories.from_labels(taxonomy, y, columns)
+        marked = categories.encode_sets(y, columns)
+        classes = np.array(categories.ids, dtype=object)
+        return cls(categories, marked, classes)._answering_like(y, columns)
+
+    @classmethod
+    def _flat(cls, y: Any) -> SetTargets:
+        """Return the targets of labels that no taxonomy orders."""
+        from scipy.sparse import csr_array
+
+        if labels.is_indicator(y):
+            n_columns = y.shape[1]
+            names = list(y.columns) if hasattr(y, "columns") else range(n_columns)
+            categories = flat_categories(list(names))
+            table = y if hasattr(y, "tocsr") else np.asarray(y)
+            marked = categories.encode_sets(table, categories.ids)
+            return cls(categories, marked, np.array(names))._answering_like(y, categories.ids)
+        sets = labels.as_sets(y)
+        classes = np.unique([label for item in sets for label in item])
+        if not len(classes):
+            raise LabelError("No item has a label, so there is nothing to learn: give a taxonomy.")
+        lengths = [len(item) for item in sets]
+        columns = np.searchsorted(classes, [label for item in sets for label in item])
+        where = np.repeat(np.arange(len(sets)), lengths), columns
+        marked = csr_array((np.ones(len(columns), bool), where), shape=(len(sets), len(classes)))
+        return cls(flat_categories(classes.tolist()), marked, classes)
+
+    def _answering_like(self, y: Any, columns: Any) -> SetTargets:
+        """Return the same targets, to be answered by an indicator matrix like the one given."""
+        if columns is None:
+            return self
+        codes = self.categories.taxonomy.codes(columns)
+        return replace(self, columns=codes, is_dense=not hasattr(y, "tocsr"))
+
+    def select(self, items: Codes) -> SetTargets:
+        """Return the targets of some items."""
+        return replace(self, labels=self.labels[items])
+
+
+def _column_ids(taxonomy: Taxonomy, y: Any) -> list[str]:
+    """Return the node of each column of an indicator matrix: all nodes, or all leaves."""
+    if hasattr(y, "columns") and all(column in taxonomy for column in y.columns):
+        return [str(column) for column in y.columns]
+    leaves = [taxonomy.nodes[code] for code in np.flatnonzero(taxonomy.is_leaf)]
+    for ids in (list(taxonomy.nodes), list(taxonomy.nodes[1:]), leaves):
+        if y.shape[1] == len(ids):
+            return ids
+    raise LabelError(
+        f"y has {y.shape[1]} columns, but the taxonomy has {taxonomy.n_nodes} nodes, "
+        f"{len(leaves)} of them leaves; give a column for each of either, a data frame with node "
+        "ids as columns, or the ids of each item."
+    )
