@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from taxonomist import datasets, evaluation, kernels, losses, metrics, plots
-    from taxonomist.models import HierarchicalSVC
+    from taxonomist.models import (
+        CoupledBinarySVC,
+        HierarchicalPerceptron,
+        HierarchicalRankingSVC,
+        HierarchicalSVC,
+    )
     from taxonomist.taxonomy import Taxonomy
 
 __version__ = "0.1.0"
 
 # Where each public name lives; a module is imported when a name of it is first used.
 _HOMES = {
+    "CoupledBinarySVC": "taxonomist.models",
+    "HierarchicalPerceptron": "taxonomist.models",
+    "HierarchicalRankingSVC": "taxonomist.models",
     "HierarchicalSVC": "taxonomist.models",
     "Taxonomy": "taxonomist.taxonomy",
     "datasets": "taxonomist.datasets",
@@ -25,6 +33,9 @@ _HOMES = {
 }
 
 __all__ = [
+    "CoupledBinarySVC",
+    "HierarchicalPerceptron",
+    "HierarchicalRankingSVC",
     "HierarchicalSVC",
     "Taxonomy",
     "__version__",

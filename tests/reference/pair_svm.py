@@ -91,7 +91,7 @@ def dual_optimum(instance: Instance) -> tuple[float, np.ndarray]:
         cost = instance.costs[group[0][0]]
         if np.isfinite(cost):
             among = np.array([triple in group for triple in instance.triples])
-            rows.append(-among / instance.loss[y, c])
+            rows.append(np.where(among, -1 / instance.loss[y, c], 0.0))
             least.append(-cost)
     alpha[i, y, c], value = minimise(products, -np.ones(len(i)), np.array(rows), np.array(least))
     return -value, alpha
@@ -132,6 +132,12 @@ def certificate(
     return Certificate(primal, dual, margins, G, slack, psi)
 
 
+def at_alpha(instance: Instance, alpha: np.ndarray) -> Certificate:
+    """Return the certificate of w(α)."""
+    A = coefficients(instance, alpha)
+    return certificate(instance, instance.K @ A, float(np.sum(A * (instance.K @ A))), alpha)
+
+
 def violation(
     instance: Instance, group: list[tuple[int, int, int]], G: np.ndarray, alpha: np.ndarray
 ) -> float:
@@ -146,8 +152,15 @@ def violation(
     zeta = cost - used if used < cost * (1 - 1e-12) else 0.0
     lower = max(0.0, max(G[triple] for triple in group))
     positive = [G[triple] for triple in group if alpha[triple] > 0]
-    upper = min(positive) if zeta == 0 else min(0.0, *positive, 0.0)
+    upper = min(positive) if zeta == 0 else min([0.0, *positive])
     return lower - upper
+
+
+def violation_within(instance: Instance, G: np.ndarray, alpha: np.ndarray, i: int) -> float:
+    """Return ψ_i over the pairs with α_iyc > 0 only."""
+    active = [(i, int(y), int(c)) for y, c in np.argwhere(alpha[i] > 0)]
+    groups = [[triple] for triple in active] if instance.slack == "pair" else [active]
+    return max((violation(instance, group, G, alpha) for group in groups if group), default=0.0)
 
 
 def maximal_loss(instance: Instance, f: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from taxonomist.evaluation.comparison import Cell, Comparison, compare
 from taxonomist.evaluation.cross_validation import CrossValidation, cross_validate
+from taxonomist.evaluation.flat import compare_flat, flat_twin
 from taxonomist.evaluation.learning_curve import LearningCurve, learning_curve
 from taxonomist.evaluation.measures import MEASURES, Measure
 from taxonomist.evaluation.plan import Plan
@@ -34,7 +35,9 @@ __all__ = [
     "StratifiedFolds",
     "bootstrap_interval",
     "compare",
+    "compare_flat",
     "cross_validate",
+    "flat_twin",
     "learning_curve",
     "permutation_test",
     "sample_per_category",

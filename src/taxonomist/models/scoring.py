@@ -229,11 +229,7 @@ class AttributeModel(BaseEstimator):
 
     def _column(self, label: Any) -> int:
         """Return the column of a category."""
-        found = np.flatnonzero(self.classes_ == label)
-        if not found.size:
-            hint = closest(str(label), [str(other) for other in self.classes_])
-            raise LabelError(f"{label!r} is not a category of the model.{hint}")
-        return int(found[0])
+        return column_of(self.classes_, label)
 
     def _checked(self, X: Any) -> Any:
         """Return items ready to be scored."""
@@ -295,6 +291,15 @@ class AttributeModel(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+
+def column_of(classes: Any, label: Any) -> int:
+    """Return the column of a label."""
+    found = np.flatnonzero(classes == label)
+    if not found.size:
+        hint = closest(str(label), [str(other) for other in classes])
+        raise LabelError(f"{label!r} is not a category of the model.{hint}")
+    return int(found[0])
 
 
 def _with_constant(X: Any, constant: float) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from taxonomist.errors import LabelError
+from taxonomist.errors import LabelError, some
 from taxonomist.models.targets import Targets, flat_categories
 from taxonomist.solvers.problem import one_label_each
 from taxonomist.taxonomy import Categories, labels
@@ -38,6 +38,8 @@ class SetTargets:
         Whether that matrix was dense.
     is_single
         Whether there was one label per item, not a set.
+    is_flat
+        Whether there was no taxonomy, so that labels need not be the ids of nodes.
     """
 
     categories: Categories
@@ -46,18 +48,35 @@ class SetTargets:
     columns: Codes | None = None
     is_dense: bool = False
     is_single: bool = False
+    is_flat: bool = False
 
     @classmethod
-    def from_labels(cls, taxonomy: Taxonomy | None, y: Any, X: Any) -> SetTargets:
-        """Return the targets of labels; without a taxonomy, those of a flat one over them."""
+    def from_labels(
+        cls, taxonomy: Taxonomy | None, y: Any, X: Any, classes: Any = None
+    ) -> SetTargets:
+        """Return the targets of labels; without a taxonomy, those of a flat one over them.
+
+        ``classes`` are labels that may come later, where the labels are no indicator matrix.
+        """
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None.")
         check_consistent_length(X, y)
-        is_column = getattr(y, "ndim", 0) == 2 and y.shape[1] == 1
-        if is_column or not labels.is_label_sets(y):
-            single = Targets.from_labels(taxonomy, y, X)
+        is_single = _is_column(y) or not labels.is_label_sets(y)
+        if classes is not None and not labels.is_indicator(y):
+            front = list(classes) if is_single else [[label] for label in classes]
+            behind = np.ravel(y).tolist() if is_single else labels.as_sets(y)
+            together = front + behind
+            return cls._of(taxonomy, together).select(np.arange(len(front), len(together)))
+        return cls._of(taxonomy, y)
+
+    @classmethod
+    def _of(cls, taxonomy: Taxonomy | None, y: Any) -> SetTargets:
+        """Return the targets of labels that belong together."""
+        if _is_column(y) or not labels.is_label_sets(y):
+            single = Targets.from_labels(taxonomy, y, y)
             marked = one_label_each(single.codes, len(single.categories))
-            return cls(single.categories, marked, single.classes, is_single=True)
+            is_flat = taxonomy is None
+            return cls(single.categories, marked, single.classes, is_single=True, is_flat=is_flat)
         if taxonomy is None:
             return cls._flat(y)
         columns = _column_ids(taxonomy, y) if labels.is_indicator(y) else None
@@ -77,7 +96,8 @@ class SetTargets:
             categories = flat_categories(list(names))
             table = y if hasattr(y, "tocsr") else np.asarray(y)
             marked = categories.encode_sets(table, categories.ids)
-            return cls(categories, marked, np.array(names))._answering_like(y, categories.ids)
+            flat = cls(categories, marked, np.array(names), is_flat=True)
+            return flat._answering_like(y, categories.ids)
         sets = labels.as_sets(y)
         classes = np.unique([label for item in sets for label in item])
         if not len(classes):
@@ -86,7 +106,7 @@ class SetTargets:
         columns = np.searchsorted(classes, [label for item in sets for label in item])
         where = np.repeat(np.arange(len(sets)), lengths), columns
         marked = csr_array((np.ones(len(columns), bool), where), shape=(len(sets), len(classes)))
-        return cls(flat_categories(classes.tolist()), marked, classes)
+        return cls(flat_categories(classes.tolist()), marked, classes, is_flat=True)
 
     def _answering_like(self, y: Any, columns: Any) -> SetTargets:
         """Return the same targets, to be answered by an indicator matrix like the one given."""
@@ -95,9 +115,43 @@ class SetTargets:
         codes = self.categories.taxonomy.codes(columns)
         return replace(self, columns=codes, is_dense=not hasattr(y, "tocsr"))
 
+    def again(self, y: Any, X: Any) -> SetTargets:
+        """Return the targets of more items, with the same categories and the same form."""
+        check_consistent_length(X, y)
+        if self.columns is not None:
+            taxonomy = self.categories.taxonomy
+            ids = [taxonomy.nodes[code] for code in self.columns.tolist()]
+            return replace(self, labels=self.categories.encode_sets(y, ids))
+        if _is_column(y):
+            y = np.ravel(y)
+        return replace(self, labels=self.encode(y))
+
+    def encode(self, y: Any) -> CSR:
+        """Return the categories of items whose labels are sets, or one each, out of the classes."""
+        if self.is_flat:
+            sets = labels.as_sets(y)
+            column = {
+                label: self.categories.ids[c] for c, label in enumerate(self.classes.tolist())
+            }
+            unknown = [label for item in sets for label in item if label not in column]
+            if unknown:
+                raise LabelError(f"{some(unknown)} in y are not among the classes of the model.")
+            y = [[column[label] for label in item] for item in sets]
+        return self.categories.encode_sets(y)
+
+    def close(self, sets: CSR) -> CSR:
+        """Return which nodes of the taxonomy sets of categories imply, (n_items, n_nodes)."""
+        taxonomy = self.categories.taxonomy
+        return sets @ taxonomy.ancestor_matrix()[taxonomy.codes(self.categories.ids)]
+
     def select(self, items: Codes) -> SetTargets:
         """Return the targets of some items."""
         return replace(self, labels=self.labels[items])
+
+
+def _is_column(y: Any) -> bool:
+    """Return whether labels are a table of one column, which stands for one label per item."""
+    return getattr(y, "ndim", 0) == 2 and y.shape[1] == 1
 
 
 def _column_ids(taxonomy: Taxonomy, y: Any) -> list[str]:

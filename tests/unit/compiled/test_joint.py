@@ -2,85 +2,86 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from taxonomist.compiled import joint
+from taxonomist.compiled.arrays import ANCESTORS, Duals
 from taxonomist.losses import category_loss
 from taxonomist.solvers import sequential
+from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.problem import FeatureRows, GramRows, loss_arrays
 from taxonomist.solvers.solution import Options
 from taxonomist.taxonomy import Taxonomy
-from tests.reference import joint_svm as reference
-from tests.reference.joint_toys import LOSSES, SHAPES, alpha_of, recomputed, toy
+from tests.reference import pair_svm as reference
+from tests.reference.joint_toys import (
+    LOSSES,
+    SHAPES,
+    SLACKS,
+    UNWRITTEN,
+    SetToy,
+    State,
+    arrays_in,
+    assert_twins,
+    pair_alpha,
+    recomputed_pairs,
+    separable_sets,
+    set_toy,
+    toy,
+)
 
 PAST_16_BITS = 70_000
 
-
-def arrays_in(value):
-    """Yield the arrays in nested tuples."""
-    if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from arrays_in(part)
-
-
-def assert_twins(loop, make_arguments):
-    """Check that the compiled loop and the plain one return and write the same; return both."""
-    arguments, twins = make_arguments(), make_arguments()
-    found, expected = loop(*arguments), loop.py_func(*twins)
-    if expected is not None:
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
-    written = list(arrays_in(tuple(arguments)))
-    for one, other in zip(written, arrays_in(tuple(twins)), strict=True):
-        precision = 1e-5 if one.dtype == np.float32 else 1e-9
-        np.testing.assert_allclose(one, other, rtol=precision, atol=1e-2 * precision)
-    return arguments, found
-
-
-class State:
-    """A solver's arrays after some passes."""
-
-    def __init__(self, case, items=None, passes=2, dtype="float64"):
-        problem = case.problem(items)
-        options = Options(tol=1e-9, max_iter=passes, dtype=dtype)
-        self.solution = sequential.solve(problem, options)
-        self.W = self.solution.W.copy()
-        self.items = np.arange(len(case.y))
-        arrays = problem.arrays()
-        self.problem = arrays._replace(rows=problem.items.rows(self.items, arrays.row_of))
-        # Room for more, so that loops that add categories may.
-        self.duals = joint.Duals(
-            self.solution.duals.size.copy(),
-            *(np.pad(table, ((0, 0), (0, 4))) for table in self.solution.duals[1:]),
-        )
-        self.findings = joint.Findings(*np.zeros((5, len(case.y))))
-        capacity = self.duals.category.shape[1]
-        self.scratch = joint.make_scratch(self.W.shape[1], capacity, self.W.dtype)
-
-    def enter(self, i):
-        """Prepare item i's small QP; return how many attributes it uses."""
-        n_used = joint.enter_active(self.problem, i, self.duals, self.scratch)
-        joint.write_used_scores(self.problem, i, self.W, n_used, self.scratch)
-        joint.write_gradients(self.problem, i, self.duals, self.scratch)
-        return n_used
-
-
+many = sparse.csr_array(np.random.default_rng(0).normal(size=(6, 80)))
 CASES = {
-    "sparse with empty rows": toy("dag", "weighted"),
-    "one category": toy()._replace(
-        y=np.zeros(30, dtype=np.intp),
+    "one category each": SetToy.of(toy("dag", "weighted")),
+    "label sets": set_toy("dag", "weighted"),
+    "a slack for each pair": set_toy("tree", "matrix", slack="pair"),
+    "hard margin": separable_sets("tree"),
+    "one category": SetToy(
+        X=toy().X,
+        Y=np.ones((30, 1), dtype=bool),
+        costs=np.ones(30),
         attributes=sparse.csr_array(np.ones((1, 1))),
         loss=category_loss("zero_one", Taxonomy.flat(["only"])),
     ),
-    "one item": toy()._replace(X=np.ones((1, 3)), y=np.array([2]), costs=np.ones(1)),
-    "many attributes": toy()._replace(
-        attributes=sparse.csr_array(np.random.default_rng(0).normal(size=(6, 80)))
+    "one item": set_toy().select([7])._replace(X=np.ones((1, 3))),
+    "many attributes": set_toy("flat")._replace(attributes=many),
+    "many attributes, a slack for each pair": set_toy("flat", slack="pair")._replace(
+        attributes=many
     ),
 }
-every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+every_case = pytest.mark.parametrize("name", CASES)
+
+
+@cache
+def solution_of(name, passes, dtype):
+    case = CASES[name]
+    items = FeatureRows(sparse.csr_array(case.X), dtype)
+    return sequential.solve(case.problem(items), Options(tol=1e-9, max_iter=passes, dtype=dtype))
+
+
+def state_of(name, passes=2, dtype="float64"):
+    case = CASES[name]
+    items = FeatureRows(sparse.csr_array(case.X), dtype)
+    return State(case, solution_of(name, passes, dtype), items)
+
+
+def dual_value(instance, duals):
+    """Return the dual objective."""
+    return reference.at_alpha(instance, pair_alpha(duals, instance.Y.shape)).dual
+
+
+def pairs_of(duals, i):
+    """Return the active pairs of item i in their order."""
+    at = slice(duals.start[i], duals.start[i] + duals.size[i])
+    return list(zip(duals.own[at].tolist(), duals.other[at].tolist(), strict=True))
+
+
+# Losses and scores.
 
 
 @pytest.mark.equation("CH04:23")
@@ -108,7 +109,7 @@ def test_losses_by_row_equal_tabulated_ones(shape, monkeypatch):
     monkeypatch.setattr("taxonomist.solvers.problem.TABULATED_CATEGORIES", 0)
     loss = toy(shape, "weighted").loss
     by_row = loss_arrays(loss)
-    assert by_row.kind == joint.ANCESTORS
+    assert by_row.kind == ANCESTORS
     arguments, _ = assert_twins(
         joint.write_loss_matrix, lambda: (by_row, np.zeros((loss.n_categories,) * 2))
     )
@@ -130,6 +131,54 @@ def test_score_rows(dense, dtype):
     assert_twins(joint.score_row, lambda: (rows, 4, W, np.full(3, 7, dtype=dtype)))
 
 
+@pytest.mark.parametrize("tabulated", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_products_of_attributes(shape, tabulated, monkeypatch):
+    if not tabulated:
+        monkeypatch.setattr("taxonomist.solvers.problem.TABULATED_CATEGORIES", 0)
+    case = set_toy(shape)
+    attributes = case.problem().arrays().attributes
+    assert (len(attributes.products) > 0) == tabulated
+    dense = case.attributes.toarray()
+    for c, d in np.ndindex(len(dense), len(dense)):
+        found = joint.product.py_func(attributes, c, d)
+        assert found == pytest.approx(dense[c] @ dense[d], abs=1e-12)
+    assert_twins(joint.product, lambda: (attributes, 1, 3))
+
+
+# Dual variables.
+
+
+def some_duals():
+    """Return variables of three items, the second of which has zeros, with a gap between."""
+    beta = np.array([0.0, 9.0, 0.5, 0.0, 0.25, 0.0, 9.0, 0.0, 0.0])
+    codes = np.arange(9)
+    return Duals(
+        np.array([0, 2, 7]),
+        np.array([2, 5, 2]),
+        np.array([1, 4, 2]),
+        *(codes, codes + 10, beta, codes + 0.5),
+    )
+
+
+def test_drop_zeros():
+    (duals, _), total = assert_twins(joint.drop_zeros, lambda: (some_duals(), 1))
+    assert total == 0.75
+    assert duals.size.tolist() == [1, 2, 2]
+    assert duals.beta[2:4].tolist() == [0.5, 0.25]
+    assert duals.own[2:4].tolist() == [2, 4]
+    assert duals.other[2:4].tolist() == [12, 14]
+    assert duals.delta[2:4].tolist() == [2.5, 4.5]
+
+
+def test_drop_all_zeros_and_count():
+    _, n_positive = assert_twins(joint.count_positive, lambda: (some_duals(),))
+    assert n_positive == 2
+    (duals,), _ = assert_twins(joint.drop_all_zeros, lambda: (some_duals(),))
+    assert duals.size.tolist() == [0, 2, 0]
+    assert Entries.of(duals).beta.tolist() == [0.5, 0.25]
+
+
 @pytest.mark.parametrize("total", [0.0, 0.3, 0.7 * (1 - 1e-13), 0.7, 0.7 * (1 + 1e-13)])
 @pytest.mark.parametrize("cost", [0.0, 0.7, np.inf])
 def test_unused_cost(cost, total):
@@ -137,106 +186,271 @@ def test_unused_cost(cost, total):
     assert left == (max(cost - total, 0) if abs(cost - total) > 1e-12 else 0)
 
 
-def test_drop_zeros():
-    def make():
-        table = np.arange(12.0).reshape(2, 6)
-        beta = np.array([[0.0] * 6, [0.5, 0.0, 0.25, 0.0, 9.0, 9.0]])
-        return joint.Duals(np.array([2, 4]), table.astype(np.intp), beta, table), 1
-
-    (duals, _), total = assert_twins(joint.drop_zeros, make)
-    assert total == 0.75
-    assert duals.size.tolist() == [2, 2]
-    assert duals.category[1, :2].tolist() == [6, 8]
-    assert duals.delta[1, :2].tolist() == [6, 8]
+# A full look at an item.
 
 
-@pytest.mark.parametrize("most_new", [1, 3, 8])
+@pytest.mark.parametrize("most_new", [0, 1, 3, 8])
 @pytest.mark.parametrize("seed", range(5))
 def test_add_violated(seed, most_new):
+    """Of the pairs of several y, offered one y after another, the worst are left at the end."""
     rng = np.random.default_rng(seed)
-    F, delta = rng.normal(size=9), rng.uniform(1, 2, size=9)
-    active = rng.random(9) < 0.3
-    n_active = int(active.sum())
+    state = state_of("label sets")
+    n = len(state.problem.loss.matrix)
+    G, delta = rng.normal(size=(3, n)), rng.uniform(1, 2, size=(3, n))
+    n_old, y_of = int(rng.integers(3)), [4, 0, 2]
 
-    def make():
-        duals = sequential.empty_duals(2, n_active + 5)
-        duals.category[1, :n_active] = np.flatnonzero(active)
-        duals.size[1] = n_active
-        return 1, F, delta, 0.1, most_new, active.copy(), duals
+    def offered(loop):
+        nothing = np.zeros(20, dtype=np.intp)
+        tables = (nothing.copy(), nothing.copy(), np.full(20, UNWRITTEN), np.zeros(20))
+        sizes = np.array([0, 10]), np.array([9, n_old + 5]), np.array([2, n_old])
+        duals, room = Duals(*sizes, *tables), state.room(most_new)
+        for k, y in enumerate(y_of):
+            room.G[:] = G[k]
+            loop(1, y, delta[k], 0.1, n_old, duals, room)
+        return duals
 
-    (*_, duals), _ = assert_twins(joint.add_violated, make)
-    wanted = [c for c in np.argsort(-F) if F[c] > 0.1 and not active[c]][: min(most_new, 5)]
-    assert duals.category[1, n_active : duals.size[1]].tolist() == wanted
-    np.testing.assert_array_equal(duals.delta[1, n_active : duals.size[1]], delta[wanted])
-    assert duals.size[0] == 0
+    duals, twin = offered(joint.add_violated), offered(joint.add_violated.py_func)
+    for one, other in zip(duals, twin, strict=True):
+        np.testing.assert_array_equal(one, other)
+    order = sorted(np.ndindex(3, n), key=lambda at: -G[at])
+    wanted = [at for at in order if G[at] > 0.1][: min(most_new, 5)]
+    assert pairs_of(duals, 1)[n_old:] == [(y_of[k], c) for k, c in wanted]
+    at = slice(10 + n_old, 10 + n_old + len(wanted))
+    np.testing.assert_array_equal(duals.delta[at], [delta[k] for k in wanted])
+    assert (duals.beta[at] == 0).all()
+    assert (np.delete(duals.beta, at) == UNWRITTEN).all()
+    assert duals.size.tolist() == [2, n_old + len(wanted)]
+
+
+def threshold(instance, found, alpha, i):
+    """Return the G above which a pair is violated."""
+    used = sum(alpha[t] / instance.loss[t[1:]] for t in instance.triples if t[0] == i)
+    is_used = instance.slack == "example" and used >= instance.costs[i] * (1 - 1e-12)
+    return max(found.G[i][alpha[i] > 0].min() if is_used else 0.0, 0.0)
 
 
 @every_case
 @pytest.mark.parametrize("passes", [1, 3])
-def test_inspect_finds_what_the_definitions_say(case, passes):
-    state = State(case, passes=passes)
-    expected = recomputed(case.instance(), state.solution, case.X)
-    n_categories = case.attributes.shape[0]
+def test_inspect_finds_what_the_definitions_say(name, passes):
+    case, solution = CASES[name], solution_of(name, passes, "float64")
+    instance = case.instance()
+    expected = recomputed_pairs(instance, solution, case.X)
+    alpha = pair_alpha(solution.duals, case.Y.shape)
 
     def make():
-        now = State(case, passes=passes)
+        now = state_of(name, passes)
         return now.items, now.problem, now.W, now.duals, 2, now.findings
 
     (*_, duals, _, findings), _ = assert_twins(joint.inspect, make)
     np.testing.assert_allclose(findings.slack, expected.slack, atol=1e-12)
     np.testing.assert_allclose(findings.violation, expected.psi, atol=1e-9)
-    alpha = alpha_of(state.solution.duals, case.instance())
-    np.testing.assert_allclose(findings.linear, alpha.sum(axis=1), atol=1e-12)
-    assert findings.quadratic.sum() == pytest.approx(np.sum(state.W**2), rel=1e-9)
-    if n_categories > 1:
-        margins = case.margins(state.W)
-        margins[np.arange(len(margins)), case.y] = np.inf
-        np.testing.assert_allclose(findings.margin, margins.min(axis=1), atol=1e-12)
-    for i in range(len(case.y)):
-        new = duals.category[i, : duals.size[i]][duals.beta[i, : duals.size[i]] == 0]
-        assert len(new) <= 2
-        assert (expected.F[i, new] > 0).all()
+    np.testing.assert_allclose(findings.linear, alpha.sum(axis=(1, 2)), atol=1e-12)
+    quadratic = (alpha * expected.margins).sum(axis=(1, 2))
+    np.testing.assert_allclose(findings.quadratic, quadratic, atol=1e-9)
+    assert findings.quadratic.sum() == pytest.approx(np.sum(solution.W**2), rel=1e-9)
+    inside = [
+        reference.violation_within(instance, expected.G, alpha, i) for i in range(len(case.Y))
+    ]
+    np.testing.assert_allclose(findings.within, inside, atol=1e-9)
+    for i in range(len(case.Y)):
+        margins = [expected.margins[t] for t in instance.triples if t[0] == i]
+        smallest = min(margins, default=np.inf) if case.costs[i] == np.inf else UNWRITTEN
+        assert findings.margin[i] == pytest.approx(smallest, abs=1e-12)
+        least = threshold(instance, expected, alpha, i)
+        inactive = [t[1:] for t in instance.triples if t[0] == i and alpha[t] == 0]
+        worst = sorted(inactive, key=lambda pair, i=i: -expected.G[i][pair])
+        new = [pair for pair in worst if expected.G[i][pair] > least + 1e-12][:2]
+        assert pairs_of(duals, i) == pairs_of(solution.duals, i) + new
 
 
 @every_case
-def test_loops_of_one_item(case):
-    first = State(case)
-    for i in (0, len(case.y) - 1):
+def test_judging_known_scores_is_inspecting(name):
+    inspected = state_of(name)
+    f = inspected.case.X @ inspected.W @ inspected.case.attributes.toarray().T
+    rest = 3, inspected.findings
+    joint.inspect(inspected.items, inspected.problem, inspected.W, inspected.duals, *rest)
 
-        def at(*names, i=i):
-            state = State(case)
-            state.i, state.n_used = i, state.enter(i)
-            state.attributes, state.tol = state.problem.attributes, 1e-9
-            state.y = state.problem.y[i]
-            state.sign, state.a = -1.0, int(state.duals.size[i]) - 1
-            state.m, state.beta, state.free = state.duals.size[i], state.duals.beta[i], 0.5
-            state.F, state.scores = state.scratch.F, state.scratch.row
-            state.out = np.zeros(case.attributes.shape[0])
-            return tuple(getattr(state, name) for name in names)
+    def make():
+        now = state_of(name)
+        return now.items, now.problem, f, now.duals, 3, now.findings
 
-        for loop in (joint.write_used_scores, joint.apply_change):
-            assert_twins(loop, lambda: at("problem", "i", "W", "n_used", "scratch"))
-        assert_twins(joint.write_gradients, lambda: at("problem", "i", "duals", "scratch"))
-        assert_twins(joint.category_score, lambda: at("attributes", "y", "scratch"))
-        assert_twins(joint.category_scores, lambda: at("attributes", "scores", "out"))
-        assert_twins(joint.best_pair, lambda: at("m", "beta", "free", "F"))
-        assert_twins(
-            joint.add_direction, lambda: at("problem", "i", "a", "sign", "duals", "scratch")
+    (*_, duals, _, findings), _ = assert_twins(joint.judge_scored, make)
+    np.testing.assert_allclose(findings, inspected.findings, rtol=1e-9, atol=1e-9)
+    for i in inspected.items:
+        assert pairs_of(duals, i) == pairs_of(inspected.duals, i)
+
+
+FULL_LOOK = {
+    joint.category_scores: "attributes scores f",
+    joint.unused: "problem i duals",
+    joint.look_at_active: "i f problem free duals findings",
+    joint.smallest_margin: "i f problem mark",
+    joint.write_pairs: "i y problem space",
+    joint.highest_and_total: "f",
+    joint.judge: "i problem duals findings space",
+    joint.inspect_item: "i problem W duals findings space",
+}
+
+
+@every_case
+def test_loops_of_a_full_look(name):
+    first = state_of(name)
+
+    def at(*names):
+        now = state_of(name)
+        now.i, now.y, now.free = len(now.items) - 1, int(now.problem.labels.indices[-1]), 0.5
+        now.space, now.attributes = now.room(), now.problem.attributes
+        now.scores, now.f, now.mark = now.space.scores, now.space.f, now.space.mark
+        return tuple(getattr(now, name) for name in names)
+
+    for loop, names in FULL_LOOK.items():
+        arguments, _ = assert_twins(loop, lambda names=names: at(*names.split()))
+        for array in arrays_in(arguments):
+            assert array.dtype != bool or not array.any()
+    like = first.problem, first.W.shape[1], 3, first.W
+    for one, other in zip(joint.make_room(*like), joint.make_room.py_func(*like), strict=True):
+        assert (one.shape, one.dtype, one.any()) == (other.shape, other.dtype, other.any())
+
+
+# One item's QP.
+
+
+ONE_ITEM = {
+    joint.enter_active: "problem i duals scratch",
+    joint.leave: "n_used scratch",
+    joint.write_used_scores: "problem i W n_used scratch",
+    joint.write_gradients: "problem i duals scratch",
+    joint.gradients_from_scores: "i f duals scratch",
+    joint.category_score: "attributes c scratch",
+    joint.pair_product: "attributes duals first first",
+    joint.best_step: "problem i free duals G",
+    joint.follow: "attributes first m up step duals G",
+    joint.curvature_along: "attributes first up down duals",
+    joint.ascend: "problem i duals scratch tol",
+    joint.write_change: "problem i duals scratch",
+    joint.apply_change: "problem i W n_used scratch",
+    joint.solve_active: "problem i duals scratch tol",
+    joint.solve_item: "problem i W duals scratch tol",
+    joint.enter_attributes: "attributes c n_used scratch",
+}
+
+
+@every_case
+@pytest.mark.parametrize("end", [0, -1])
+def test_loops_of_one_item(name, end):
+    def at(*names):
+        now = state_of(name)
+        now.i = now.items[end]
+        now.n_used, now.m, now.first = (
+            now.enter(now.i),
+            now.duals.size[now.i],
+            now.duals.start[now.i],
         )
-        assert_twins(joint.ascend, lambda: at("problem", "i", "n_used", "duals", "scratch", "tol"))
-        assert_twins(joint.solve_item, lambda: at("problem", "i", "W", "duals", "scratch", "tol"))
-    assert_twins(
-        joint.enter_attributes, lambda: (first.problem.attributes, 0, 0, State(case).scratch)
-    )
+        now.up, now.down, now.free, now.step, now.tol = now.m - 1, min(0, now.m - 1), 0.5, 0.1, 1e-9
+        now.attributes, now.c = now.problem.attributes, now.duals.other[now.first]
+        now.G, now.f = now.scratch.G, now.room().f
+        now.scratch.before[:] = 0.25
+        now.scratch.change[: now.n_used] = np.arange(now.n_used)
+        return tuple(getattr(now, name) for name in names)
+
+    for loop, names in ONE_ITEM.items():
+        assert_twins(loop, lambda names=names: at(*names.split()))
+
+
+@every_case
+def test_what_a_qp_begins_and_ends_with(name):
+    """Gradients, their violation, the gain and the change, all by definition."""
+    case, solution = CASES[name], solution_of(name, 1, "float64")
+    instance = case.instance()
+    alpha = pair_alpha(solution.duals, case.Y.shape)
+    before = reference.at_alpha(instance, alpha)
+    for i in range(len(case.Y)):
+        state = state_of(name, passes=1)
+        n_used = state.enter(i)
+        own, other = np.array(pairs_of(state.duals, i), dtype=np.intp).reshape(-1, 2).T
+        G = state.scratch.G[: len(own)]
+        np.testing.assert_allclose(G, before.G[i, own, other], atol=1e-9)
+        violation, gain = joint.solve_active(state.problem, i, state.duals, state.scratch, 1e-9)
+        assert violation == pytest.approx(
+            reference.violation_within(instance, before.G, alpha, i), abs=1e-9
+        )
+        moved = pair_alpha(state.duals, case.Y.shape)
+        after = reference.at_alpha(instance, moved)
+        assert gain == pytest.approx(after.dual - before.dual, abs=1e-9)
+        np.testing.assert_allclose(G, after.G[i, own, other], atol=1e-9)
+        assert reference.violation_within(instance, after.G, moved, i) <= 2e-9
+        change = np.zeros(case.attributes.shape[1])
+        change[state.scratch.used[:n_used]] = state.scratch.change[:n_used]
+        expected = reference.coefficients(instance, moved - alpha)[i]
+        np.testing.assert_allclose(change, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("start", ["zero", "used up", "anywhere"])
+@pytest.mark.parametrize("slack", SLACKS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_one_item_is_solved_exactly(shape, slack, start):
+    """With one item, the small QP over all pairs is the whole dual, wherever it begins."""
+    case = set_toy(shape, "weighted", C=0.3, slack=slack).select([7])
+    instance = case.instance()
+    assert len(instance.triples) > 5
+    beta = np.random.default_rng(0).random(len(instance.triples))
+    beta *= np.arange(len(beta)) % 2 == 0 if start == "anywhere" else start == "used up"
+    full = beta.max() if slack == "pair" else beta.sum()
+    beta *= case.costs[0] / full * (0.5 if start == "anywhere" else 1.0) if full else 1.0
+    _, own, other = np.array(instance.triples).T.copy()
+    size = np.array([len(beta)])
+    duals = Duals(size * 0, size, size.copy(), own, other, beta, instance.loss[own, other])
+    first, alpha = dual_value(instance, duals), pair_alpha(duals, case.Y.shape)
+    W = case.X.T @ reference.coefficients(instance, alpha)
+    arrays = case.problem().arrays()
+    arrays = arrays._replace(rows=case.problem().items.rows(np.arange(1), arrays.row_of))
+    scratch = joint.make_scratch(W.shape[1], len(beta), W.dtype)
+    _, gain = joint.solve_item(arrays, 0, W, duals, scratch, 1e-10)
+    best = reference.dual_optimum(instance)[0]
+    assert first + gain == pytest.approx(best, rel=1e-6)
+    assert dual_value(instance, duals) == pytest.approx(best, rel=1e-6)
+    alpha = pair_alpha(duals, case.Y.shape)
+    np.testing.assert_allclose(W, case.X.T @ reference.coefficients(instance, alpha), atol=1e-9)
+    assert beta.min() >= 0
+    assert (beta.max() if slack == "pair" else beta.sum() / (1 + 1e-12)) <= case.costs[0]
+
+
+@pytest.mark.parametrize("n_attributes", [2, 80])
+def test_columns_past_16_bits(n_attributes):
+    rng = np.random.default_rng(0)
+    columns = np.array([3, 65_535, 65_536, PAST_16_BITS - 1], dtype=np.int32)
+    ends = np.array([0, 0, 4], dtype=np.int32)
+    X = sparse.csr_array((rng.normal(size=4), columns, ends), shape=(2, PAST_16_BITS))
+    attributes = sparse.csr_array(rng.normal(size=(2, n_attributes)))
+    loss = category_loss("zero_one", Taxonomy.flat("ab"))
+    case = SetToy(X, np.eye(2, dtype=bool), np.ones(2), attributes, loss)
+    items = FeatureRows(X, "float64")
+    nothing = sequential.solve(case.problem(items), Options(max_iter=0, dtype="float64"))
+
+    def make():
+        state = State(case, nothing, items)
+        a = state.duals.start[1]
+        state.duals.own[a], state.duals.other[a], state.duals.delta[a] = 1, 0, 1.0
+        state.duals.size[1] = 1
+        return state.problem, 1, state.W, state.duals, state.scratch, 1e-6
+
+    (_, _, W, duals, *_), _ = assert_twins(joint.solve_item, make)
+    assert np.flatnonzero(W.any(axis=1)).tolist() == columns.tolist()
+    difference = attributes.toarray()[1] - attributes.toarray()[0]
+    expected = duals.beta[duals.start[1]] * np.outer(X.data, difference)
+    np.testing.assert_allclose(W[columns], expected, rtol=1e-12)
+
+
+# Passes over items.
 
 
 @every_case
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_visit(case, dtype):
-    n = len(case.y)
+def test_visit(name, dtype):
+    n = len(CASES[name].Y)
 
     def make():
-        state = State(case, FeatureRows(sparse.csr_array(case.X), dtype), dtype=dtype)
+        state = state_of(name, dtype=dtype)
         calm, rest = np.arange(n) % 4, np.arange(n) % 2
         return state.items, state.problem, state.W, state.duals, state.scratch, 0.1, calm, rest
 
@@ -247,72 +461,36 @@ def test_visit(case, dtype):
 
 
 def test_visit_in_dual_form():
-    case = toy()
+    case = set_toy()
     K = np.exp(-((case.X[:, None] - case.X) ** 2).sum(axis=-1) / 20)
+    items = GramRows(lambda members: K[members], K.diagonal(), 1e6)
+    rough = sequential.solve(case.problem(items), Options(tol=1e-9, max_iter=2))
 
     def make():
-        state = State(case, GramRows(lambda members: K[members], K.diagonal(), 1e6))
+        state = State(case, rough, items)
         calm = np.zeros((2, len(K)), dtype=np.intp)
         return state.items, state.problem, state.W, state.duals, state.scratch, 1e-3, *calm
 
     (_, _, W, duals, *_), (gain, _, _) = assert_twins(joint.visit, make)
-    before = State(case, GramRows(lambda members: K[members], K.diagonal(), 1e6))
-    instance = case.instance(K)
-    raised = dual_value(instance, duals) - dual_value(instance, before.duals)
-    assert gain == pytest.approx(raised, rel=1e-6)
-    alpha = alpha_of(duals, instance)
-    np.testing.assert_allclose(W, reference.coefficients(instance, alpha), atol=1e-9)
+    check_gain(case.instance(K), rough, gain, W, duals)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_one_item_is_solved_exactly(shape):
-    """With one item, the small QP over all categories is the whole dual."""
-    case = toy(shape, "weighted", C=2.0)
-    case = case._replace(X=case.X[5:6], y=case.y[5:6], costs=case.costs[5:6])
-    instance = case.instance()
-    state = State(case)
-    others = [c for c in range(case.attributes.shape[0]) if c != case.y[0]]
-    duals = sequential.empty_duals(1, len(others))
-    duals.category[0], duals.size[0] = others, len(others)
-    duals.delta[0] = instance.loss[case.y[0], others]
-    W = np.zeros_like(state.W)
-    state.scratch = state.scratch._replace(F=np.zeros(len(others)))
-    _, gain = joint.solve_item(state.problem, 0, W, duals, state.scratch, 1e-10)
-    best = reference.dual_optimum(instance)[0]
-    assert gain == pytest.approx(best, rel=1e-6)
-    assert dual_value(instance, duals) == pytest.approx(best, rel=1e-6)
-    alpha = alpha_of(duals, instance)
-    np.testing.assert_allclose(W, case.X.T @ reference.coefficients(instance, alpha), atol=1e-9)
-
-
-@pytest.mark.parametrize("n_attributes", [2, 80])
-def test_columns_past_16_bits(n_attributes):
-    rng = np.random.default_rng(0)
-    columns = np.array([3, 65_535, 65_536, PAST_16_BITS - 1])
-    X = sparse.csr_array((rng.normal(size=4), columns, [0, 0, 4]), shape=(2, PAST_16_BITS))
-    attributes = sparse.csr_array(rng.normal(size=(2, n_attributes)))
-    case = toy()._replace(
-        X=X,
-        y=np.array([0, 1]),
-        costs=np.ones(2),
-        attributes=attributes,
-        loss=category_loss("zero_one", Taxonomy.flat("ab")),
-    )
+@pytest.mark.parametrize("name", [name for name in CASES if "many" not in name])
+def test_sweep(name):
+    case = CASES[name]
 
     def make():
-        state = State(case, FeatureRows(X, "float64"), passes=0)
-        state.duals.category[1, 0], state.duals.delta[1, 0], state.duals.size[1] = 0, 1.0, 1
-        return state.problem, 1, state.W, state.duals, state.scratch, 1e-6
+        state = state_of(name)
+        rest = state.scratch, 4, state.findings, 1e-3
+        return state.items, state.problem, state.W, state.duals, *rest
 
-    (_, _, W, duals, *_), _ = assert_twins(joint.solve_item, make)
-    assert np.flatnonzero(W.any(axis=1)).tolist() == columns.tolist()
-    difference = attributes.toarray()[1] - attributes.toarray()[0]
-    expected = duals.beta[1, 0] * np.outer(X.data, difference)
-    np.testing.assert_allclose(W[columns], expected, rtol=1e-12)
+    (_, _, W, duals, *_), gain = assert_twins(joint.sweep, make)
+    check_gain(case.instance(), solution_of(name, 2, "float64"), gain, W, duals, case.X)
 
 
-def dual_value(instance, duals):
-    """Return the dual objective by Eq. 16."""
-    alpha = alpha_of(duals, instance)
-    A = reference.coefficients(instance, alpha)
-    return alpha.sum() - np.sum(A * (instance.K @ A)) / 2
+def check_gain(instance, before, gain, W, duals, X=None):
+    """Check the gain of the dual variables, and that the weights belong to them."""
+    raised = dual_value(instance, duals) - dual_value(instance, before.duals)
+    assert gain == pytest.approx(raised, rel=1e-6, abs=1e-12)
+    A = reference.coefficients(instance, pair_alpha(duals, instance.Y.shape))
+    np.testing.assert_allclose(W, A if X is None else X.T @ A, atol=1e-9)

@@ -11,8 +11,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from taxonomist.compiled import greedy as loops
-from taxonomist.compiled import joint
 from taxonomist.solvers import greedy, problem, sequential
+from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.solvers.solution import Options
 from taxonomist.solvers.weights import weights_from_duals
@@ -121,30 +121,31 @@ def test_the_dual_rises_and_stays_feasible(variant):
     found = greedy.solve(given.problem(), Options(tol=1e-6, dtype="float64"), variant=variant)
     duals = [entry.dual for entry in found.history]
     assert (np.diff(duals) >= -1e-12 * duals[-1]).all()
-    size, category, beta, _ = found.duals
-    active = np.arange(beta.shape[1]) < size[:, None]
-    assert (beta[active] > 0).all()
-    assert (beta[~active] == 0).all()
-    assert not (active & (category == given.y[:, None])).any()
-    assert (beta.sum(axis=1) <= given.costs * (1 + 1e-12)).all()
-    assert found.history[-1].n_active == active.sum()
+    item, own, other, beta, delta = Entries.of(found.duals)
+    assert (beta > 0).all()
+    assert len(found.duals.beta) == len(beta)
+    assert (own == given.y[item]).all()
+    assert (own != other).all()
+    np.testing.assert_allclose(delta, given.instance().loss[own, other])
+    assert (np.bincount(item, beta, len(given.y)) <= given.costs * (1 + 1e-12)).all()
+    assert found.history[-1].n_active == len(beta)
 
 
 def test_step_8b_leaves_no_violation_within_selected_variables(monkeypatch):
     given = toy("tree", "tree", seed=3).problem()
     state = greedy._State(given, "greedy_joint", None)
     n_additions = 0
-    add = state._add_categories
+    add = state._add_pairs
 
     def checked(i):
         nonlocal n_additions
         n_additions += 1
-        assert state.gradients.within.max() <= allowed[0]
-        allowed[0] = greedy.JOINT_ACCURACY * state.gradients.violation.max()
+        assert state.findings.within.max() <= allowed[0]
+        allowed[0] = greedy.JOINT_ACCURACY * state.findings.violation.max()
         add(i)
 
     allowed = [0.0]
-    monkeypatch.setattr(state, "_add_categories", checked)
+    monkeypatch.setattr(state, "_add_pairs", checked)
     state.take_steps(200, 1e-3)
     assert n_additions > 10
 
@@ -164,8 +165,10 @@ def test_a_hard_margin_that_does_not_exist_is_given_up(variant):
     alike = separable()
     X = alike.X.copy()
     X[:] = X[0]
-    found = greedy.solve(alike._replace(X=X).problem(), Options(), variant=variant)
+    options = Options(max_iter=100)
+    found = greedy.solve(alike._replace(X=X).problem(), options, variant=variant)
     assert not found.converged
+    assert found.certificate.primal == np.inf
     empty = greedy.solve(alike._replace(X=0 * X).problem(), Options(), variant=variant)
     assert not empty.converged
     assert len(empty.history) == 1
@@ -249,17 +252,6 @@ def test_weights_from_duals(kind):
     W = weights_from_duals(given.problem(items_of(kind, given.X)), solved.duals, "float64")
     np.testing.assert_allclose(W, solved.W, atol=1e-9)
     assert W.flags.c_contiguous
-
-
-def test_products_of_rows():
-    X = toy(n=9).X
-    rows, columns = (
-        joint.Rows(M.indptr, M.indices, M.data) for M in (csr_array(X), csr_array(X).tocsc())
-    )
-    out = np.full(9, np.nan)
-    for i in range(9):
-        loops.write_products(rows, columns, i, out)
-        np.testing.assert_allclose(out, X @ X[i], atol=1e-12)
 
 
 def test_loops_run_uncompiled(monkeypatch):

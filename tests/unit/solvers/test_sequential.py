@@ -16,18 +16,21 @@ from taxonomist.compiled import joint
 from taxonomist.losses import category_loss
 from taxonomist.solvers import greedy, sequential
 from taxonomist.solvers import problem as problems
+from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.problem import FeatureRows
 from taxonomist.solvers.solution import Options
 from taxonomist.taxonomy import Taxonomy
 from tests.reference import joint_svm as reference
-from tests.reference.joint_toys import recomputed, separable, toy
+from tests.reference.joint_toys import SLACKS, recomputed, separable, set_toy, toy
 
 EXACT = Options(tol=1e-6, stop="gap", dtype="float64")
 
 
-def test_threads_and_groups_do_not_change_a_bit(monkeypatch):
+@pytest.mark.parametrize(
+    "case", [toy("dag", "weighted", C=10.0), set_toy(C=10.0), set_toy(C=10.0, slack="pair")]
+)
+def test_threads_and_groups_do_not_change_a_bit(case, monkeypatch):
     monkeypatch.setattr(problems, "BLOCK", 8)
-    case = toy("dag", "weighted", C=10.0)
     one, three = (sequential.solve(case.problem(), Options(tol=1e-3, n_threads=n)) for n in (1, 3))
     np.testing.assert_array_equal(one.W, three.W)
     np.testing.assert_array_equal(one.duals.beta, three.duals.beta)
@@ -63,9 +66,9 @@ def test_history_is_timed_and_counts_active_variables():
     solution = sequential.solve(toy().problem(), EXACT)
     seconds = [entry.seconds for entry in solution.history]
     assert seconds == sorted(seconds)
-    duals = solution.duals
-    positive = [np.sum(duals.beta[i, :size] > 0) for i, size in enumerate(duals.size)]
-    assert solution.history[-1].n_active == sum(positive)
+    beta = Entries.of(solution.duals).beta
+    assert (beta > 0).all()
+    assert solution.history[-1].n_active == len(beta)
     assert solution.history[-1].is_exact
     assert not solution.history[0].is_exact
 
@@ -140,7 +143,8 @@ def test_active_sets_grow():
     solution = sequential.solve(case.problem(), EXACT)
     best = reference.primal_optimum(case.instance(), case.X)[0]
     assert solution.certificate.primal == pytest.approx(best, rel=2e-6)
-    assert solution.duals.size.max() > sequential.FIRST_CAPACITY
+    # More than the room that an item is given at first.
+    assert solution.duals.size.max() > 2 * sequential.MOST_NEW
 
 
 def test_one_item():
@@ -213,12 +217,13 @@ def test_float32_features_and_weights():
 
 UNCOMPILED = """
 import json
-from taxonomist.solvers import greedy, sequential
+from taxonomist.solvers import sequential
 from taxonomist.solvers.solution import Options
-from tests.reference.joint_toys import toy
+from tests.reference.joint_toys import set_toy, toy
 options = Options(tol=1e-8, stop="gap", dtype="float64")
-solution = sequential.solve(toy("dag", "weighted", n=8).problem(), options)
-print(json.dumps([solution.W.tolist(), list(solution.certificate)]))
+for case in (toy("dag", "weighted", n=8), set_toy("dag", n=8), set_toy(slack="pair", n=8)):
+    solution = sequential.solve(case.problem(), options)
+    print(json.dumps([solution.W.tolist(), list(solution.certificate)]))
 """
 
 
@@ -230,12 +235,14 @@ def test_uncompiled_solver_gives_the_same(request):
     run = subprocess.run(
         [sys.executable, "-c", UNCOMPILED], env=environment, capture_output=True, check=True
     )
-    W, certificate = json.loads(run.stdout)
     options = Options(tol=1e-8, stop="gap", dtype="float64")
-    compiled = sequential.solve(toy("dag", "weighted", n=8).problem(), options)
-    # Sums in another order take another way to the same optimum.
-    np.testing.assert_allclose(W, compiled.W, atol=1e-3)
-    np.testing.assert_allclose(certificate, compiled.certificate, atol=1e-6)
+    cases = toy("dag", "weighted", n=8), set_toy("dag", n=8), set_toy(slack="pair", n=8)
+    for case, line in zip(cases, run.stdout.splitlines(), strict=True):
+        W, certificate = json.loads(line)
+        compiled = sequential.solve(case.problem(), options)
+        # Sums in another order take another way to the same optimum.
+        np.testing.assert_allclose(W, compiled.W, atol=1e-3)
+        np.testing.assert_allclose(certificate, compiled.certificate, atol=1e-6)
 
 
 @pytest.mark.parametrize("form", ["sparse", "dense", "gram"])
@@ -251,8 +258,9 @@ def test_many_attributes_take_another_way_to_the_same_optimum(form, monkeypatch)
         "dense": lambda: FeatureRows(X, np.float64),
         "gram": lambda: problems.GramRows(lambda rows: X[rows] @ X.T, (X**2).sum(axis=1), 1e3),
     }[form]()
+    labels = problems.one_label_each(rng.integers(80, size=40), 80)
     problem = problems.JointProblem(
-        items, rng.integers(80, size=40), np.ones(40), above, category_loss("tree", taxonomy)
+        items, labels, np.ones(40), above, category_loss("tree", taxonomy)
     )
     assert above.shape[1] > joint.FEW_ATTRIBUTES
     found = sequential.solve(problem, EXACT)
@@ -262,9 +270,15 @@ def test_many_attributes_take_another_way_to_the_same_optimum(form, monkeypatch)
     assert found.certificate.dual <= paper.certificate.primal
 
 
-def test_few_attributes_may_also_be_inspected_in_groups(monkeypatch):
-    case = toy("dag", "weighted")
-    swept = sequential.solve(case.problem(), EXACT)
-    monkeypatch.setattr(joint, "FEW_ATTRIBUTES", 0)
-    grouped = sequential.solve(case.problem(), EXACT)
+@pytest.mark.parametrize("slack", SLACKS)
+def test_few_attributes_swept_and_many_in_groups_reach_one_optimum(slack):
+    """Attributes that no category has change nothing, but make few into many."""
+    few = set_toy("dag", "weighted", slack=slack)
+    empty = sparse.csr_array((few.Y.shape[1], joint.FEW_ATTRIBUTES))
+    many = few._replace(attributes=sparse.hstack([few.attributes, empty]).tocsr())
+    swept, grouped = (sequential.solve(case.problem(), EXACT) for case in (few, many))
+    n_attributes = few.attributes.shape[1]
     assert grouped.certificate.primal == pytest.approx(swept.certificate.primal, rel=2e-6)
+    bound = np.sqrt(8e-6 * swept.certificate.primal)
+    np.testing.assert_allclose(grouped.W[:, :n_attributes], swept.W, atol=bound)
+    assert not grouped.W[:, n_attributes:].any()

@@ -1,0 +1,69 @@
+"""A model beside its flat twin: whether the taxonomy helps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
+
+from taxonomist.errors import LabelError
+from taxonomist.evaluation.comparison import Comparison, compare
+
+if TYPE_CHECKING:
+    from taxonomist.evaluation.plan import Plan
+
+
+def flat_twin(model: Any) -> Any:
+    """Return an unfitted copy of a model that learns without the taxonomy.
+
+    Parameters
+    ----------
+    model
+        A model of Taxonomist, also as a step of a pipeline.
+
+    Returns
+    -------
+    Any
+        The copy with ``attributes="flat"`` and ``loss="zero_one"`` [CH07], or without a taxonomy
+        where the model has no such parameters.
+
+    Raises
+    ------
+    LabelError
+        The model has no parameter that refers to a taxonomy.
+    """
+    twin = clone(model)
+    names = twin.get_params()
+    for parameter, flat in (
+        ("attributes", {"attributes": "flat", "loss": "zero_one"}),
+        ("taxonomy", {"taxonomy": None}),
+    ):
+        for name in names:
+            head, _, last = name.rpartition(parameter)
+            if last == "" and parameter in name and (head == "" or head.endswith("__")):
+                known = {f"{head}{key}": value for key, value in flat.items()}
+                return twin.set_params(**{k: v for k, v in known.items() if k in names})
+    raise LabelError(
+        f"{type(model).__name__} has neither attributes nor a taxonomy, so it has no flat twin."
+    )
+
+
+def compare_flat(model: Any, X: Any, y: Any, plan: Plan) -> Comparison:
+    """Cross-validate a model and its flat twin on the same folds.
+
+    Parameters
+    ----------
+    model
+        A model of Taxonomist, also as a step of a pipeline.
+    X, y
+        The items and their labels, as ``compare`` takes them.
+    plan
+        Measures, folds, taxonomy and how to run.
+
+    Returns
+    -------
+    Comparison
+        Rows ``"hierarchical"`` and ``"flat"``, the baseline; ``difference`` gives intervals.
+    """
+    models = {"hierarchical": model, "flat": flat_twin(model)}
+    return compare(models, X, y, plan, baseline="flat")

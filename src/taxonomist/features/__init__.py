@@ -1,0 +1,16 @@
+"""Features of texts and other sequences: bags of words, spectra of substrings, codes."""
+
+from __future__ import annotations
+
+from taxonomist.features.letters import AMINO_ACIDS
+from taxonomist.features.sequences import SequenceCodes
+from taxonomist.features.spectrum import SpectrumFeatures
+from taxonomist.features.tfidf import TfidfFeatures, TfidfWeights
+
+__all__ = [
+    "AMINO_ACIDS",
+    "SequenceCodes",
+    "SpectrumFeatures",
+    "TfidfFeatures",
+    "TfidfWeights",
+]

@@ -1,0 +1,182 @@
+"""Counts weighted by how few items have them: tf-idf as RSSS06 writes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from taxonomist.features.spectrum import SubstringFeatures, unit_rows
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Floats
+
+
+class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Multiply counts by log2 N / N_u, for corpora that come as counts.
+
+    N is the number of training items and N_u the number of those that have feature u
+    [RSSS06, Sec. 2.2]. A feature that all items have weighs nothing, and so does one that no
+    training item has. scikit-learn's ``TfidfTransformer`` weighs features by 1 + ln N / N_u or a
+    smoothed form of it.
+
+    Parameters
+    ----------
+    normalize
+        Whether items have length 1, unless all their weights are 0.
+
+    Attributes
+    ----------
+    idf_
+        (n_features,): log2 N / N_u.
+
+    Examples
+    --------
+    >>> from taxonomist.features import TfidfWeights
+    >>> weights = TfidfWeights(normalize=False)
+    >>> weights.fit_transform([[1, 2, 0], [3, 0, 1]]).toarray()
+    array([[0., 2., 0.],
+           [0., 0., 1.]])
+    """
+
+    def __init__(self, *, normalize: bool = True) -> None:
+        self.normalize = normalize
+
+    def fit(self, X: Any, y: Any = None) -> TfidfWeights:  # noqa: ARG002
+        """Learn the weights of features.
+
+        Parameters
+        ----------
+        X
+            Counts, dense or sparse, (n_items, n_features).
+        y
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        TfidfWeights
+            The transformer itself.
+        """
+        self.idf_ = inverse_frequencies(self._validate(X, reset=True))
+        return self
+
+    def transform(self, X: Any) -> CSR:
+        """Return weighted counts.
+
+        Parameters
+        ----------
+        X
+            Counts, dense or sparse, (n_items, n_features).
+
+        Returns
+        -------
+        csr_array, shape (n_items, n_features)
+        """
+        check_is_fitted(self)
+        return weigh(self._validate(X, reset=False).copy(), self.idf_, self.normalize)
+
+    def _validate(self, X: Any, reset: bool) -> CSR:
+        """Return checked counts."""
+        from scipy.sparse import csr_array
+
+        types = (np.float64, np.float32)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=types, ensure_non_negative=True, reset=reset
+        )
+        return csr_array(X)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn is to know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class TfidfFeatures(SubstringFeatures):
+    """Words of an item, weighted by log2 N / N_u: the bag of words of RSSS06.
+
+    The feature of a word u is the number of times that it occurs in the item, times log2 N / N_u,
+    where N_u of N training items have the word [RSSS06, Sec. 2.2]. A word that all of them have
+    weighs nothing. There is no stemming and no list of stop words.
+    ``SpectrumFeatures(1, unit="word")`` are the same without the weights.
+
+    Parameters
+    ----------
+    lengths
+        The smallest and the largest number of words that make a feature, or one number.
+    unit
+        What strings are split into: ``"word"``, runs of letters, digits and underscores in lower
+        case; ``"char"``; or a function from a string to a list of letters. Items that are
+        lists already stay as they are.
+    alphabet
+        The words that count; None for all that the training items have.
+    outside
+        What words outside a given alphabet do: ``"error"``, or ``"skip"``, they do not count.
+        Without a given alphabet, new words are skipped.
+    normalize
+        Whether items have length 1, unless all their weights are 0.
+    dtype
+        Type of the values, ``"float32"`` or ``"float64"``.
+
+    Attributes
+    ----------
+    letters_
+        The words, in order.
+    idf_
+        (n_features,): log2 N / N_u.
+
+    Examples
+    --------
+    >>> from taxonomist.features import TfidfFeatures
+    >>> words = TfidfFeatures(normalize=False)
+    >>> words.fit_transform(["The cat, the dog", "the cat"]).toarray()
+    array([[0., 1., 0.],
+           [0., 0., 0.]])
+    >>> words.get_feature_names_out().tolist()
+    ['cat', 'dog', 'the']
+    """
+
+    def __init__(
+        self,
+        lengths: int | tuple[int, int] = (1, 1),
+        *,
+        unit: Any = "word",
+        alphabet: Any = None,
+        outside: str = "error",
+        normalize: bool = True,
+        dtype: Any = "float64",
+    ) -> None:
+        self.lengths = lengths
+        self.unit = unit
+        self.alphabet = alphabet
+        self.outside = outside
+        self.normalize = normalize
+        self.dtype = dtype
+
+    def _learn_weights(self, counts: CSR) -> None:
+        """Learn the weights of columns."""
+        self.idf_ = inverse_frequencies(counts)
+
+    def _finished(self, counts: CSR) -> CSR:
+        """Return weighted counts, in place."""
+        return weigh(counts, self.idf_, self.normalize)
+
+
+def inverse_frequencies(counts: CSR) -> Floats:
+    """Return log2 N / N_u of every column u, 0 where it is empty [RSSS06, Sec. 2.2]."""
+    n_items, n_features = counts.shape
+    having = np.bincount(counts.indices[counts.data != 0], minlength=n_features)
+    weights: Floats = np.log2(n_items / np.maximum(having, 1))
+    weights[having == 0] = 0.0
+    return weights
+
+
+def weigh(counts: CSR, weights: Floats, is_normalized: bool) -> CSR:
+    """Return counts times the weights of their columns, in place."""
+    counts.data *= weights[counts.indices].astype(counts.dtype, copy=False)
+    counts.eliminate_zeros()
+    return unit_rows(counts) if is_normalized else counts

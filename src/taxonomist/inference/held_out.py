@@ -1,0 +1,168 @@
+"""What a decision rule learns from: scores of items by models that have not seen them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from taxonomist.compiled.decisions import choose_categories, list_best
+from taxonomist.errors import LabelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from taxonomist.inference.limits import Limits
+
+CELLS = 2**21
+"""Pairs of item and category that are kept whatever they are; with fewer, all are."""
+
+LISTED = 3
+"""Best items of a category that are kept, for each item that it has; the others are sampled."""
+
+LEAST_LISTED = 100
+"""Best items of a category that are kept, however few it has."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Scores of all items, in blocks that are read once, and the labels that are true.
+
+    Attributes
+    ----------
+    blocks
+        Pairs of item numbers and their dense scores; together they hold every item once.
+    labels
+        (n_items, n_categories) boolean CSR.
+    limits
+        How many labels predictions will have.
+    """
+
+    blocks: Iterable[tuple[Any, Any]]
+    labels: CSR
+    limits: Limits
+
+    def read(self) -> Iterator[tuple[Codes, Floats, Bools]]:
+        """Yield items, scores and truth of each block; raise unless all items come once."""
+        n_items, n_categories = self.labels.shape
+        if n_items == 0:
+            raise LabelError("A decision rule needs at least one item to learn from.")
+        seen = np.zeros(n_items, dtype=bool)
+        for items, block in self.blocks:
+            items = np.asarray(items)
+            scores = check_scores(block, n_categories, items)
+            if seen[items].any() or len(np.unique(items)) < len(items):
+                twice = items[seen[items]] if seen[items].any() else items
+                raise LabelError(f"Held-out scores hold an item twice, such as {twice[0]}.")
+            seen[items] = True
+            yield items, scores, self.labels[items].toarray().astype(bool)
+        if not seen.all():
+            message = f"Held-out scores lack {(~seen).sum()} of {n_items} items"
+            raise LabelError(f"{message}, such as {np.flatnonzero(~seen)[0]}: score every item.")
+
+    def evidence(self) -> Evidence:
+        """Return the scores that matter, of all items, within bounded memory.
+
+        Kept are all pairs of an item and its own category, of each item the best categories, as
+        many as any item has, of each category the best items, and all categories of some items
+        drawn at random. That does not depend on the blocks. Up to ``CELLS`` pairs, all are kept.
+        """
+        collector = _Collector(self.labels, self.limits)
+        for items, scores, truth in self.read():
+            collector.add(items, scores, truth)
+        return collector.evidence()
+
+
+class Evidence(NamedTuple):
+    """Pairs of items and categories, by category and item, and how many pairs each stands for."""
+
+    items: Codes
+    categories: Codes
+    scores: Floats
+    truth: Bools
+    weights: Floats
+    starts: Codes  # (n_categories + 1,)
+
+
+def check_scores(given: Any, n_categories: int, items: Any = None) -> Floats:
+    """Return scores as floats; raise unless they are finite and have one column per category."""
+    scores: Floats = np.asarray(given, dtype=np.float64)
+    if scores.ndim != 2 or scores.shape[1] != n_categories:
+        message = f"Scores have shape {scores.shape}; give one row per item and one column for"
+        raise LabelError(f"{message} each of the {n_categories} categories.")
+    if items is not None and len(items) != len(scores):
+        raise LabelError(
+            f"{len(items)} items come with scores of {len(scores)}: give one row each."
+        )
+    if not np.isfinite(scores).all():
+        row, column = np.argwhere(~np.isfinite(scores))[0]
+        item = row if items is None else items[row]
+        message = f"The score of category {column} for item {item} is {scores[row, column]}"
+        raise LabelError(f"{message}: a decision needs finite scores.")
+    return scores
+
+
+class _Collector:
+    """Collects evidence block by block: pairs of their own right, lists of categories, a sample."""
+
+    def __init__(self, labels: CSR, limits: Limits) -> None:
+        n_items, n_categories = labels.shape
+        self.labels = labels
+        n_largest = int(labels.sum(axis=1).max(initial=0))
+        self.depth = min(limits.most, max(limits.least, n_largest))
+        room = np.maximum(LISTED * np.asarray(labels.sum(axis=0)).ravel(), LEAST_LISTED)
+        ends = np.cumsum(np.minimum(room, n_items))
+        self.list_starts = np.append(0, ends).astype(np.intp)
+        self.listed_items = np.zeros(ends[-1], dtype=np.intp)
+        self.listed_scores = np.zeros(ends[-1])
+        self.n_seen = 0
+        n_drawn = -(-CELLS // n_categories)
+        self.is_drawn = np.zeros(n_items, dtype=bool)
+        self.is_drawn[np.random.default_rng(0).permutation(n_items)[:n_drawn]] = True
+        self.own: list[tuple[Codes, Floats]] = []
+        self.drawn: list[tuple[Codes, Floats]] = []
+
+    def add(self, items: Codes, scores: Floats, truth: Bools) -> None:
+        """Keep what matters of a block."""
+        best = np.zeros(scores.shape, dtype=bool)
+        choose_categories(scores, self.depth, self.depth, best)
+        own = np.nonzero(best | truth)
+        self.own.append((self._keys(items[own[0]], own[1]), scores[own]))
+        lists = self.list_starts, self.listed_items, self.listed_scores
+        list_best(scores, items, self.n_seen, *lists)
+        self.n_seen += len(items)
+        drawn = self.is_drawn[items]
+        keys = self._keys(items[drawn][:, None], np.arange(scores.shape[1]))
+        self.drawn.append((keys.ravel(), scores[drawn].ravel()))
+
+    def evidence(self) -> Evidence:
+        """Return what was kept, each pair once."""
+        n_items, n_categories = self.labels.shape
+        columns = np.repeat(np.arange(n_categories), np.diff(self.list_starts))
+        lists = self._keys(self.listed_items, columns), self.listed_scores
+        keys, scores = _joined([*self.own, lists, *self.drawn])
+        n_own = len(keys) - sum(len(part) for part, _ in self.drawn)
+        keys, first = np.unique(keys, return_index=True)
+        categories, items = np.divmod(keys, n_items)
+        starts = np.searchsorted(categories, np.arange(n_categories + 1)).astype(np.intp)
+        truth = np.zeros(len(keys), dtype=bool)
+        rows, columns = self.labels.nonzero()
+        truth[np.searchsorted(keys, self._keys(rows, columns))] = True
+        is_listed = first < n_own
+        n_listed = np.bincount(categories[is_listed], minlength=n_categories)
+        n_others = np.diff(starts) - n_listed
+        each = (n_items - n_listed) / np.maximum(n_others, 1)
+        weights = np.where(is_listed, 1.0, each[categories])
+        return Evidence(items, categories, scores[first], truth, weights, starts)
+
+    def _keys(self, items: Codes, categories: Codes) -> Codes:
+        """Return numbers that order pairs by category and item."""
+        keys: Codes = categories.astype(np.intp) * self.labels.shape[0] + items
+        return keys
+
+
+def _joined(parts: list[tuple[Codes, Floats]]) -> tuple[Codes, Floats]:
+    """Return pairs of arrays as one pair."""
+    return np.concatenate([keys for keys, _ in parts]), np.concatenate([s for _, s in parts])

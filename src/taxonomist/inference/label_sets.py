@@ -1,0 +1,77 @@
+"""From scores to label sets: decision rules by name, and the choice within limits.
+
+>>> import numpy as np
+>>> from scipy.sparse import csr_array
+>>> from taxonomist.inference.label_sets import choose, decision_rule, label_limits
+>>> labels = csr_array(np.array([[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]], dtype=bool))
+>>> held_out = np.array([[2.0, 0.1, 0.2], [0.3, 1.5, 1.1], [1.8, 0.0, 0.4], [0.2, 1.9, 0.6]])
+>>> limits = label_limits(labels)
+>>> rule = decision_rule("threshold").fit([(np.arange(4), held_out)], labels, limits)
+>>> choose(rule.excess([[0.1, 0.2, 0.0], [0.0, 2.1, 1.7]]), *limits).toarray().astype(int)
+array([[0, 1, 0],
+       [0, 1, 1]])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taxonomist.errors import closest
+from taxonomist.inference.limits import Limits, choose, label_limits
+from taxonomist.inference.rules import CategoryThresholds, FittedRule, Rule, Threshold, TopK
+from taxonomist.inference.size_predictor import SizePredictor
+
+__all__ = [
+    "RULES",
+    "CategoryThresholds",
+    "FittedRule",
+    "Limits",
+    "Rule",
+    "SizePredictor",
+    "Threshold",
+    "TopK",
+    "choose",
+    "decision_rule",
+    "label_limits",
+]
+
+RULES: dict[str, type[Rule]] = {
+    "size": SizePredictor,
+    "threshold": Threshold,
+    "category_thresholds": CategoryThresholds,
+    "top_k": TopK,
+}
+"""Decision rules by the word that stands for them, with their defaults."""
+
+
+def decision_rule(decision: Any) -> Rule:
+    """Return the rule that a word stands for, or the given rule.
+
+    Parameters
+    ----------
+    decision
+        ``"size"``: ``SizePredictor``; ``"threshold"``: ``Threshold``, for micro-F1;
+        ``"category_thresholds"``: ``CategoryThresholds``; ``"top_k"``: ``TopK``, with as many
+        labels as items have on average; or an instance of a rule.
+
+    Returns
+    -------
+    Rule
+        Not yet fitted.
+
+    Raises
+    ------
+    ValueError
+        If there is no such rule.
+    """
+    if isinstance(decision, Rule):
+        return decision
+    known = ", ".join(map(repr, RULES))
+    if not isinstance(decision, str):
+        is_class = isinstance(decision, type) and issubclass(decision, Rule)
+        hint = f" Did you mean {decision.__name__}()?" if is_class else ""
+        raise ValueError(f"decision is {decision!r}; give {known} or an instance of a rule.{hint}")
+    if decision not in RULES:
+        hint = closest(decision, RULES)
+        raise ValueError(f"decision is {decision!r}; give {known} or an instance of a rule.{hint}")
+    return RULES[decision]()

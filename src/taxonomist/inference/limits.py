@@ -1,0 +1,113 @@
+"""How many labels an item may have, and the choice of its categories within these limits."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, get_index_dtype
+
+from taxonomist.compiled.decisions import choose_categories
+from taxonomist.errors import LabelError
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR
+
+
+class Limits(NamedTuple):
+    """The least and the largest number of labels of an item."""
+
+    least: int
+    most: int
+
+
+def label_limits(
+    labels: CSR, min_labels: int | None = None, max_labels: int | None = None
+) -> Limits:
+    """Return how many labels a prediction has at least and at most.
+
+    Parameters
+    ----------
+    labels
+        Those of the training items, (n_items, n_categories) boolean CSR.
+    min_labels, max_labels
+        What the user wants; by default the least and the largest number of labels of a training
+        item, so that no prediction is empty where every training item has a label. A default
+        gives way to the other limit if that is given.
+
+    Returns
+    -------
+    Limits
+        ``least`` and ``most``.
+
+    Raises
+    ------
+    ValueError
+        If no number of labels is within the limits.
+    """
+    n_categories = labels.shape[1]
+    _check_limit("min_labels", min_labels, 0, n_categories)
+    _check_limit("max_labels", max_labels, 1, n_categories)
+    if min_labels is not None and max_labels is not None and min_labels > max_labels:
+        message = f"min_labels is {min_labels} and max_labels is {max_labels}"
+        raise ValueError(f"{message}: give a min_labels that is not larger, or leave one out.")
+    sizes = np.asarray(labels.sum(axis=1), dtype=np.intp)
+    least = int(sizes.min(initial=n_categories)) if min_labels is None else int(min_labels)
+    most = int(sizes.max(initial=0)) if max_labels is None else int(max_labels)
+    if min_labels is None:
+        return Limits(min(least, most), most)
+    return Limits(least, max(least, most))
+
+
+def _check_limit(name: str, value: Any, first: int, last: int) -> None:
+    """Raise unless a limit is None or an integer in the range."""
+    is_number = isinstance(value, Integral) and not isinstance(value, bool)
+    if value is not None and not (is_number and first <= value <= last):
+        message = f"{name} is {value!r}; give an integer from {first} to {last}"
+        raise ValueError(f"{message}, the number of categories, or None.")
+
+
+def choose(excess: Any, least: int, most: int) -> CSR:
+    """Return the categories with a positive excess, within limits.
+
+    Each item is decided by its own row alone, and of equal values the first column wins, so a
+    prediction does not depend on the other items of a block.
+
+    Parameters
+    ----------
+    excess
+        By how much scores exceed what is needed, (n_items, n_categories); see ``Rule``.
+    least, most
+        An item gets at least and at most so many categories: those with the largest excess.
+
+    Returns
+    -------
+    CSR
+        (n_items, n_categories), boolean, with sorted indices.
+
+    Raises
+    ------
+    LabelError
+        If an excess is NaN.
+    ValueError
+        If the limits are negative, or the first is larger than the second.
+    """
+    excess = np.asarray(excess)
+    if excess.ndim != 2:
+        message = f"excess has {excess.ndim} dimension(s); give one row per item"
+        raise LabelError(f"{message} and one column per category.")
+    if not 0 <= least <= most:
+        raise ValueError(f"Limits are {least} and {most}; give 0 <= least <= most.")
+    n_items, n_categories = excess.shape
+    chosen = np.zeros(excess.shape, dtype=bool)
+    missing = choose_categories(excess, min(least, n_categories), min(most, n_categories), chosen)
+    if missing >= 0:
+        row, column = divmod(missing, n_categories)
+        raise LabelError(f"The excess of category {column} in row {row} is NaN: score all items.")
+    rows, columns = np.nonzero(chosen)
+    ends = np.searchsorted(rows, np.arange(n_items + 1))
+    # scikit-learn takes no wider indices than are needed.
+    index = get_index_dtype(maxval=max(len(rows), n_categories))
+    parts = np.ones(len(rows), dtype=bool), columns.astype(index), ends.astype(index)
+    return csr_array(parts, shape=excess.shape)

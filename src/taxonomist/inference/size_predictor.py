@@ -1,0 +1,123 @@
+"""A threshold for each item, predicted from its scores [CH07; Elisseeff & Weston 2001].
+
+Problem       t(x) = <a, g(x)> + b by least squares, where g(x) are the scores of x and the target
+              for item i is the t that has the fewest categories on the wrong side,
+              |{y in Y_i: f(x_i, y) <= t}| + |{c not in Y_i: f(x_i, c) >= t}|,
+              the middle of the widest such gap between neighbouring scores
+Cost          sums of g gᵀ and g t, block by block: n_items n_categories² in time, n_categories²
+              in memory
+Differences   the targets are those of held-out items; a is shrunk by a ridge; with more than
+              ``MOST_FEATURES`` categories, g(x) are the best scores of x in descending order. An
+              item without labels, or with all, has its threshold beyond its last score by half
+              the mean width of the other items' gaps. Where limits say that no item is without a
+              label, no target is above all scores.
+References    [CH07], "size predictor"
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.compiled.decisions import split_items
+from taxonomist.inference.held_out import check_scores
+from taxonomist.inference.rules import Rule
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Floats
+    from taxonomist.inference.held_out import HeldOut
+
+MOST_FEATURES = 2_000
+"""Up to so many categories their scores are the features: 32 MB of sums."""
+
+BEST_SCORES = 50
+"""Beyond that, so many best scores are."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSizePredictor:
+    """The threshold of an item is a linear function of its scores.
+
+    Attributes
+    ----------
+    coefficients
+        (n_features,), one per category, or one per place in the ranking.
+    constant
+        The threshold of an item whose scores are zero.
+    n_categories
+        How many scores an item has.
+    """
+
+    coefficients: Floats
+    constant: float
+    n_categories: int
+
+    def excess(self, scores: Any) -> Floats:
+        """Return scores less the threshold of their item, (n_items, n_categories)."""
+        scores = check_scores(scores, self.n_categories)
+        # A product of matrices may round differently with the number of rows; this does not.
+        thresholds = (_features(scores) * self.coefficients).sum(axis=1, keepdims=True)
+        excess: Floats = scores - thresholds - self.constant
+        return excess
+
+
+@dataclass(frozen=True)
+class SizePredictor(Rule):
+    """A threshold for each item, predicted from its scores: the rule for rankings [CH07].
+
+    Scores of a ranking model are comparable within an item only, so each item needs a threshold of
+    its own.
+
+    Parameters
+    ----------
+    ridge
+        What is added to the variance of each feature, as a multiple of their mean variance.
+    """
+
+    ridge: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not (self.ridge > 0 and np.isfinite(self.ridge)):
+            raise ValueError(f"ridge is {self.ridge}; give a positive number.")
+
+    def _fit(self, held_out: HeldOut) -> FittedSizePredictor:
+        """Return the predictor, from sums over blocks."""
+        n_items, n_categories = held_out.labels.shape
+        n_features = n_categories if n_categories <= MOST_FEATURES else BEST_SCORES
+        # Sums of products of (features, 1) with themselves, and with the two parts of the targets.
+        products = np.zeros((n_features + 1, n_features + 1))
+        targets = np.zeros((n_features + 1, 2))
+        reach, n_gaps = 0.0, 0
+        for _, scores, truth in held_out.read():
+            middle, side, half = np.zeros((3, len(scores)))
+            split_items(scores, truth, held_out.limits.least, middle, side, half)
+            features = np.column_stack([_features(scores), np.ones(len(scores))])
+            products += features.T @ features
+            targets += features.T @ np.column_stack([middle, side])
+            reach += half.sum()
+            n_gaps += int((side == 0).sum())
+        sums = targets @ [1.0, reach / max(n_gaps, 1)]
+        coefficients, constant = self._solve(products / n_items, sums / n_items)
+        return FittedSizePredictor(coefficients, constant, n_categories)
+
+    def _solve(self, products: Floats, sums: Floats) -> tuple[Floats, float]:
+        """Return coefficients and constant from mean products; the constant is not shrunk."""
+        means = products[-1, :-1]
+        covariance = products[:-1, :-1] - np.outer(means, means)
+        variance = float(np.trace(covariance)) / len(means)
+        # Where scores do not vary, their rounding errors would.
+        if variance <= 1e-12 * float(np.trace(products)):
+            return np.zeros(len(means)), float(sums[-1])
+        covariance[np.diag_indices_from(covariance)] += self.ridge * variance
+        coefficients: Floats = np.linalg.solve(covariance, sums[:-1] - means * sums[-1])
+        return coefficients, float(sums[-1] - means @ coefficients)
+
+
+def _features(scores: Floats) -> Floats:
+    """Return what the threshold of an item is predicted from, row by row."""
+    if scores.shape[1] <= MOST_FEATURES:
+        return np.ascontiguousarray(scores)
+    best: Floats = -np.sort(np.partition(-scores, BEST_SCORES - 1)[:, :BEST_SCORES])
+    return best

@@ -1,0 +1,193 @@
+"""``CoupledBinarySVC``: binary problems that share the weights of nodes [CH04, Sec. 2.5]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from taxonomist.models.attributes import class_attributes
+from taxonomist.models.certified import DEFAULT, CertifiedModel, log_pass
+from taxonomist.models.label_sets import LabelSetModel
+from taxonomist.models.scoring import column_of
+from taxonomist.solvers import binary
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.models.set_targets import SetTargets
+    from taxonomist.taxonomy import Taxonomy
+
+
+class CoupledBinarySVC(CertifiedModel, LabelSetModel):
+    """One binary SVM for each category, coupled by the weights of the nodes that they share.
+
+    The score of a category is the sum over the nodes at or above it, as in ``HierarchicalSVC``; it
+    is to be at least 1 for items of the category and at most -1 for all others [CH04, Eq. 22]. With
+    ``attributes="flat"`` the problems fall apart into one SVM per category, without bias.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
+        in ``y``.
+    C
+        Cost of a unit of slack of one item in one category.
+    class_weight
+        None; ``"balanced"``, which gives the items in a category and those outside the same total
+        weight; or a mapping from labels to the weight of the items in that category.
+    decision
+        How scores become label sets: ``"threshold"`` tunes one threshold for all categories,
+        ``"category_thresholds"`` one for each, ``"size"`` predicts one for each item, ``"top_k"``
+        takes as many as items have on average; or a rule of ``taxonomist.inference.label_sets``.
+    cv
+        Folds in which items are held out for the decision rule.
+    min_labels, max_labels
+        The least and the largest number of labels of an item; None means what the training items
+        show.
+    attributes, node_weight
+        Class attributes and v_z, as in ``HierarchicalSVC``.
+    kernel, gamma, degree, coef0, constant
+        Kernel and constant feature, as in ``HierarchicalSVC``.
+    tol
+        When to stop: the largest violation of the optimality conditions, or the relative duality
+        gap.
+    stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
+        As in ``HierarchicalSVC``.
+
+    Attributes
+    ----------
+    classes_
+        Ids of the categories, in column order of ``decision_function``.
+    taxonomy_
+        The taxonomy, with terminal children for interior nodes that are categories.
+    decision_
+        The fitted decision rule; a model of single labels has none.
+    label_limits_
+        The least and the largest number of labels of a prediction.
+    node_coef_, coef_
+        Weights of nodes and of categories, as in ``HierarchicalSVC``.
+    objective_, dual_objective_, duality_gap_, max_violation_
+        Primal value, dual value, relative gap, and the largest violation.
+    n_iter_, converged_, history_, active_ratio_
+        As in ``HierarchicalSVC``.
+
+    Examples
+    --------
+    >>> from taxonomist import CoupledBinarySVC, Taxonomy
+    >>> taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
+    >>> X = [[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]] * 3
+    >>> y = [["cat"], ["cat", "dog"], ["dog"], ["oak"]] * 3
+    >>> model = CoupledBinarySVC(taxonomy, C=10).fit(X, y)
+    >>> model.predict_labels([[1, 1, 0], [0, 0, 1]])
+    [['animal', 'cat', 'dog'], ['plant', 'oak']]
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        *,
+        C: float = 1.0,
+        class_weight: Any = None,
+        decision: Any = "threshold",
+        cv: int = 5,
+        min_labels: int | None = None,
+        max_labels: int | None = None,
+        attributes: Any = "taxonomy",
+        node_weight: Any = "depth",
+        kernel: Any = "linear",
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        constant: float = 0.0,
+        tol: float = DEFAULT.tol,
+        stop: str = DEFAULT.stop,
+        max_iter: int = DEFAULT.max_iter,
+        dtype: str = DEFAULT.dtype,
+        cache_size: float = 500,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.C = C
+        self.class_weight = class_weight
+        self.decision = decision
+        self.cv = cv
+        self.min_labels = min_labels
+        self.max_labels = max_labels
+        self.attributes = attributes
+        self.node_weight = node_weight
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.constant = constant
+        self.tol = tol
+        self.stop = stop
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.cache_size = cache_size
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before any work is done."""
+        super()._check_parameters()
+        if np.isinf(self.C):
+            raise ValueError("C must be finite: there is no hard margin for coupled problems.")
+
+    def _learn(self, X: Any, targets: SetTargets, costs: Floats, start: Any = None) -> None:
+        """Learn the weights from all items, in or outside each category."""
+        categories = targets.categories
+        items = np.flatnonzero(costs > 0)
+        problem = binary.BinaryProblem(
+            items=self._items(X, items),
+            labels=targets.labels[items],
+            costs=costs[items],
+            attributes=class_attributes(categories, self.attributes, self.node_weight),
+            positive_weight=self._positive_weight(targets.labels[items], targets.classes),
+        )
+        begin = None
+        if start is not None and np.array_equal(self.classes_, targets.classes):
+            begin = start[items]
+        solution = binary.solve(problem, self._options(), log_pass, begin)
+        self.classes_ = targets.classes
+        self.taxonomy_ = categories.expanded
+        self._categories = categories
+        self._attributes = problem.attributes
+        self._W = solution.W
+        alpha = np.zeros((len(costs), len(categories)))
+        alpha[items] = solution.alpha
+        self._alpha = csr_array(alpha)
+        self._store_certificate(
+            solution.certificate, solution.converged, solution.history, solution.alpha.size
+        )
+
+    def _start_of(self, items: Codes) -> Any:
+        """Return the dual variables of some items of the last fit; those of new items are 0."""
+        known = items < self._alpha.shape[0]
+        alpha = np.zeros((len(items), self._alpha.shape[1]))
+        alpha[known] = self._alpha[items[known]].toarray()
+        return alpha
+
+    def _positive_weight(self, labels: CSR, classes: Any) -> Floats:
+        """Return what C is multiplied by for the items in each category."""
+        weights = np.ones(len(classes))
+        if self.class_weight is None:
+            return weights
+        if isinstance(self.class_weight, Mapping):
+            for label, weight in self.class_weight.items():
+                weights[column_of(classes, label)] = weight
+        elif self.class_weight == "balanced":
+            n_in = np.bincount(labels.indices, minlength=len(classes))
+            has_both = (n_in > 0) & (n_in < labels.shape[0])
+            weights[has_both] = (labels.shape[0] / n_in[has_both]) - 1
+        else:
+            message = "class_weight must be None, 'balanced' or a mapping from labels to weights."
+            raise ValueError(f"{message} Got {self.class_weight!r}.")
+        if not (np.isfinite(weights).all() and (weights > 0).all()):
+            raise ValueError("class_weight must be finite and above 0 for every category.")
+        return weights

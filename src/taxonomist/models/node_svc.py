@@ -1,0 +1,215 @@
+"""``NodeSVC``: a binary SVM, or another classifier, for each node [RSSS06, Sec. 5]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.svm import LinearSVC
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+
+from taxonomist.errors import UnknownNodeError, closest
+from taxonomist.models.per_node import PerNodeModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taxonomist._typing import Bools, Codes, Floats
+    from taxonomist.models.per_node import NodeProblem
+    from taxonomist.taxonomy import Taxonomy
+
+
+class NodeSVC(PerNodeModel):
+    """One binary classifier for each node, learned from all items: the paper's SVM.
+
+    An item is positive for a node if one of its labels is the node or below it. Predicting starts
+    at the top: an item has a node if the node's classifier says so and it has all the node's
+    parents. So label sets are closed under ancestors; they may be empty, and may end at any node.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
+        in ``y``, which gives the usual one-against-rest classifier.
+    C
+        Cost of a unit of slack of the default SVM; an ``estimator`` has parameters of its own.
+    estimator
+        The classifier of every node: any of scikit-learn's, or with its interface. None means
+        ``LinearSVC``. A mapping from node ids gives nodes their own, and ``"default"`` the others.
+    min_labels
+        The least number of categories in a prediction; the best by ``decision_function`` are
+        added where there are fewer. None adds none, as in the paper.
+    random_state
+        Seed from which every node's classifier gets one of its own; with None classifiers keep
+        theirs.
+    n_jobs
+        Processes in which classifiers are learned, as in joblib: None means 1. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    classes_
+        Ids of the categories, in column order of ``decision_function``.
+    taxonomy_
+        The taxonomy.
+    node_estimators_
+        The fitted classifier of each node, by id; class 1 is the node.
+    node_constants_
+        The answer of nodes that have no classifier, since the items that they would learn from are
+        all in or all out.
+
+    Notes
+    -----
+    Processes, not threads: scikit-learn's liblinear draws from one generator that all threads of a
+    process share, so that threads make its result depend on their timing.
+
+    A root that is a category like others has a classifier too, if some items do not have it.
+
+    Examples
+    --------
+    >>> from taxonomist.models.node_svc import NodeSVC
+    >>> from taxonomist import Taxonomy
+    >>> taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
+    >>> X = [[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]]
+    >>> y = [["cat"], ["cat", "dog"], ["dog"], ["oak"]]
+    >>> model = NodeSVC(taxonomy, C=10).fit(X, y)
+    >>> model.predict_labels([[1, 1, 0], [0, 0, 1]])
+    [['animal', 'cat', 'dog'], ['plant', 'oak']]
+    """
+
+    _is_top_down = False
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        *,
+        C: float = 1.0,
+        estimator: Any = None,
+        min_labels: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.C = C
+        self.estimator = estimator
+        self.min_labels = min_labels
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        if not 0 < self.C < np.inf:
+            raise ValueError(f"C must be a finite number above 0. Got {self.C!r}.")
+        if self.estimator is not None and self.C != 1:
+            raise ValueError("C is that of the default SVM; set the parameters of the estimator.")
+        for estimator in (self._default, *self._own.values()):
+            if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+                raise TypeError(
+                    "estimator must be a classifier, or a mapping from node ids to classifiers. "
+                    f"Got {estimator!r}."
+                )
+
+    @property
+    def _own(self) -> Mapping[Any, Any]:
+        """Classifiers that single nodes are given."""
+        return self.estimator if isinstance(self.estimator, Mapping) else {}
+
+    @property
+    def _default(self) -> Any:
+        """The classifier of all other nodes."""
+        given = self._own.get("default") if isinstance(self.estimator, Mapping) else self.estimator
+        return LinearSVC(C=self.C) if given is None else given
+
+    def _learn(self, X: Any, problems: Iterator[NodeProblem], weights: Floats | None) -> None:
+        """Learn the classifiers, several at a time."""
+        names = self._node_names()
+        templates = self._templates(names)
+        for template in (self._default, *self._own.values()) if weights is not None else ():
+            if not has_fit_parameter(template, "sample_weight"):
+                raise ValueError(f"{type(template).__name__} takes no sample_weight.")
+        is_pairwise = get_tags(self).input_tags.pairwise
+        if is_pairwise and X.shape[0] != X.shape[1]:
+            raise ValueError(f"A precomputed kernel must be square. Got shape {X.shape}.")
+        self._support: dict[int, Codes] = {}
+
+        def tasks() -> Iterator[Any]:
+            for problem in problems:
+                if is_pairwise:
+                    self._support[problem.code] = problem.items
+                template = templates[problem.code]
+                yield delayed(_learn_node)(template, X, problem, weights, is_pairwise)
+
+        self._learned: dict[int, Any] = dict(sorted(Parallel(n_jobs=self.n_jobs)(tasks())))
+        self.node_estimators_ = {names[code]: model for code, model in self._learned.items()}
+
+    def _templates(self, names: list[Any]) -> list[Any]:
+        """Return a classifier to be fitted for each node."""
+        top = self.taxonomy_.root if self.taxonomy_.has_artificial_root else None
+        known = {name for name in names if name != top}
+        unknown = [name for name in self._own if name not in known and name != "default"]
+        if unknown:
+            hint = closest(str(unknown[0]), map(str, known))
+            raise UnknownNodeError(
+                f"estimator names {unknown[0]!r}, which is no node with a classifier.{hint}"
+            )
+        default = self._default
+        templates = [clone(self._own.get(name, default)) for name in names]
+        if self.random_state is not None:
+            random = check_random_state(self.random_state)
+            seeds = random.randint(np.iinfo(np.int32).max, size=len(names))
+            for template, seed in zip(templates, seeds.tolist(), strict=True):
+                _set_seed(template, seed)
+        return templates
+
+    def _accepts(self, code: int, X: Any) -> Bools:
+        """Return for which items the classifier of a node says yes."""
+        accepted: Bools = self._learned[code].predict(self._columns(X, code)) == 1
+        return accepted
+
+    def _margins(self, X: Any, codes: Codes, out: Floats) -> None:
+        """Write the margins of nodes with a classifier into rows of (n_nodes, n_items)."""
+        for code in codes.tolist():
+            out[code] = _margin(self._learned[code], self._columns(X, code))
+
+    def _columns(self, X: Any, code: int) -> Any:
+        """Return what the classifier of a node takes of the items."""
+        return X[:, self._support[code]] if self._support else X
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn is to know: what the default classifier can take."""
+        tags = super().__sklearn_tags__()
+        given = get_tags(self._default).input_tags
+        tags.input_tags.sparse = given.sparse
+        tags.input_tags.pairwise = given.pairwise
+        tags.input_tags.allow_nan = given.allow_nan
+        return tags
+
+
+def _learn_node(
+    model: Any, X: Any, problem: NodeProblem, weights: Floats | None, is_pairwise: bool
+) -> tuple[int, Any]:
+    """Return a node and its classifier, learned from its items."""
+    items = problem.items
+    if len(items) < X.shape[0]:
+        X = X[np.ix_(items, items)] if is_pairwise else X[items]
+    given = {} if weights is None else {"sample_weight": weights[items]}
+    return problem.code, model.fit(X, problem.is_in.astype(np.intp), **given)
+
+
+def _margin(model: Any, X: Any) -> Any:
+    """Return how clearly a classifier says yes; probabilities and answers go from -1 to 1."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    if hasattr(model, "predict_proba"):
+        return 2 * model.predict_proba(X)[:, 1] - 1
+    return 2 * model.predict(X) - 1
+
+
+def _set_seed(model: Any, seed: int) -> None:
+    """Seed a classifier and what it is made of."""
+    seeded = [key for key in model.get_params() if key.split("__")[-1] == "random_state"]
+    model.set_params(**dict.fromkeys(seeded, seed))

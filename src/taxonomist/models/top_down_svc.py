@@ -1,0 +1,39 @@
+"""``TopDownSVC``: a classifier for each node, learned from the items of its parents [RSSS06]."""
+
+from __future__ import annotations
+
+from taxonomist.models.node_svc import NodeSVC
+
+
+class TopDownSVC(NodeSVC):
+    """One binary classifier for each node, learned from the items of its parents: H-SVM.
+
+    A node's classifier is asked only about items that all its parents have, and so it learns from
+    those only [RSSS06, Sec. 5]. That is faster than ``NodeSVC``, and tells siblings apart better;
+    what the classifiers above let through wrongly they have not seen.
+
+    Parameters
+    ----------
+    taxonomy, C, estimator, min_labels, random_state, n_jobs
+        As in ``NodeSVC``.
+
+    Attributes
+    ----------
+    classes_, taxonomy_, node_estimators_, node_constants_
+        As in ``NodeSVC``.
+
+    Examples
+    --------
+    >>> from taxonomist.models.top_down_svc import TopDownSVC
+    >>> from taxonomist import Taxonomy
+    >>> taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
+    >>> X = [[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]]
+    >>> y = [["cat"], ["cat", "dog"], ["dog"], ["oak"]]
+    >>> model = TopDownSVC(taxonomy, C=10).fit(X, y)
+    >>> model.predict_labels([[1, 1, 0], [0, 0, 1]])
+    [['animal', 'cat', 'dog'], ['plant', 'oak']]
+    >>> model.node_constants_
+    {'oak': True}
+    """
+
+    _is_top_down = True
