@@ -138,7 +138,6 @@ def _sink(
 def split_items(
     scores: Floats,  # in (n_items, n_categories)
     truth: Bools,  # in (n_items, n_categories)
-    least: int,  # whether an item with labels may be left without any: if this is 0
     middle: Floats,  # out (n_items,)  the threshold, or the score next to it
     side: Floats,  # out (n_items,)  1 if the threshold is above all scores, -1 if below, else 0
     reach: Floats,  # out (n_items,)  half the width of the gap around the threshold, or 0
@@ -162,10 +161,8 @@ def split_items(
                 own[a] = scores[i, c]
                 m += 1
         highest = _fill_gaps(scores, truth, i, own, m, n_gap, top)
-        errors, fewest, widest = m, n_categories + 1, -1.0
-        if least == 0 or m == 0:
-            fewest, widest = m, 0.0
-            middle[i], side[i], reach[i] = highest, 1.0, 0.0
+        errors, fewest, widest = m, m, 0.0
+        middle[i], side[i], reach[i] = highest, 1.0, 0.0
         for j in range(1, m + 1):
             errors += n_gap[j - 1] - 1
             below = top[j] if j == m else max(top[j], own[j])
@@ -270,7 +267,8 @@ def _newton(
             aa += curve * x * x
             ab += curve * x
             bb += curve
-        if value > best - 1e-4 * length * promised + PRECISION:
+        # Not "value > ...": that would take NaN.
+        if not value <= best - 1e-4 * length * promised + PRECISION:
             length /= 2.0
             continue
         slope, offset, best = a, b, value

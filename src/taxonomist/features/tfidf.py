@@ -177,6 +177,6 @@ def inverse_frequencies(counts: CSR) -> Floats:
 
 def weigh(counts: CSR, weights: Floats, is_normalized: bool) -> CSR:
     """Return counts times the weights of their columns, in place."""
-    counts.data *= weights[counts.indices].astype(counts.dtype, copy=False)
+    counts.data *= weights[counts.indices]
     counts.eliminate_zeros()
     return unit_rows(counts) if is_normalized else counts

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats
     from taxonomist.inference.limits import Limits
 
-CELLS = 2**21
+CELLS = 2**20
 """Pairs of item and category that are kept whatever they are; with fewer, all are."""
 
 LISTED = 3
@@ -53,9 +53,10 @@ class HeldOut:
         for items, block in self.blocks:
             items = np.asarray(items)
             scores = check_scores(block, n_categories, items)
-            if seen[items].any() or len(np.unique(items)) < len(items):
-                twice = items[seen[items]] if seen[items].any() else items
-                raise LabelError(f"Held-out scores hold an item twice, such as {twice[0]}.")
+            values, counts = np.unique(items, return_counts=True)
+            twice = values[seen[values] | (counts > 1)]
+            if twice.size:
+                raise LabelError(f"Held-out scores hold item {twice[0]} twice: score it once.")
             seen[items] = True
             yield items, scores, self.labels[items].toarray().astype(bool)
         if not seen.all():
@@ -88,7 +89,7 @@ class Evidence(NamedTuple):
 
 def check_scores(given: Any, n_categories: int, items: Any = None) -> Floats:
     """Return scores as floats; raise unless they are finite and have one column per category."""
-    scores: Floats = np.asarray(given, dtype=np.float64)
+    scores: Floats = np.ascontiguousarray(given, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != n_categories:
         message = f"Scores have shape {scores.shape}; give one row per item and one column for"
         raise LabelError(f"{message} each of the {n_categories} categories.")

@@ -93,7 +93,7 @@ def choose(excess: Any, least: int, most: int) -> CSR:
     ValueError
         If the limits are negative, or the first is larger than the second.
     """
-    excess = np.asarray(excess)
+    excess = np.ascontiguousarray(excess, dtype=np.float64)
     if excess.ndim != 2:
         message = f"excess has {excess.ndim} dimension(s); give one row per item"
         raise LabelError(f"{message} and one column per category.")

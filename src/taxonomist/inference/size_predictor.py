@@ -7,10 +7,9 @@ Problem       t(x) = <a, g(x)> + b by least squares, where g(x) are the scores o
 Cost          sums of g gᵀ and g t, block by block: n_items n_categories² in time, n_categories²
               in memory
 Differences   the targets are those of held-out items; a is shrunk by a ridge; with more than
-              ``MOST_FEATURES`` categories, g(x) are the best scores of x in descending order. An
-              item without labels, or with all, has its threshold beyond its last score by half
-              the mean width of the other items' gaps. Where limits say that no item is without a
-              label, no target is above all scores.
+              ``MOST_FEATURES`` categories, g(x) are the best scores of x in descending order. A
+              threshold that is best above all scores, or below, is beyond the last by half the
+              mean width of the gaps of the other items
 References    [CH07], "size predictor"
 """
 
@@ -92,7 +91,7 @@ class SizePredictor(Rule):
         reach, n_gaps = 0.0, 0
         for _, scores, truth in held_out.read():
             middle, side, half = np.zeros((3, len(scores)))
-            split_items(scores, truth, held_out.limits.least, middle, side, half)
+            split_items(scores, truth, middle, side, half)
             features = np.column_stack([_features(scores), np.ones(len(scores))])
             products += features.T @ features
             targets += features.T @ np.column_stack([middle, side])
@@ -118,6 +117,6 @@ class SizePredictor(Rule):
 def _features(scores: Floats) -> Floats:
     """Return what the threshold of an item is predicted from, row by row."""
     if scores.shape[1] <= MOST_FEATURES:
-        return np.ascontiguousarray(scores)
+        return scores
     best: Floats = -np.sort(np.partition(-scores, BEST_SCORES - 1)[:, :BEST_SCORES])
     return best

@@ -34,9 +34,10 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
         in ``y``.
     C
         Cost of a unit of slack of one item in one category.
-    class_weight
-        None; ``"balanced"``, which gives the items in a category and those outside the same total
-        weight; or a mapping from labels to the weight of the items in that category.
+    positive_weight
+        What C is multiplied by for the items in a category: None for 1; ``"balanced"``, which gives
+        the items in a category and those outside the same total weight; or a mapping from labels
+        to weights, 1 where a label is left out.
     decision
         How scores become label sets: ``"threshold"`` tunes one threshold for all categories,
         ``"category_thresholds"`` one for each, ``"size"`` predicts one for each item, ``"top_k"``
@@ -89,7 +90,7 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
         taxonomy: Taxonomy | None = None,
         *,
         C: float = 1.0,
-        class_weight: Any = None,
+        positive_weight: Any = None,
         decision: Any = "threshold",
         cv: int = 5,
         min_labels: int | None = None,
@@ -112,7 +113,7 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
     ) -> None:
         self.taxonomy = taxonomy
         self.C = C
-        self.class_weight = class_weight
+        self.positive_weight = positive_weight
         self.decision = decision
         self.cv = cv
         self.min_labels = min_labels
@@ -148,7 +149,7 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
             labels=targets.labels[items],
             costs=costs[items],
             attributes=class_attributes(categories, self.attributes, self.node_weight),
-            positive_weight=self._positive_weight(targets.labels[items], targets.classes),
+            positive_weight=self._weights_inside(targets.labels[items], targets.classes),
         )
         begin = None
         if start is not None and np.array_equal(self.classes_, targets.classes):
@@ -173,21 +174,21 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
         alpha[known] = self._alpha[items[known]].toarray()
         return alpha
 
-    def _positive_weight(self, labels: CSR, classes: Any) -> Floats:
+    def _weights_inside(self, labels: CSR, classes: Any) -> Floats:
         """Return what C is multiplied by for the items in each category."""
         weights = np.ones(len(classes))
-        if self.class_weight is None:
+        if self.positive_weight is None:
             return weights
-        if isinstance(self.class_weight, Mapping):
-            for label, weight in self.class_weight.items():
+        if isinstance(self.positive_weight, Mapping):
+            for label, weight in self.positive_weight.items():
                 weights[column_of(classes, label)] = weight
-        elif self.class_weight == "balanced":
+        elif self.positive_weight == "balanced":
             n_in = np.bincount(labels.indices, minlength=len(classes))
             has_both = (n_in > 0) & (n_in < labels.shape[0])
             weights[has_both] = (labels.shape[0] / n_in[has_both]) - 1
         else:
-            message = "class_weight must be None, 'balanced' or a mapping from labels to weights."
-            raise ValueError(f"{message} Got {self.class_weight!r}.")
+            message = "positive_weight must be None, 'balanced' or a mapping from labels to numbers"
+            raise ValueError(f"{message}. Got {self.positive_weight!r}.")
         if not (np.isfinite(weights).all() and (weights > 0).all()):
-            raise ValueError("class_weight must be finite and above 0 for every category.")
+            raise ValueError("positive_weight must be finite and above 0 for every category.")
         return weights

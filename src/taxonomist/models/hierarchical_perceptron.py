@@ -186,7 +186,9 @@ class HierarchicalPerceptron(LabelSetModel):
         start = None if is_first else self._start_of(np.arange(len(costs)))
         self._learn(X, targets, costs, start)
         if is_first:
-            self.label_limits_ = label_limits(targets.labels, self.min_labels, self.max_labels)
+            if not targets.is_single:
+                limits = label_limits(targets.labels, self.min_labels, self.max_labels)
+                self.label_limits_ = limits
             self._targets = targets.select(np.arange(0))
             self._tune(X, targets, costs)
         return self

@@ -148,7 +148,7 @@ class HierarchicalRankingSVC(JointModel, LabelSetModel):
         self._check_word("slack", ("example", "pair"))
 
     def _learn(self, X: Any, targets: SetTargets, costs: Floats, start: Any = None) -> None:
-        """Learn the weights from the pairs of all items that have some."""
+        """Learn the weights from the pairs of all items."""
         n_own = np.diff(targets.labels.indptr)
         has_pairs = (n_own > 0) & (n_own < len(targets.categories))
         if not has_pairs.all():
@@ -161,7 +161,7 @@ class HierarchicalRankingSVC(JointModel, LabelSetModel):
             targets.labels,
             targets.categories,
             targets.classes,
-            np.where(has_pairs, costs, 0.0),
+            costs,
             slack=self.slack,
             start=start,
         )

@@ -6,20 +6,22 @@ Notation      S   the training items that all parents of z have, n_S x n_feature
               y   1 where such an item has z, else -1
               A   I + Sᵀ S, the same for all nodes with the same parents
 Step          by Sherman and Morrison the margin is <A⁻¹ Sᵀ y, x> / (1 + xᵀ A⁻¹ x): weights that are
-              the same for all x, and a share that depends on the parents only and changes no sign.
-              A is factored once for all children of the same parents; where n_S < n_features it is
-              replaced by I + S Sᵀ, with A⁻¹ = I - Sᵀ (I + S Sᵀ)⁻¹ S.
-Cost          with m = min(n_S, n_features): m³/3 for each set of parents, m² for each margin of
-              an item; labels alone need no more than the weights. Memory m² for each factor kept.
+              the same for all x, and a divisor that depends on the parents only and changes no
+              sign. Where n_S < n_features, A is replaced by I + S Sᵀ, with
+              A⁻¹ = I - Sᵀ (I + S Sᵀ)⁻¹ S.
+Cost          with m = min(n_S, n_features): the weights take some 50 products with S for each node
+              (conjugate gradients). The divisors take one factor for each set of parents, m³/3 time
+              and m² memory, made when they are first asked for, and then m² for each item.
+              Label sets need no divisors.
 Differences   C and weights of items, which multiply xᵢ xᵢᵀ and xᵢ yᵢ. A node whose items are all in
-              or all out answers so always. Factors that would take too much memory are not made:
-              their systems are solved by conjugate gradients.
+              or all out answers so always.
 References    [RSSS06, Sec. 5]
 """
 
 from __future__ import annotations
 
 import warnings
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +43,12 @@ BLOCK = 2**22
 """Numbers in a block of right sides, 32 MiB."""
 RESIDUAL = 1e-10
 """Relative residual at which conjugate gradients stop."""
+PRODUCT_RESIDUAL = 1e-7
+"""The same for products bᵀ A⁻¹ b, whose error goes with the square of the residual."""
 MAX_STEPS = 1000
-"""Most steps of conjugate gradients; unit items and C = 1 take about 50."""
+"""Most steps of conjugate gradients; tf-idf and C = 1 take 50 to 100."""
+CHEAP = 1000
+"""Size up to which a system is factored at once; conjugate gradients are faster above."""
 
 
 class HierarchicalRLS(PerNodeModel):
@@ -64,8 +70,8 @@ class HierarchicalRLS(PerNodeModel):
         added where there are fewer. None adds none, as in the paper.
     cache_size
         Megabytes for factors, which take 8 m² bytes for each set of parents with m = min(items,
-        features). What does not fit into the rest of it is solved by conjugate gradients, to a
-        residual of 1e-10; ``decision_function`` then takes much longer.
+        features). They are made by the first ``decision_function``, or ``predict`` with single
+        labels, and not pickled. Without the room, both take much longer.
 
     Attributes
     ----------
@@ -153,17 +159,25 @@ class _System:
     def __init__(self, S: Any, room: float) -> None:
         self.S = S
         self.is_dual = S.shape[0] < S.shape[1]
-        size = min(S.shape)
-        self.factor: Floats | None = None
-        if 8 * size**2 <= room:
-            # The transpose, which is the same matrix, is in the order that is factored in place.
-            gram = self._gram(np.empty((size, size))).T
-            self.factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        self.has_factor = 8 * min(S.shape) ** 2 <= room
 
     @property
     def n_bytes(self) -> int:
         """Memory of the factor."""
-        return 0 if self.factor is None else self.factor.nbytes
+        return 8 * min(self.S.shape) ** 2 if self.has_factor else 0
+
+    @cached_property
+    def factor(self) -> Floats:
+        """The lower Cholesky factor of the matrix of the system."""
+        size = min(self.S.shape)
+        # The transpose, which is the same matrix, is in the order that is factored in place.
+        gram = self._gram(np.empty((size, size))).T
+        factor: Floats = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        return factor
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the factor, which is large and can be made again."""
+        return {name: value for name, value in self.__dict__.items() if name != "factor"}
 
     def _gram(self, out: Floats) -> Floats:
         """Return the matrix of the system, made in blocks of rows."""
@@ -192,20 +206,26 @@ class _System:
 
     def _inside(self, B: Floats) -> Floats:
         """Return bᵀ (matrix of the system)⁻¹ b for each column b."""
-        if self.factor is None:
-            return _products(B, self._solve(B))
+        if not self.has_factor:
+            solved, converged = _conjugate_gradients(self._apply, B, PRODUCT_RESIDUAL)
+            if not converged:
+                _complain()
+            return _products(B, solved)
         half = solve_triangular(self.factor, B, lower=True, check_finite=False)
         return _products(half, half)
 
     def _solve(self, B: Floats) -> Floats:
         """Return what the matrix of the system takes to B."""
-        if self.factor is None:
-            return _conjugate_gradients(self._apply, B)
+        if not self.has_factor or len(B) > CHEAP:
+            solved, converged = _conjugate_gradients(self._apply, B, RESIDUAL)
+            if converged:
+                return solved
+            if not self.has_factor:
+                _complain()
+                return solved
         half = solve_triangular(self.factor, B, lower=True, check_finite=False)
-        solved: Floats = solve_triangular(
-            self.factor, half, trans=1, lower=True, check_finite=False
-        )
-        return solved
+        both: Floats = solve_triangular(self.factor, half, trans=1, lower=True, check_finite=False)
+        return both
 
     def _apply(self, V: Floats) -> Floats:
         """Return the product of the matrix of the system with vectors."""
@@ -214,30 +234,34 @@ class _System:
         return product
 
 
-def _conjugate_gradients(apply: Any, B: Floats) -> Floats:
-    """Return the solutions for the columns of B, each to a small residual of its own."""
-    solved, residual, direction = np.zeros(B.shape), np.array(B), np.array(B)
+def _conjugate_gradients(apply: Any, B: Floats, residual: float) -> tuple[Floats, bool]:
+    """Return the solutions for the columns of B, each to a residual of its own, and if all are."""
+    solved, rest, direction = np.zeros(B.shape), np.array(B), np.array(B)
     squared = _products(B, B)
-    goal = RESIDUAL**2 * squared
+    goal = residual**2 * squared
     for _ in range(MAX_STEPS):
         left = np.flatnonzero(squared > goal)
         if not len(left):
-            return solved
+            return solved, True
         along = direction[:, left]
         product = apply(along)
         step = squared[left] / _products(along, product)
         solved[:, left] += step * along
-        rest = residual[:, left] - step * product
-        now = _products(rest, rest)
-        direction[:, left] = rest + now / squared[left] * along
-        residual[:, left], squared[left] = rest, now
+        rest[:, left] -= step * product
+        now = _products(rest[:, left], rest[:, left])
+        direction[:, left] = rest[:, left] + now / squared[left] * along
+        squared[left] = now
+    return solved, False
+
+
+def _complain() -> None:
+    """Say that conjugate gradients did not get as far as they should."""
     warnings.warn(
-        f"Conjugate gradients stopped after {MAX_STEPS} steps short of a residual of {RESIDUAL}. "
-        "Increase cache_size, so that the system is factored, or scale the features.",
+        f"Conjugate gradients stopped after {MAX_STEPS} steps. Increase cache_size, so that the "
+        "system can be factored, or scale the features.",
         ConvergenceWarning,
         stacklevel=2,
     )
-    return solved
 
 
 def _products(A: Floats, B: Floats) -> Floats:

@@ -86,7 +86,8 @@ class LabelSetModel(SetAnswers, AttributeModel):
         X = self._validate(X, reset=True)
         targets = SetTargets.from_labels(self.taxonomy, y, X)
         costs = self._costs(sample_weight, X)
-        self.label_limits_ = label_limits(targets.labels, self.min_labels, self.max_labels)
+        if not targets.is_single:
+            self.label_limits_ = label_limits(targets.labels, self.min_labels, self.max_labels)
         is_next = self.warm_start and hasattr(self, "_targets")
         start = self._start_of(np.arange(len(costs))) if is_next else None
         self._learn(X, targets, costs, start)

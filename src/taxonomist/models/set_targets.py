@@ -60,6 +60,8 @@ class SetTargets:
         """
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None.")
+        if (hasattr(y, "__array__") and not hasattr(y, "shape")) or _is_rows_of_bits(y):
+            y = np.asarray(y)
         check_consistent_length(X, y)
         is_single = _is_column(y) or not labels.is_label_sets(y)
         if classes is not None and not labels.is_indicator(y):
@@ -152,6 +154,19 @@ class SetTargets:
 def _is_column(y: Any) -> bool:
     """Return whether labels are a table of one column, which stands for one label per item."""
     return getattr(y, "ndim", 0) == 2 and y.shape[1] == 1
+
+
+def _is_rows_of_bits(y: Any) -> bool:
+    """Return whether labels are an indicator matrix in the form of a list of rows."""
+    if not isinstance(y, (list, tuple)) or not y:
+        return False
+    rows = [row for row in y if isinstance(row, (list, tuple, np.ndarray))]
+    lengths = {len(row) for row in rows}
+    if len(rows) < len(y) or len(lengths) > 1 or lengths.pop() < 2:
+        return False
+    return all(
+        isinstance(cell, (int, np.integer)) and cell in (0, 1) for row in rows for cell in row
+    )
 
 
 def _column_ids(taxonomy: Taxonomy, y: Any) -> list[str]:

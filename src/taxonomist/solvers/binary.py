@@ -133,7 +133,7 @@ def solve(
     problem: BinaryProblem,
     options: Options,
     callback: Callable[[Pass], Any] | None = None,
-    start: BinarySolution | None = None,
+    start: Floats | None = None,
 ) -> BinarySolution:
     """Return the solution of coupled binary problems.
 
@@ -146,13 +146,12 @@ def solve(
     callback
         Called with each entry of the history; a true answer stops.
     start
-        A solution of a problem with as many items and categories; its dual variables, cut off at
-        the costs of this problem, are where to begin.
+        Dual variables to begin at, (n_items, n_categories), cut off at the costs of this problem.
     """
     with ThreadPoolExecutor(options.n_threads) as pool:
         state = _State(problem, options, pool, callback)
         if start is not None:
-            state.begin_at(start.alpha)
+            state.begin_at(start)
         for _ in range(options.max_iter):
             if state.wants_stop or state.is_solved():
                 break

@@ -114,7 +114,7 @@ class _State:
     def take_steps(self, n_steps: int, tol: float) -> bool:
         """Take so many steps; return False where no violation above ``tol`` can be lowered."""
         for _ in range(n_steps):
-            if self.findings.violation.max() <= tol:
+            if self.findings.violation.max(initial=0.0) <= tol:
                 return False
             i = self._select()
             if not self._solve(i):

@@ -11,8 +11,9 @@ Stopping      The smallest margin is above ``margin``, or ``max_iter`` steps. If
               separates by γ, with R the length of the longest Φ(x_i, y) - Φ(x_i, c), there are at
               most (2 margin + R² max Δ) / (γ² min Δ) steps, and the margin of w / ||w|| is at least
               γ margin / (2 margin + R² max Δ) in the end. Otherwise steps may come to undo each
-              other; that is noticed where it happens within ``LONGEST_ROUND`` steps, and ends the
-              search, as does a pair of categories with the same attributes.
+              other, as for two items that are alike but for their labels, and no others follow;
+              that is noticed where it happens within ``LONGEST_ROUND`` steps, and ends the search,
+              as does a pair of categories with the same attributes.
 Cost          A step takes one row of the kernel, and for each item with k(x_i, x_j) != 0 a change
               at the attributes in which the two categories differ; some items' margins are then
               computed anew. Memory holds n_items x n_attributes scores but no Gram matrix where
@@ -150,7 +151,7 @@ def solve(
         Called with each entry of the history; a true answer stops.
     start
         A solution to go on from, possibly of other items. In dual form its weights must have a row
-        for each item of this problem. The parts of items in a ``ridge`` are lost in primal form.
+        for each item of this problem; in primal form what a ``ridge`` did for its items is lost.
 
     Returns
     -------
@@ -324,10 +325,14 @@ class _KernelRows:
 
     def between(self, items: Codes) -> Floats:
         """Return the kernel between all pairs of some items."""
-        if self._X is not None:
-            product = self._X[items] @ self._X[items].T
-            return np.asarray(product.toarray() if self._is_sparse else product)
-        return np.stack([self._block([i])[0, items] for i in items])
+        if self._is_sparse:
+            return np.asarray((self._X[items] @ self._X[items].T).toarray())
+        K = np.empty((len(items), len(items)))
+        for k, i in enumerate(items.tolist()):
+            if self._place[i] < 0:
+                self.fetch(i)
+            K[k] = self._table[self._place[i], items]
+        return K
 
     def scores(self, W: Any, ridge: float) -> Floats:
         """Return <w_z, φ(x_i)> for all items and attributes."""

@@ -99,7 +99,7 @@ class FeatureRows:
     def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
         """Return all items in groups, in random order."""
         order = rng.permutation(len(self.norms))
-        return np.split(order, range(size, len(order), size))
+        return np.split(order, range(size, len(order), max(1, size)))
 
     def batches(self) -> list[Codes]:
         """Return all items in one batch."""
@@ -132,11 +132,11 @@ class GramRows:
         self._kernel = kernel
         self._blocks = np.split(np.arange(len(norms)), range(BLOCK, len(norms), BLOCK))
         self._kept: dict[int, Floats] = {}
-        self._most_kept = min(budget // (8 * BLOCK * len(norms)), len(self._blocks))
+        self._most_kept = min(budget // (8 * BLOCK * max(1, len(norms))), len(self._blocks))
 
     def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
         """Return the blocks, or parts of them, and the items in each, in random order."""
-        parts = range(size, BLOCK, size)
+        parts = range(size, BLOCK, max(1, size))
         blocks = [rng.permutation(self._blocks[b]) for b in rng.permutation(len(self._blocks))]
         return [group for block in blocks for group in np.split(block, parts) if len(group)]
 
@@ -217,13 +217,17 @@ class JointProblem:
     def is_hopeless(self, dual: float) -> bool:
         """Return whether a hard margin is asked for where there is none worth the name.
 
-        An item without features cannot have one. The dual value bounds ½ ||w||² of every separating
-        w from below, and a margin of size γ in units of the longest item has ½ ||w||² = 1 / (2 γ²).
+        An item with pairs but no features cannot have one. The dual value bounds ½ ||w||² of every
+        separating w from below, and a margin of size γ in units of the longest item has
+        ½ ||w||² = 1 / (2 γ²).
         """
-        if not np.isinf(self.costs).any() or self.n_categories < 2:
+        n_own = np.diff(self.labels.indptr)
+        ranked = np.isinf(self.costs) & (n_own > 0) & (n_own < self.n_categories)
+        if not ranked.any():
             return False
-        longest = self.items.norms.max() * self.attributes.power(2).sum(axis=1).max()
-        return bool(self.items.norms.min() == 0 or dual * longest > 1 / (2 * LEAST_MARGIN**2))
+        norms = self.items.norms[ranked]
+        longest = norms.max() * self.attributes.power(2).sum(axis=1).max()
+        return bool(norms.min() == 0 or dual * longest > 1 / (2 * LEAST_MARGIN**2))
 
     def arrays(self) -> Problem:
         """Return what the compiled loops work on; ``rows`` is set group by group."""

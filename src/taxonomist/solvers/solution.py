@@ -102,9 +102,9 @@ def certify(problem: JointProblem, findings: Findings) -> Certificate:
     squared = float(findings.quadratic.sum())
     dual = float(findings.linear.sum()) - squared / 2
     if np.isinf(problem.costs).any():
-        margin = float(findings.margin.min())
+        margin = float(findings.margin.min(initial=np.inf))
         primal = squared / 2 / margin**2 if margin > 0 else np.inf
     else:
         primal = squared / 2 + float(problem.costs @ findings.slack)
     gap = (primal - dual) / primal if 0 < primal < np.inf else float(primal > 0)
-    return Certificate(primal, dual, gap, float(findings.violation.max()))
+    return Certificate(primal, dual, gap, float(findings.violation.max(initial=0.0)))

@@ -58,4 +58,6 @@ def carry_over(problem: JointProblem, old: Duals, moved: Codes, dtype: Any) -> S
 
 def _marked(labels: CSR, items: Codes, categories: Codes) -> Any:
     """Return whether each item has each category."""
-    return np.asarray(labels[items, categories]).ravel().astype(bool)
+    n_items, n_categories = labels.shape
+    rows = np.repeat(np.arange(n_items), np.diff(labels.indptr))
+    return np.isin(items * n_categories + categories, rows * n_categories + labels.indices)

@@ -169,27 +169,25 @@ def test_labels_need_not_be_sorted():
     assert loops.choose(worst, data, search.state, search.room) == (0, 1, 0)
 
 
-def test_rounding_does_not_decide_between_equals():
+@pytest.mark.parametrize(
+    ("item_0", "item_1", "expected"),
+    [
+        ([0, 0.1, 0, 0.1, 0], [0, 0.1, 0, 0.1, 1e-15], (0, 1, 0)),
+        ([0, 0.1, 1e-15, 0.1, 2e-15], [0, 0.1, 0, 0.1, 0], (0, 1, 0)),
+        ([0, 0.1, 0, 0.1 - 1e-15, 0], [0, 0.1, 0, 0.1, 0], (0, 1, 0)),
+        ([0, 0.1, 0, 0.1 - 1e-9, 0], [0, 0.1, 0, 0.1, 0], (0, 3, 0)),
+        ([0, 0.1, 0, 0.1, 0], [0, 0.1, 0, 0.1, 1e-9], (1, 1, 4)),
+    ],
+)
+def test_rounding_does_not_decide_between_equals(item_0, item_1, expected):
     case = set_toy("flat").select([5, 6])
     Y = np.zeros_like(case.Y)
     Y[:, [1, 3]] = True
     search = after(case._replace(Y=Y), 0)
     search.state.reach[0] = 1.0
-    search.state.scores[:] = 0.1 * Y
-    search.state.scores[1, 4] = 1e-15
-    for cells in ([], [(0, 4), (0, 5)]):
-        for i, c in cells:
-            search.state.scores[i, c] = 1e-15
-        search.state.scores[:, 3] = 0.1 - 1e-15
-        search.state.is_exact[:] = False
-        search.state.bound[:] = -np.inf
-        worst = loops.settle(search.data, search.state, -np.inf, search.room)
-        assert worst < 0.1
-        assert loops.choose(worst, search.data, search.state, search.room) == (0, 1, 0)
-    search.state.scores[1, 4] = 1e-9
-    search.state.is_exact[:] = False
+    search.state.scores[:, :5] = item_0, item_1
     worst = loops.settle(search.data, search.state, -np.inf, search.room)
-    assert loops.choose(worst, search.data, search.state, search.room) == (1, 1, 4)
+    assert loops.choose(worst, search.data, search.state, search.room) == expected
 
 
 @pytest.mark.parametrize("by_row", [True, False])

@@ -113,6 +113,11 @@ def test_characters_of_all_planes():
     assert code_letters(strings, index).codes.tolist() == [1, 3, 0, 2, 4]
 
 
+def test_letters_of_several_characters_are_in_no_string():
+    assert code_letters(["abc"], {"a": 0, "bc": 1}).codes.tolist() == [0, -1, -1]
+    assert code_letters([["a", "bc"]], {"a": 0, "bc": 1}).codes.tolist() == [0, 1]
+
+
 def test_alphabets():
     assert check_alphabet(None, "error") is None
     assert check_alphabet("ba", "error") == ["a", "b"]

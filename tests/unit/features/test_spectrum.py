@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from taxonomist.features import AMINO_ACIDS, SpectrumFeatures, substrings
+from taxonomist.features.letters import Letters
 from tests.unit.features.naive import items, ranges, weighted_substrings
 
 decays = st.sampled_from([0.0, 0.3, 1.0])
@@ -53,19 +54,35 @@ def test_weights_are_those_of_all_occurrences(train, new, lengths, max_gaps, dec
         assert found == expected(item, set(names), **options)
 
 
-@given(items, ranges, st.integers(0, 2), st.integers(1, 5), st.booleans())
-def test_blocks_and_tables_change_nothing(train, lengths, max_gaps, size, is_sorted):
+@pytest.mark.parametrize("largest_table", [0, 30])
+@pytest.mark.parametrize("block_letters", [1, 5, 2**20])
+@given(train=items, new=items, lengths=ranges, max_gaps=st.integers(0, 2))
+def test_blocks_and_tables_change_nothing(
+    largest_table, block_letters, train, new, lengths, max_gaps
+):
     spectrum = SpectrumFeatures(lengths, max_gaps=max_gaps)
     other = clone(spectrum)
     train = [*train, "abcab" * 2]
-    X = spectrum.fit_transform(train)
+    X, X_new = spectrum.fit_transform(train), spectrum.transform(new)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(substrings, "BLOCK_LETTERS", size)
-        patch.setattr(substrings, "LARGEST_TABLE", 0 if is_sorted else 30)
+        patch.setattr(substrings, "BLOCK_LETTERS", block_letters)
+        patch.setattr(substrings, "LARGEST_TABLE", largest_table)
         assert (other.fit_transform(train) != X).nnz == 0
         assert (other.transform(train) != X).nnz == 0
+        assert (other.transform(new) != X_new).nnz == 0
         assert other.transform([]).shape == (0, X.shape[1])
     assert other.get_feature_names_out().tolist() == spectrum.get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize(
+    ("block_letters", "sizes"), [(1, [1, 1, 3, 1]), (4, [2, 3, 1]), (100, [6])]
+)
+def test_blocks_are_of_whole_items(monkeypatch, block_letters, sizes):
+    monkeypatch.setattr(substrings, "BLOCK_LETTERS", block_letters)
+    ends = np.cumsum([0, 2, 2, 1, 0, 0, 9])
+    blocks = list(substrings._blocks(Letters(np.arange(14), ends), 14, 0))
+    assert [block.n_items for block in blocks] == sizes
+    assert np.concatenate([block.codes for block in blocks]).tolist() == list(range(14))
 
 
 @given(items, ranges)
@@ -219,3 +236,10 @@ def test_the_length_4_spectrum_of_proteins(data_folder):
     X = SpectrumFeatures(4, normalize=False).fit_transform(train)
     assert X.shape == (7700, 157_292)
     assert X.sum() == sum(max(0, len(text) - 3) for text in train)
+
+
+def test_keys_are_of_machine_size():
+    letters = Letters(np.array([0, 7]), np.array([0, 2]))
+    block = substrings.Block(letters, n_kinds=2**20, max_gaps=0)
+    shorter = substrings.Occurrences(0, np.array([5_000, 0], dtype=np.int32))
+    assert block.extend([shorter], 2)[0].numbers.tolist() == [5_000 * 2**20 + 7]

@@ -174,6 +174,18 @@ def test_forms_of_rows(form):
     assert kernel(rows)[1].tolist() == [0, 0, 0]
 
 
+def test_strings_reach_from_their_first_letter_to_their_last():
+    rows = sparse.csr_array(np.array([[0, 0, 5, 0, 6, 5, 0], [9, 9, 9, 9, 9, 9, 9]]))
+    rows.data[-7:] = 0
+    read = to_strings(rows)
+    assert read.ends.tolist() == [0, 4, 4]
+    assert read.letters.tolist() == [0, -1, 1, 0]
+    assert read.kind_ends.tolist() == [0, 2, 2]
+    assert read.kinds.tolist() == [5, 6]
+    assert read.place_ends.tolist() == [0, 2, 3]
+    assert read.places.tolist() == [0, 3, 2]
+
+
 def test_the_order_of_entries_does_not_matter():
     tidy = codes(["abc"])
     messy = sparse.csr_array(

@@ -224,7 +224,7 @@ def test_start_at_the_optimum_takes_no_pass(form, many_parts):
         "gram": lambda: GramRows(lambda members: K[members], K.diagonal(), 1e6),
     }[form]
     solution = binary.solve(case.problem(items()), EXACT)
-    again = binary.solve(case.problem(items()), EXACT, start=solution)
+    again = binary.solve(case.problem(items()), EXACT, start=solution.alpha)
     assert again.converged
     assert len(again.history) == 1
     np.testing.assert_array_equal(again.alpha, solution.alpha)
@@ -237,7 +237,7 @@ def test_start_from_another_cost_reaches_the_optimum(factor):
     case = toy("dag")
     start = binary.solve(case.problem(), EXACT)
     other = case._replace(costs=factor * case.costs, weight=case.weight[::-1])
-    solution = binary.solve(other.problem(), EXACT, start=start)
+    solution = binary.solve(other.problem(), EXACT, start=start.alpha)
     assert solution.converged
     best = reference.primal_optimum(other.instance(), case.X)[0]
     assert solution.certificate.primal == pytest.approx(best, rel=2e-6)
@@ -248,7 +248,7 @@ def test_start_is_cut_off_at_the_costs():
     case = toy("tree")
     instance = case.instance()
     nothing = replace(EXACT, max_iter=0)
-    much = replace(binary.solve(case.problem(), nothing), alpha=np.full(case.Y.shape, 100.0))
+    much = np.full(case.Y.shape, 100.0)
     solution = binary.solve(case.problem(), nothing, start=much)
     np.testing.assert_array_equal(solution.alpha, instance.costs)
     W = case.X.T @ reference.coefficients(instance, instance.costs)
@@ -259,7 +259,7 @@ def test_start_is_left_as_it_was():
     case = toy()
     start = binary.solve(case.problem(), Options(tol=0.1, dtype="float64"))
     W, alpha = start.W.copy(), start.alpha.copy()
-    binary.solve(case.problem(), EXACT, start=start)
+    binary.solve(case.problem(), EXACT, start=start.alpha)
     np.testing.assert_array_equal(start.W, W)
     np.testing.assert_array_equal(start.alpha, alpha)
 
@@ -268,7 +268,7 @@ def test_start_near_the_optimum_takes_fewer_passes():
     case = toy("dag", 100.0)
     cold = binary.solve(case.problem(), EXACT)
     near = case._replace(costs=1.01 * case.costs)
-    warm = binary.solve(near.problem(), EXACT, start=cold)
+    warm = binary.solve(near.problem(), EXACT, start=cold.alpha)
     assert warm.converged
     assert len(warm.history) < len(cold.history)
 
@@ -412,7 +412,7 @@ from tests.reference.binary_svm import toy
 options = Options(tol=1e-8, stop="gap", dtype="float64")
 problem = toy("dag", n=8).problem()
 solution = binary.solve(problem, options)
-again = binary.solve(problem, options, start=solution)
+again = binary.solve(problem, options, start=solution.alpha)
 print(json.dumps([solution.W.tolist(), again.W.tolist(), list(solution.certificate)]))
 """
 

@@ -181,11 +181,30 @@ def test_contradictions_are_noticed_and_a_ridge_softens_them(kind, report_every,
     assert not soft.is_hopeless
 
 
+def test_a_round_in_which_steps_differ_in_size():
+    case = flat_case([[1.0], [1.0]], [0, 1], 2)
+    loss = category_loss(np.array([[0.0, 1.0], [2.0, 0.0]]), case.loss.taxonomy)
+    found = solve(case._replace(loss=loss).problem(), MinOverOptions(report_every=1))
+    # Steps for the items 0, 1, 0, and then for item 0 as in the beginning.
+    assert found.is_hopeless
+    assert found.n_iter == 4
+    assert found.duals.beta.tolist() == [3, 1]
+
+
 def test_rounds_are_not_seen_where_there_is_progress():
     case = separable_sets("dag")
     often = solve(case.problem(), MinOverOptions(margin=50.0, report_every=1))
     assert often.converged
     assert_same(often, solve(case.problem(), MinOverOptions(margin=50.0)))
+
+
+def test_the_last_step_that_is_allowed_may_satisfy():
+    given = separable_sets("dag").problem()
+    found = solve(given, MinOverOptions())
+    last = solve(given, MinOverOptions(max_iter=found.n_iter))
+    assert last.converged
+    assert_same(last, found)
+    assert not solve(given, MinOverOptions(max_iter=found.n_iter - 1)).converged
 
 
 def test_what_cannot_be_separated_ends_at_the_limit():
