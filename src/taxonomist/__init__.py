@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from taxonomist import datasets, evaluation, kernels, losses, metrics, plots
+    from taxonomist import datasets, evaluation, features, kernels, losses, metrics, plots
     from taxonomist.models import (
         CoupledBinarySVC,
         HierarchicalPerceptron,
@@ -26,6 +26,7 @@ _HOMES = {
     "Taxonomy": "taxonomist.taxonomy",
     "datasets": "taxonomist.datasets",
     "evaluation": "taxonomist.evaluation",
+    "features": "taxonomist.features",
     "kernels": "taxonomist.kernels",
     "losses": "taxonomist.losses",
     "metrics": "taxonomist.metrics",
@@ -41,6 +42,7 @@ __all__ = [
     "__version__",
     "datasets",
     "evaluation",
+    "features",
     "kernels",
     "losses",
     "metrics",

@@ -48,10 +48,14 @@ def test_help_answers_in_under_half_a_second():
 @pytest.mark.parametrize(
     "name",
     [
+        "CoupledBinarySVC",
+        "HierarchicalPerceptron",
+        "HierarchicalRankingSVC",
         "HierarchicalSVC",
         "Taxonomy",
         "datasets",
         "evaluation",
+        "features",
         "kernels",
         "losses",
         "metrics",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taxonomist._threads import n_threads
 from taxonomist.compiled.strings import CHUNK, Strings, write_gapped, write_own
 
 if TYPE_CHECKING:
@@ -123,7 +124,9 @@ class GappedKernel:
             write_gapped(left, right, powers, lengths, rows, is_symmetric, values)
 
         self._run(fill, len(values))
-        return values + np.triu(values, 1).T if is_symmetric else values
+        if is_symmetric:
+            values += np.triu(values, 1).T
+        return values
 
     def _own(self, strings: Strings) -> Floats:
         """Return the value of every string with itself, not normalised."""
@@ -154,7 +157,7 @@ class GappedKernel:
         """Work through all rows, a few at a time, in threads."""
         starts = range(0, n_rows, ROWS_AT_A_TIME)
         parts = [(start, min(start + ROWS_AT_A_TIME, n_rows)) for start in starts]
-        with ThreadPoolExecutor(_n_threads(self.n_jobs)) as pool:
+        with ThreadPoolExecutor(n_threads(self.n_jobs)) as pool:
             list(pool.map(work, parts))
 
 
@@ -225,13 +228,3 @@ def _ends(lengths: Codes) -> Codes:
     ends = np.zeros(len(lengths) + 1, dtype=np.intp)
     np.cumsum(lengths, out=ends[1:])
     return ends
-
-
-def _n_threads(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` means: for None all cores, below 0 counted back."""
-    import joblib
-
-    cores = int(joblib.cpu_count())
-    if n_jobs is None:
-        return cores
-    return max(1, cores + 1 + n_jobs if n_jobs < 0 else n_jobs)

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from taxonomist._threads import n_threads
 from taxonomist.errors import NotSeparableError
 from taxonomist.models.scoring import AttributeModel
-from taxonomist.models.targets import n_threads
 from taxonomist.solvers.solution import Options
 
 if TYPE_CHECKING:

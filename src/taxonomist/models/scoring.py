@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from taxonomist._threads import n_threads
 from taxonomist.errors import LabelError, closest
 from taxonomist.inference.best import LinearScores
 from taxonomist.kernels import PairwiseKernel, resolve_gamma
 from taxonomist.models.explanation import Explanation, NodePart
-from taxonomist.models.targets import n_threads
 from taxonomist.solvers.problem import FeatureRows, GramRows
 
 if TYPE_CHECKING:

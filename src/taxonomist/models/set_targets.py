@@ -135,9 +135,9 @@ class SetTargets:
             column = {
                 label: self.categories.ids[c] for c, label in enumerate(self.classes.tolist())
             }
-            unknown = [label for item in sets for label in item if label not in column]
+            unknown = dict.fromkeys(label for item in sets for label in item if label not in column)
             if unknown:
-                raise LabelError(f"{some(unknown)} in y are not among the classes of the model.")
+                raise LabelError(f"Not among the classes of the model: {some(list(unknown))} in y.")
             y = [[column[label] for label in item] for item in sets]
         return self.categories.encode_sets(y)
 

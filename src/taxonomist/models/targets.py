@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import joblib
 import numpy as np
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -72,11 +71,3 @@ def item_costs(C: float, sample_weight: Any, X: Any) -> Floats:
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     costs: Floats = np.where(weights > 0, C, 0.0) if np.isinf(C) else C * weights
     return costs
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` means: for None all cores, below 0 counted back."""
-    cores = int(joblib.cpu_count())
-    if n_jobs is None:
-        return cores
-    return max(1, cores + 1 + n_jobs if n_jobs < 0 else n_jobs)

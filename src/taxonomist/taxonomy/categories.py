@@ -85,7 +85,9 @@ class Categories:
         columns = self._column_of[Y.indices]
         if (columns < 0).any():
             raise LabelError(self._not_a_category(Y.indices[columns < 0], name))
-        return csr_array((Y.data, columns, Y.indptr), shape=(Y.shape[0], len(self)))
+        found = csr_array((Y.data, columns, Y.indptr), shape=(Y.shape[0], len(self)))
+        found.sort_indices()
+        return found
 
     def decode(self, columns: Codes) -> Any:
         """Return the ids of columns as an array of strings."""
