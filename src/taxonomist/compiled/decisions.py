@@ -165,14 +165,12 @@ def split_items(
         middle[i], side[i], reach[i] = highest, 1.0, 0.0
         for j in range(1, m + 1):
             errors += n_gap[j - 1] - 1
-            below = top[j] if j == m else max(top[j], own[j])
-            width = 0.0 if below == -np.inf else own[j - 1] - below
-            if width == 0.0 and below > -np.inf:
-                continue
+            # Below the j-th own score; if no other is there, the next j has fewer errors.
+            width = own[j - 1] - top[j] if n_gap[j] else 0.0
             if errors < fewest or (errors == fewest and width > widest):
                 fewest, widest = errors, width
                 middle[i] = own[j - 1] - width / 2
-                side[i] = -1.0 if below == -np.inf else 0.0
+                side[i] = 0.0 if n_gap[j] else -1.0
                 reach[i] = width / 2
 
 

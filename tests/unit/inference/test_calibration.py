@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
+from scipy.special import expit
 
 from taxonomist.compiled import decisions
 from taxonomist.errors import LabelError
@@ -94,6 +95,20 @@ def test_equal_scores_have_no_slope():
         slope, offset = sigmoid(np.full(10, score), np.arange(10) < 3)
         assert slope == 0
         assert offset == pytest.approx(np.log(4 / 8))
+
+
+def test_outliers_do_not_throw_the_search_off():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(150) < 0.03
+        scores = rng.standard_cauchy(150) + 50 * truth
+        slope, offset = sigmoid(scores, truth)
+        n_true, n_false = truth.sum(), (~truth).sum()
+        target = np.where(truth, (n_true + 1) / (n_true + 2), 1 / (n_false + 2))
+        error = expit(slope * scores + offset) - target
+        # Where the cross-entropy is least, its derivatives vanish.
+        assert error.sum() == pytest.approx(0, abs=1e-4)
+        assert error @ scores / scores.std() == pytest.approx(0, abs=1e-4)
 
 
 def test_extreme_scores():

@@ -125,6 +125,15 @@ def test_limits_are_part_of_the_tuning():
     assert by_default.thresholds[0] == rules[1].thresholds[0]
 
 
+def test_what_the_upper_limit_cuts_off_does_not_count():
+    # The first item's second category would pay for the second item's wrong one, if it could.
+    scores, truth = np.array([[3.0, 1.0], [2.0, 0.0]]), np.array([[1, 1], [0, 0]]) > 0
+    rule = Threshold(calibrated=False).fit(one_block(scores), csr_array(truth), (0, 1))
+    assert rule.thresholds[0] == 2.5
+    rule = Threshold(calibrated=False).fit(one_block(scores), csr_array(truth), (0, 2))
+    assert rule.thresholds[0] == 0.5
+
+
 def test_equal_scores_leave_all_or_nothing():
     scores = np.zeros((4, 3))
     for truth, expected in ((np.ones((4, 3)), True), (np.zeros((4, 3)), False)):
