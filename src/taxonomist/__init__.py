@@ -11,7 +11,10 @@ if TYPE_CHECKING:
         CoupledBinarySVC,
         HierarchicalPerceptron,
         HierarchicalRankingSVC,
+        HierarchicalRLS,
         HierarchicalSVC,
+        NodeSVC,
+        TopDownSVC,
     )
     from taxonomist.taxonomy import Taxonomy
 
@@ -21,9 +24,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "CoupledBinarySVC": "taxonomist.models",
     "HierarchicalPerceptron": "taxonomist.models",
+    "HierarchicalRLS": "taxonomist.models",
     "HierarchicalRankingSVC": "taxonomist.models",
     "HierarchicalSVC": "taxonomist.models",
+    "NodeSVC": "taxonomist.models",
     "Taxonomy": "taxonomist.taxonomy",
+    "TopDownSVC": "taxonomist.models",
     "datasets": "taxonomist.datasets",
     "evaluation": "taxonomist.evaluation",
     "features": "taxonomist.features",
@@ -36,9 +42,12 @@ _HOMES = {
 __all__ = [
     "CoupledBinarySVC",
     "HierarchicalPerceptron",
+    "HierarchicalRLS",
     "HierarchicalRankingSVC",
     "HierarchicalSVC",
+    "NodeSVC",
     "Taxonomy",
+    "TopDownSVC",
     "__version__",
     "datasets",
     "evaluation",

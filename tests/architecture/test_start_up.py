@@ -50,9 +50,12 @@ def test_help_answers_in_under_half_a_second():
     [
         "CoupledBinarySVC",
         "HierarchicalPerceptron",
+        "HierarchicalRLS",
         "HierarchicalRankingSVC",
         "HierarchicalSVC",
+        "NodeSVC",
         "Taxonomy",
+        "TopDownSVC",
         "datasets",
         "evaluation",
         "features",

@@ -5,11 +5,17 @@ from __future__ import annotations
 from taxonomist.models.coupled_binary_svc import CoupledBinarySVC
 from taxonomist.models.hierarchical_perceptron import HierarchicalPerceptron
 from taxonomist.models.hierarchical_ranking_svc import HierarchicalRankingSVC
+from taxonomist.models.hierarchical_rls import HierarchicalRLS
 from taxonomist.models.hierarchical_svc import HierarchicalSVC
+from taxonomist.models.node_svc import NodeSVC
+from taxonomist.models.top_down_svc import TopDownSVC
 
 __all__ = [
     "CoupledBinarySVC",
     "HierarchicalPerceptron",
+    "HierarchicalRLS",
     "HierarchicalRankingSVC",
     "HierarchicalSVC",
+    "NodeSVC",
+    "TopDownSVC",
 ]
