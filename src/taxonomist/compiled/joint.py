@@ -310,7 +310,7 @@ def judge(
         for a in range(duals.start[i], duals.start[i] + n_old):
             if duals.own[a] == y:
                 G[duals.other[a]] = 0.0
-        if problem.slack_per_pair:
+        if problem.slack_per_pair and problem.costs[i] > 0.0:
             highest_inactive = max(highest_inactive, highest_and_total(G)[0])
         add_violated(i, y, delta, max(lowest, 0.0), n_old, duals, room)
     if problem.slack_per_pair:

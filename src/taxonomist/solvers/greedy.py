@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 ACCURACY = 0.01
 JOINT_ACCURACY = 0.1
+ROUNDING = 1e-14
+"""Violations that are this part of the largest slack at the start cannot be told from rounding."""
 
 
 def solve(
@@ -110,11 +112,12 @@ class _State:
                 change = changes[[i]].toarray()[0]
                 greedy.spread(self.arrays.attributes, change, self.kernel_row(i), self.f)
         self._judge(np.arange(n_items))
+        self.rounding = ROUNDING * self.findings.slack.max(initial=0.0)
 
     def take_steps(self, n_steps: int, tol: float) -> bool:
         """Take so many steps; return False where no violation above ``tol`` can be lowered."""
         for _ in range(n_steps):
-            if self.findings.violation.max(initial=0.0) <= tol:
+            if self.findings.violation.max(initial=0.0) <= max(tol, self.rounding):
                 return False
             i = self._select()
             if not self._solve(i):
@@ -143,20 +146,34 @@ class _State:
         else:
             self._make_place(at, 1)
             self._judge(at, 1)
+            if not self.arrays.slack_per_pair:
+                self._drop_second_best(i)
+
+    def _drop_second_best(self, i: int) -> None:
+        """Take back a pair that has become active where an active one has a larger G."""
+        duals = self.store.duals
+        last = duals.size[i] - 1
+        joint.gradients_from_scores(i, self.f[i], duals, self.scratch)
+        if duals.beta[duals.start[i] + last] == 0.0:
+            best = self.scratch.G[:last].max(initial=-np.inf)
+            duals.size[i] -= best >= self.scratch.G[last]
 
     def _solve(self, i: int) -> bool:
         """Solve the QP over the active pairs of an item; return whether anything changed."""
         duals, scratch = self.store.duals, self.scratch
         joint.gradients_from_scores(i, self.f[i], duals, scratch)
         tol = ACCURACY * self.findings.violation[i]
-        _, gain = joint.solve_active(self.arrays, i, duals, scratch, tol)
+        at = slice(duals.start[i], duals.start[i] + duals.size[i])
+        before = duals.beta[at].copy()
+        joint.solve_active(self.arrays, i, duals, scratch, tol)
+        has_moved = bool((duals.beta[at] != before).any())
         kernel = self.kernel_row(i)
         greedy.spread(self.arrays.attributes, scratch.change, kernel, self.f)
         scratch.change[:] = 0.0
         touched = kernel != 0.0
         touched[i] = True
         self._judge(np.flatnonzero(touched))
-        return gain > 0.0
+        return has_moved
 
     def _judge(self, items: Codes, most_new: int = 0) -> None:
         """Bring the findings about items up to their scores."""

@@ -101,8 +101,9 @@ def certify(problem: JointProblem, findings: Findings) -> Certificate:
     """
     squared = float(findings.quadratic.sum())
     dual = float(findings.linear.sum()) - squared / 2
-    if np.isinf(problem.costs).any():
-        margin = float(findings.margin.min(initial=np.inf))
+    hard = np.isinf(problem.costs)
+    if hard.any():
+        margin = float(findings.margin[hard].min())
         primal = squared / 2 / margin**2 if margin > 0 else np.inf
     else:
         primal = squared / 2 + float(problem.costs @ findings.slack)
