@@ -19,9 +19,9 @@ TEXT = "parent,child,name\na,b,Ä\n"
     [
         ("t.csv", TEXT.encode()),
         ("t.CSV", TEXT.encode("utf-8-sig")),
-        ("t.csv.gz", gzip.compress(TEXT.encode())),
-        ("T.CSV.GZ", gzip.compress(TEXT.encode())),
-        ("t.csv", gzip.compress(TEXT.encode())),
+        ("t.csv.gz", gzip.compress(TEXT.encode(), mtime=0)),
+        ("T.CSV.GZ", gzip.compress(TEXT.encode(), mtime=0)),
+        ("t.csv", gzip.compress(TEXT.encode(), mtime=0)),
         ("t.csv.gz", TEXT.encode()),
         ("t.txt", TEXT.encode()),
     ],
