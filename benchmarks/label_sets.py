@@ -36,6 +36,7 @@ PLAN = {
         "perceptron": 1,
         "perceptron_flat": 1,
     },
+    "Enron_corr": {"one_vs_rest": 1, "ranking": 1, "coupled": 1, "coupled_flat": 1},
     "us-patents-ipc": {
         "one_vs_rest": 1,
         "ranking": 1,
@@ -43,8 +44,7 @@ PLAN = {
         "coupled": 1,
         "coupled_flat": 1,
     },
-    "cellcycle_GO": {"ranking": 1, "coupled": 1, "coupled_flat": 1},
-    "Enron_corr": {"one_vs_rest": 1, "ranking": 1, "coupled": 1, "coupled_flat": 1},
+    "cellcycle_GO": {"coupled": 1, "coupled_flat": 1, "ranking": 1},
 }
 
 ALL_RULES = ("reuters21578", "Enron_corr")
