@@ -197,7 +197,7 @@ def of_ranking(problem: dict[str, Any], model: Any) -> dict[str, float]:
 def as_indicator(y: Any, taxonomy: Any) -> Any:
     """Return label sets as a matrix over the leaves."""
     column = {taxonomy.nodes[code]: c for c, code in enumerate(np.flatnonzero(taxonomy.is_leaf))}
-    table = np.zeros((len(y), len(column)), dtype=np.int8)
+    table = np.zeros((len(y), len(column)), dtype=np.int64)
     for i, labels in enumerate(y):
         table[i, [column[label] for label in labels if label in column]] = 1
     return table

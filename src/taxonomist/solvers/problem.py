@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 LEAST_MARGIN = 1e-5
 """Items that can only be separated by a smaller margin count as not separable."""
 
-TABULATED_CATEGORIES = 2_000
-"""Up to so many categories a table of losses (32 MB), and one of products of attributes, is quicker
-than computing each when it is needed."""
+TABULATED_CATEGORIES = 5_000
+"""Up to so many categories a table of losses, and one of products of attributes (200 MB each), is
+quicker than computing each when it is needed."""
 
 BLOCK = 256
 """Items whose rows of the Gram matrix are computed at once."""
