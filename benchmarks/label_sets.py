@@ -44,7 +44,7 @@ PLAN = {
         "coupled": 1,
         "coupled_flat": 1,
     },
-    "cellcycle_GO": {"coupled": 1, "coupled_flat": 1, "ranking": 1},
+    "cellcycle_GO": {"ranking": 1, "coupled": 1},
 }
 
 ALL_RULES = ("reuters21578", "Enron_corr")
