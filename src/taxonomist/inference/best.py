@@ -76,6 +76,14 @@ class LinearScores:
             block = slice(start, start + size)
             yield block, self.all(X[block])
 
+    def apply(self, function: Callable[[Any], Any], X: Any, out: Any) -> None:
+        """Write what a function makes of the scores of attributes, one row of ``out`` an item."""
+
+        def work(block: slice) -> None:
+            out[block] = function(self.of_attributes(X[block]))
+
+        self._run(work, X.shape[0])
+
     def of_attributes(self, X: Any) -> Any:
         """Return <w_z, x> for all items and attributes, dense."""
         rows = self.rows(X)

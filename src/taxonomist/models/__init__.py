@@ -7,6 +7,7 @@ from taxonomist.models.hierarchical_perceptron import HierarchicalPerceptron
 from taxonomist.models.hierarchical_ranking_svc import HierarchicalRankingSVC
 from taxonomist.models.hierarchical_rls import HierarchicalRLS
 from taxonomist.models.hierarchical_svc import HierarchicalSVC
+from taxonomist.models.max_margin_markov_classifier import MaxMarginMarkovClassifier
 from taxonomist.models.node_svc import NodeSVC
 from taxonomist.models.top_down_svc import TopDownSVC
 
@@ -16,6 +17,7 @@ __all__ = [
     "HierarchicalRLS",
     "HierarchicalRankingSVC",
     "HierarchicalSVC",
+    "MaxMarginMarkovClassifier",
     "NodeSVC",
     "TopDownSVC",
 ]

@@ -53,10 +53,15 @@ class SetAnswers(ClassifierMixin):
         targets = self._targets
         if targets.is_single:
             return self.classes_[self._best_columns(X)]
+        return self._in_columns(self._closed_sets(X))
+
+    def _in_columns(self, sets: CSR) -> Any:
+        """Return sets of nodes, (n_items, n_nodes), as the indicator matrix of an answer."""
+        targets = self._targets
         columns = targets.columns
         if columns is None:
             columns = targets.categories.taxonomy.codes(targets.categories.ids)
-        chosen = self._closed_sets(X)[:, columns].astype(np.int64)
+        chosen = sets[:, columns].astype(np.int64)
         return chosen.toarray() if targets.is_dense else chosen
 
     def predict_labels(self, X: Any) -> list[list[Any]]:

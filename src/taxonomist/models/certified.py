@@ -44,7 +44,7 @@ class CertifiedModel(AttributeModel):
         for name, number in (("tol", self.tol), ("max_iter", self.max_iter)):
             if not number > 0:
                 raise ValueError(f"{name} must be above 0. Got {number!r}.")
-        if self.constant and self.kernel != "linear":
+        if self._constant and self.kernel != "linear":
             raise ValueError("A constant feature needs kernel='linear'; others have coef0.")
 
     def _check_word(self, name: str, allowed: tuple[str, ...]) -> None:

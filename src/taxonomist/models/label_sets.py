@@ -82,7 +82,7 @@ class LabelSetModel(SetAnswers, AttributeModel):
             If a label is not in the taxonomy.
         """
         self._check_parameters()
-        decision_rule(self.decision)
+        self._check_decision()
         X = self._validate(X, reset=True)
         targets = SetTargets.from_labels(self.taxonomy, y, X)
         costs = self._costs(sample_weight, X)
@@ -94,6 +94,10 @@ class LabelSetModel(SetAnswers, AttributeModel):
         self._targets = targets.select(np.arange(0))
         self._tune(X, targets, costs)
         return self
+
+    def _check_decision(self) -> None:
+        """Refuse a decision rule that there is not."""
+        decision_rule(self.decision)
 
     def _tune(self, X: Any, targets: SetTargets, costs: Floats) -> None:
         """Fit the decision rule to the scores of held-out items."""
@@ -114,7 +118,8 @@ class LabelSetModel(SetAnswers, AttributeModel):
         An only item cannot be held out.
         """
         if X.shape[0] == 1:
-            yield np.arange(1), self._scores().all(X)
+            for _, scores in self._score_blocks(X):
+                yield np.arange(1), scores
             return
         folds = KFold(min(self.cv, X.shape[0]), shuffle=True, random_state=0)
         for train, test in folds.split(np.arange(X.shape[0])):
@@ -123,8 +128,12 @@ class LabelSetModel(SetAnswers, AttributeModel):
             inside = self._rows_of(X, train, train)
             start = self._start_of(train) if self._starts_held_out else None
             part._learn(inside, targets.select(train), costs[train], start)
-            for block, scores in part._scores().blocks(self._rows_of(X, test, train)):
+            for block, scores in part._score_blocks(self._rows_of(X, test, train)):
                 yield test[block], scores
+
+    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Floats]]:
+        """Yield blocks of items and what the decision rule is fitted to: scores of categories."""
+        return self._scores().blocks(X)
 
     def _rows_of(self, X: Any, items: Codes, train: Codes) -> Any:
         """Return some items, with a precomputed kernel their values with the training items."""

@@ -34,7 +34,7 @@ class AttributeModel(BaseEstimator):
     gamma: float | str
     degree: float
     coef0: float
-    constant: float
+    constant: float | None
     dtype: str
     cache_size: float
     n_jobs: int | None
@@ -45,12 +45,17 @@ class AttributeModel(BaseEstimator):
     _attributes: CSR
     _W: Any
 
+    @property
+    def _constant(self) -> float:
+        """The value of the constant feature, 0 for none."""
+        return self.constant or 0.0
+
     def _validate(self, X: Any, reset: bool) -> Any:
         """Return checked items, with the constant feature if there is one."""
         X = validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), order="C", reset=reset
         )
-        return _with_constant(X, self.constant) if self.constant else X
+        return _with_constant(X, self._constant) if self._constant else X
 
     def _items(self, X: Any, items: Codes) -> FeatureRows | GramRows:
         """Return the rows that solvers read, and remember what prediction needs."""
@@ -275,7 +280,7 @@ class AttributeModel(BaseEstimator):
     def intercept_(self) -> Any:
         """What the constant feature adds to the score of every category, (n_classes,)."""
         self._linear_weights("intercept_")
-        last = self._W[-1] * self.constant if self.constant else np.zeros(self._W.shape[1])
+        last = self._W[-1] * self._constant if self._constant else np.zeros(self._W.shape[1])
         return self._attributes @ last
 
     def _linear_weights(self, name: str) -> Any:

@@ -24,7 +24,7 @@ class Entries(NamedTuple):
     @classmethod
     def of(cls, duals: Duals) -> Entries:
         """Return the active variables of all items."""
-        at = _ranges(duals.start, duals.size)
+        at = ranges(duals.start, duals.size)
         item = np.repeat(np.arange(len(duals.size)), duals.size)
         return cls._make([item, *(table[at] for table in duals[3:])])
 
@@ -54,7 +54,7 @@ def positive(duals: Duals) -> Duals:
 def of_items(duals: Duals, items: Codes) -> Duals:
     """Return the variables of some items, in their order; those of unknown items are zero."""
     known = items[items < len(duals.size)]
-    at = _ranges(duals.start[known], duals.size[known])
+    at = ranges(duals.start[known], duals.size[known])
     to = np.repeat(np.flatnonzero(items < len(duals.size)), duals.size[known])
     return Entries._make([to, *(table[at] for table in duals[3:])]).stored(len(items))
 
@@ -94,14 +94,14 @@ class DualStore:
             duals = Duals._make([*duals[:3], *grown])
         size = duals.size[items]
         for table in duals[3:]:
-            table[_ranges(start, size)] = table[_ranges(duals.start[items], size)]
+            table[ranges(start, size)] = table[ranges(duals.start[items], size)]
         duals.start[items] = start
         duals.room[items] = room
         self.duals = duals
         self.largest_room = max(self.largest_room, int(room.max()))
 
 
-def _ranges(start: Codes, size: Codes) -> Codes:
+def ranges(start: Codes, size: Codes) -> Codes:
     """Return start, start + 1, ..., ``size`` of them, for each pair, one after another."""
     ends = np.cumsum(size)
     return np.repeat(start - ends + size, size) + np.arange(int(size.sum()))

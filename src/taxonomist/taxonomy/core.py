@@ -172,6 +172,17 @@ class Taxonomy(Graph):
         """
         return edit.collapse_chains(self, keep)
 
+    def spanning_tree(self, parents: Mapping[str, str] | None = None) -> Taxonomy:
+        """Return a tree of the same nodes, in which each keeps one of its parents.
+
+        Parameters
+        ----------
+        parents
+            The parent to keep, by node. By default the deepest one, so that a node keeps as many
+            ancestors as it can; of several, the first.
+        """
+        return edit.spanning_tree(self, parents)
+
     def with_terminals(self, ids: Iterable[str]) -> Taxonomy:
         """Return the taxonomy in which interior nodes used as categories have a terminal child.
 

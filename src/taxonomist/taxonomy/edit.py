@@ -64,6 +64,23 @@ def collapse_chains(taxonomy: Taxonomy, keep: Iterable[str] = ()) -> Taxonomy:
     return _copy(taxonomy, edges, [taxonomy.nodes[code] for code in np.flatnonzero(stays)])
 
 
+def spanning_tree(taxonomy: Taxonomy, parents: Mapping[str, str] | None) -> Taxonomy:
+    """Return the taxonomy in which every node has one of its parents."""
+    chosen = dict(parents or {})
+    for node, parent in chosen.items():
+        if parent not in taxonomy.parents(node):
+            raise TaxonomyError(
+                f"{parent!r} is no parent of {node!r}; those are {some(taxonomy.parents(node))}."
+            )
+    edges = []
+    for code in range(1, taxonomy.n_nodes):
+        node, (start, end) = taxonomy.nodes[code], taxonomy.parent_indptr[code : code + 2]
+        above = taxonomy.parent_indices[start:end]
+        deepest = taxonomy.nodes[above[np.argmax(taxonomy.depths[above])]]
+        edges.append((chosen.get(node, deepest), node))
+    return _copy(taxonomy, edges, list(taxonomy.nodes))
+
+
 def with_terminals(taxonomy: Taxonomy, ids: Iterable[str]) -> Taxonomy:
     """Return the taxonomy with a terminal child for each interior node among ``ids``."""
     interior = [node for node in dict.fromkeys(ids) if not taxonomy.is_leaf[taxonomy.code(node)]]

@@ -1,0 +1,89 @@
+"""The arrays that the loops of the Markov tree work on; see ``taxonomist.compiled.markov``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from taxonomist._typing import Codes, Floats
+from taxonomist.compiled.arrays import Labels, Rows
+
+EVERYWHERE, NOWHERE = -1, -2
+"""Owners of features that are not tied to one node: those of all nodes, and those of none."""
+
+
+class Tree(NamedTuple):
+    """A tree whose nodes are in one of a few states, and what the states cost and mean.
+
+    State 0 is a negative microlabel, the others are positive. Below a parent in state a, a node
+    with microlabel 1 is in state ``up[a]``. Its weights for microlabel u are column
+    ``stride (j - first) + code[a, u]`` of W, unless ``code[a, u]`` is negative.
+    """
+
+    parent: Codes  # (n_nodes,)  of the root: itself; parents come before their children
+    up: Codes  # (n_states,)
+    code: Codes  # (n_states, 2)
+    stride: int
+    first: int  # the first node that has weights
+    n_root_states: int
+    loss: Floats  # (4, n_nodes, n_states, 2)  by the true microlabels 2 y_pa + y_j; -inf: forbidden
+
+
+class TreeProblem(NamedTuple):
+    """The arrays of a problem; ``row_of[i]`` is the row of item i."""
+
+    rows: Rows
+    row_of: Codes  # (n_items,)
+    labels: Labels  # positive nodes
+    costs: Floats  # (n_items,)  C_i
+    norms: Floats  # (n_items,)  k(x_i, x_i) without local features
+    owner: Codes  # (n_features,)  node of each local feature; (0,): all features are global
+    tree: Tree
+    is_signed: bool  # whether slacks may be negative
+    dual_form: bool
+
+
+class Columns(NamedTuple):
+    """Labellings with dual variables: those of item i are ``size[i]`` entries from ``start[i]`` on.
+
+    Labelling c differs from the true one by ``n_codes[c]`` codes from ``begin[c]`` on: z + 1 for a
+    column z of W that it uses in addition, -(z + 1) for one that it does not use.
+    """
+
+    start: Codes  # (n_items,)
+    room: Codes  # (n_items,)
+    size: Codes  # (n_items,)
+    code_start: Codes  # (n_items,)
+    code_room: Codes  # (n_items,)
+    code_size: Codes  # (n_items,)
+    begin: Codes  # (n_labellings,)
+    n_codes: Codes  # (n_labellings,)
+    alpha: Floats  # (n_labellings,)
+    loss: Floats  # (n_labellings,)  ℓ(y_i, y)
+    codes: Any  # (n_codes,)
+
+
+class Found(NamedTuple):
+    """What a look at each item finds."""
+
+    slack: Floats  # (n_items,)  ξ_i
+    violation: Floats  # (n_items,)  max G - min G over labellings with a positive dual variable
+    linear: Floats  # (n_items,)  Σ_y α_iy ℓ(y_i, y)
+    quadratic: Floats  # (n_items,)  Σ_y α_iy <w, Δφ_iy>; sums to ||w||²
+
+
+class Space(NamedTuple):
+    """Room for one item."""
+
+    truth: Any  # (n_nodes,)  true microlabels; 0 between items
+    score: Any  # (n_codes,)  <w_z, x_i>
+    norm: Floats  # (n_codes,)  k(x_i, x_i), local features included
+    worth: Floats  # (n_nodes, n_states, 2)  loss plus score of a node, by its parent's state
+    value: Floats  # (n_nodes, n_states)  best sum below a node in that state
+    extra: Floats  # (n_nodes, n_states)  what a difference somewhere below costs at the least
+    where: Codes  # (n_nodes, n_states)  the child at or below which that is
+    state: Any  # (n_nodes,)  the labelling found
+    differs: Any  # (n_nodes,)  whether a difference is still wanted below
+    mark: Floats  # (n_codes,)  0 between steps
+    used: Codes  # (n_codes,)  columns of W that a step or a visit changes
+    step: Floats  # (n_codes,)
+    change: Floats  # (n_codes,)  what x_i is multiplied by and added to W; 0 between items

@@ -1,0 +1,128 @@
+"""Parts of ``MaxMarginMarkovClassifier``: trees, local features, and where learning starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.compiled.markov_arrays import EVERYWHERE
+from taxonomist.errors import TaxonomyError, some
+from taxonomist.solvers.labelling_store import packed, within
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.compiled.markov_arrays import Columns, Tree
+    from taxonomist.solvers.markov_problem import MarkovProblem
+    from taxonomist.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where learning ended, from which it may start again.
+
+    Attributes
+    ----------
+    tree, slack
+        Of the problem that was solved.
+    items
+        Which items of the fit it was about, ascending.
+    labels
+        Their labellings.
+    columns
+        Their labellings with dual variables.
+    """
+
+    tree: Tree
+    slack: str
+    items: Codes
+    labels: CSR
+    columns: tuple[Columns, ...]
+
+    def of(self, items: Codes) -> Start:
+        """Return the start of some items of the fit, which are then numbered anew."""
+        place = np.searchsorted(self.items, items)
+        known = place < len(self.items)
+        known[known] = self.items[place[known]] == items[known]
+        kept = place[known]
+        columns = tuple(packed(part, kept) for part in self.columns)
+        return replace(self, items=np.flatnonzero(known), labels=self.labels[kept], columns=columns)
+
+    def at(self, problem: MarkovProblem, items: Codes) -> tuple[Columns, ...] | None:
+        """Return dual variables of a problem of some items: of those whose labels are the same."""
+        tree = problem.tree
+        if self.slack != problem.slack or not (
+            np.array_equal(self.tree.parent, tree.parent)
+            and np.array_equal(self.tree.up, tree.up)
+            and np.array_equal(self.tree.loss, tree.loss)
+        ):
+            return None
+        _, mine, theirs = np.intersect1d(self.items, items, assume_unique=True, return_indices=True)
+        is_same = np.diff((self.labels[mine] != problem.labels[theirs]).tocsr().indptr) == 0
+        place = np.full(len(items), len(self.items))
+        place[theirs[is_same]] = mine[is_same]
+        is_exact = problem.slack == "example_signed"
+        if is_exact and not (place < len(self.items)).all():
+            return None
+        return tuple(within(packed(part, place), problem.costs, is_exact) for part in self.columns)
+
+
+def check_tree(taxonomy: Taxonomy) -> None:
+    """Refuse a taxonomy in which a node has two parents, or that has no edge."""
+    if taxonomy.n_nodes == 1:
+        raise TaxonomyError(
+            "The taxonomy has a root and nothing else, so there is nothing to decide: give one "
+            "with at least one category below the root."
+        )
+    twice = np.flatnonzero(np.diff(taxonomy.parent_indptr) > 1)
+    if len(twice):
+        node = taxonomy.nodes[twice[0]]
+        raise TaxonomyError(
+            f"MaxMarginMarkovClassifier needs a tree, but {node!r} has the parents "
+            f"{some(taxonomy.parents(node))}. Give taxonomy.spanning_tree(), in which each node "
+            "keeps one of them, or take HierarchicalRankingSVC, CoupledBinarySVC, "
+            "HierarchicalPerceptron, NodeSVC or TopDownSVC, which work on DAGs."
+        )
+
+
+def feature_owners(taxonomy: Taxonomy, local_features: Any, n_features: int, n_all: int) -> Codes:
+    """Return the node that each feature is tied to, or ``EVERYWHERE``; (0,) if there are none.
+
+    ``n_all`` counts a constant feature too.
+    """
+    if not local_features:
+        return np.empty(0, dtype=np.intp)
+    owner = np.full(n_all, EVERYWHERE, dtype=np.intp)
+    for node, columns in local_features.items():
+        code = taxonomy.code(node)
+        if code == 0:
+            raise ValueError(f"Local features belong to a node below the root, not to {node!r}.")
+        if not isinstance(columns, slice):
+            columns = np.atleast_1d(np.asarray(columns))
+            if columns.dtype.kind not in "iu" or np.any(columns >= n_features):
+                raise ValueError(
+                    f"local_features of {node!r} must be numbers of columns of X, which has "
+                    f"{n_features}, or a slice. Got {columns.tolist()!r}."
+                )
+        places = np.arange(n_features)[columns]
+        if np.any(owner[places] != EVERYWHERE):
+            twice = places[owner[places] != EVERYWHERE][0]
+            raise ValueError(f"Column {twice} of X is a local feature of two nodes; give it one.")
+        owner[places] = code
+    return owner
+
+
+def global_norms(X: Any, owner: Codes) -> Floats:
+    """Return the squared lengths of items without their local features."""
+    shared = owner == EVERYWHERE
+    if hasattr(X, "indptr"):
+        squares = type(X)((X.data.astype(np.float64) ** 2, X.indices, X.indptr), shape=X.shape)
+        return np.asarray(squares @ shared.astype(np.float64)).ravel()
+    squares = np.asarray(X, dtype=np.float64)[:, shared] ** 2
+    return np.asarray(squares.sum(axis=1))
+
+
+def zero_loss(tree: Tree) -> Tree:
+    """Return the tree without losses, and with all labellings allowed."""
+    return tree._replace(loss=np.zeros_like(tree.loss))

@@ -1,0 +1,294 @@
+"""Dual block-coordinate ascent over items with working sets of labellings: the default.
+
+Problem       the problem of ``taxonomist.solvers.markov_problem``
+Dual          as there
+Notation      as there; S_i is the working set of item i, G_iy the gradient of the dual at α_iy
+Step          Item after item, in random order: the labelling with the largest G_iy, found by
+              dynamic programming, enters S_i; pairwise steps move weight within S_i and the
+              truth, from the smallest G_iy with α_iy > 0 to the largest, as far as the dual rises;
+              up to four labellings enter at a visit. Items without slack and dual variables sit out some
+              sweeps.
+Stopping      The certificate of a look at all items at fixed weights: duality gap, or the largest
+              difference of G_iy that a step could use. It is asked for when the sums over a sweep
+              suggest that it will do.
+Cost          Sweep O(nnz n_codes + n_items (n_nodes + |S_i| |codes of a labelling|)); memory
+              n_features x n_codes weights, plus the working sets: labellings are stored as what
+              sets them apart from the truth.
+Differences   The paper climbs in the space of marginals towards one labelling at a time; see
+              ``taxonomist.solvers.subspace``. Pairwise steps need several times fewer sweeps.
+References    [RSSS06, Eq. 1, 2], [RSSS06, Sec. 3.4]
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.compiled import markov
+from taxonomist.compiled.markov_arrays import Columns, Found
+from taxonomist.solvers.labelling_store import LabellingStore, no_columns, packed
+from taxonomist.solvers.solution import Certificate, Options, Pass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from taxonomist._typing import Codes, Floats
+    from taxonomist.compiled.markov_arrays import TreeProblem
+    from taxonomist.solvers.markov_problem import MarkovProblem
+
+DEFAULT = Options(stop="gap")
+SHARE = 0.2
+"""Items are solved to this part of the gap, shared out over them; a half or a tenth is slower."""
+HOPEFUL = 1.1
+"""A certificate is asked for where the estimate is at most this multiple of the tolerance."""
+
+
+@dataclass(frozen=True)
+class MarkovSolution:
+    """The weights, the labellings with dual variables, and the proof.
+
+    Attributes
+    ----------
+    W
+        Weights, (n_features, n_codes); in dual form coefficients, (n_items, n_codes).
+    columns
+        The labellings whose dual variables are positive; with a slack for each edge, those of each
+        part of the problem.
+    certificate
+        Bounds of the objective.
+    converged
+        Whether the certificate is as good as the options asked.
+    history
+        One entry a sweep.
+    """
+
+    W: Any
+    columns: tuple[Columns, ...]
+    certificate: Certificate
+    converged: bool
+    history: list[Pass] = field(default_factory=list)
+
+    def of_items(self, items: Codes) -> tuple[Columns, ...]:
+        """Return the labellings of some items, from which a similar problem may start."""
+        return tuple(packed(columns, items) for columns in self.columns)
+
+
+def solve(
+    problem: MarkovProblem,
+    options: Options,
+    callback: Callable[[Pass], Any] | None = None,
+    start: tuple[Columns, ...] | None = None,
+) -> MarkovSolution:
+    """Return the solution of a problem.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    options
+        Tolerance, limits, seed, threads.
+    callback
+        Called with each sweep; a true answer stops.
+    start
+        Labellings and dual variables of a similar problem to go on from.
+    """
+    if problem.slack == "edge":
+        return _solve_parts(problem, options, callback, start)
+    state = _State(problem, options, no_columns(problem.n_items) if start is None else start[0])
+    with ThreadPoolExecutor(options.n_threads) as pool:
+        for _ in range(options.max_iter):
+            state.sweep()
+            if state.estimate.reaches(replace(options, tol=HOPEFUL * options.tol)):
+                state.certify(pool)
+            wants_stop = state.record(callback)
+            if wants_stop or state.is_done():
+                break
+        if state.certificate is None:
+            state.certify(pool)
+            state.record(callback)
+    columns = packed(state.store.columns, np.arange(problem.n_items))
+    return MarkovSolution(state.W, (columns,), state.known, state.is_done(), state.history)
+
+
+class _State:
+    """Weights, labellings and what is known of them between sweeps."""
+
+    def __init__(self, problem: MarkovProblem, options: Options, start: Columns) -> None:
+        self.problem, self.options = problem, options
+        self.arrays = problem.arrays()
+        self.rng = np.random.default_rng(options.random_state)
+        self.started = perf_counter()
+        self.history: list[Pass] = []
+        dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
+        self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
+        self.space = markov.make_space(problem.tree, problem.n_codes, dtype)
+        self.store = LabellingStore(start, problem.n_nodes)
+        self.found = Found(*np.zeros((4, problem.n_items)))
+        self.rest = np.zeros(problem.n_items, dtype=np.intp)
+        self.calm = np.zeros(problem.n_items, dtype=np.intp)
+        self.dual = 0.0
+        self.tol = 0.0
+        self.certificate: Certificate | None = None
+        self.estimate = Certificate(np.inf, 0.0, np.inf, np.inf)
+        if len(start.alpha):
+            self._begin_from(start)
+
+    @property
+    def known(self) -> Certificate:
+        """The certificate, or else what it probably is."""
+        return self.certificate or self.estimate
+
+    def is_done(self) -> bool:
+        """Return whether the present point is certified to be good enough."""
+        return self.certificate is not None and self.certificate.reaches(self.options)
+
+    def sweep(self) -> None:
+        """Visit all items, and estimate how good the result is."""
+        self.certificate = None
+        for group in self.problem.items.groups(self.rng, self.problem.n_items):
+            arrays, done = self._at(group), 0
+            while done < len(group):
+                done, gain = markov.sweep(
+                    group,
+                    done,
+                    arrays,
+                    self.W,
+                    self.store.columns,
+                    self.store.end,
+                    self.space,
+                    self.found,
+                    self.tol,
+                    self.rest,
+                    self.calm,
+                )
+                self.dual += gain
+                if done < len(group):
+                    self.store.grow()
+        found = bounds(self.problem.costs, self.found)
+        primal = self.dual + found.primal - found.dual
+        self.estimate = with_gap(primal, self.dual, found.violation)
+        self._set_tolerance()
+
+    def certify(self, pool: ThreadPoolExecutor) -> None:
+        """Look at all items at fixed weights."""
+        for batch in self.problem.items.batches():
+            arrays = self._at(batch)
+            parts = np.array_split(batch, self.options.n_threads)
+            for job in [pool.submit(self._inspect, part, arrays) for part in parts]:
+                job.result()
+        self.rest[:] = 0
+        self.certificate = self.estimate = bounds(self.problem.costs, self.found)
+        self.dual = self.certificate.dual
+
+    def record(self, callback: Callable[[Pass], Any] | None) -> bool:
+        """Add a sweep to the history; return whether the callback wants to stop."""
+        known = self.known
+        entry = Pass(
+            seconds=perf_counter() - self.started,
+            primal=known.primal,
+            dual=known.dual,
+            violation=known.violation,
+            n_active=int(np.count_nonzero(self.store.columns.alpha)),
+            is_exact=self.certificate is not None,
+        )
+        self.history.append(entry)
+        return callback is not None and bool(callback(entry))
+
+    def _begin_from(self, start: Columns) -> None:
+        """Compute the weights and the dual value of the labellings to begin with."""
+        for batch in self.problem.items.batches():
+            markov.add_up(batch, self._at(batch), self.W, start, self.space)
+        with ThreadPoolExecutor(self.options.n_threads) as pool:
+            self.certify(pool)
+        self._set_tolerance()
+
+    def _at(self, group: Codes) -> TreeProblem:
+        return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
+
+    def _inspect(self, part: Codes, arrays: TreeProblem) -> None:
+        space = markov.make_space(self.problem.tree, self.problem.n_codes, self.W.dtype)
+        markov.inspect(part, arrays, self.W, self.store.columns, space, self.found)
+
+    def _set_tolerance(self) -> None:
+        """Solve items as exactly as the gap, shared out over them, deserves."""
+        total = float(self.problem.costs.sum())
+        known = self.known
+        share = SHARE * (known.primal - known.dual) / total if total > 0 else 0.0
+        if self.options.stop == "violation":
+            share = min(share, 0.5 * self.options.tol)
+        self.tol = max(share, float(np.finfo(self.W.dtype).eps))
+
+
+def bounds(costs: Floats, found: Found) -> Certificate:
+    """Return the bounds that follow from a look at every item."""
+    squared = float(found.quadratic.sum())
+    primal = squared / 2 + float(costs @ found.slack)
+    dual = float(found.linear.sum()) - squared / 2
+    return with_gap(primal, dual, float(found.violation.max(initial=0.0)))
+
+
+def with_gap(primal: float, dual: float, violation: float) -> Certificate:
+    """Return bounds with their relative difference; signed slacks can make the primal negative."""
+    size = max(abs(primal), abs(dual))
+    return Certificate(primal, dual, (primal - dual) / size if size > 0 else 0.0, violation)
+
+
+def _solve_parts(
+    problem: MarkovProblem,
+    options: Options,
+    callback: Callable[[Pass], Any] | None,
+    start: tuple[Columns, ...] | None,
+) -> MarkovSolution:
+    """Solve the problems of all edges, several at a time."""
+    parts = list(problem.parts())
+    starts = [None] * len(parts) if start is None else [(columns,) for columns in start]
+    alone = replace(options, n_threads=1)
+    with ThreadPoolExecutor(options.n_threads) as pool:
+        jobs = [
+            pool.submit(solve, part, alone, None, begin)
+            for (_, part), begin in zip(parts, starts, strict=True)
+        ]
+        solutions = [job.result() for job in jobs]
+    dtype = solutions[0].W.dtype
+    W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
+    for (columns, _), solution in zip(parts, solutions, strict=True):
+        W[:, columns] = solution.W
+    proofs = [solution.certificate for solution in solutions]
+    certificate = with_gap(
+        sum(proof.primal for proof in proofs),
+        sum(proof.dual for proof in proofs),
+        max(proof.violation for proof in proofs),
+    )
+    history = _joined([solution.history for solution in solutions])
+    if callback is not None:
+        for entry in history:
+            callback(entry)
+    return MarkovSolution(
+        W,
+        tuple(columns for solution in solutions for columns in solution.columns),
+        certificate,
+        all(solution.converged for solution in solutions),
+        history,
+    )
+
+
+def _joined(histories: list[list[Pass]]) -> list[Pass]:
+    """Return the history of a whole from those of its parts: each stays where it ended."""
+    joined = []
+    for k in range(max(map(len, histories))):
+        entries = [history[min(k, len(history) - 1)] for history in histories]
+        joined.append(
+            Pass(
+                seconds=sum(entry.seconds for entry in entries),
+                primal=sum(entry.primal for entry in entries),
+                dual=sum(entry.dual for entry in entries),
+                violation=max(entry.violation for entry in entries),
+                n_active=sum(entry.n_active for entry in entries),
+                is_exact=all(entry.is_exact for entry in entries),
+            )
+        )
+    return joined
