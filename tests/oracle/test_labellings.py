@@ -87,7 +87,7 @@ def test_temperature_is_the_most_likely(tree, seed):
     rows = all_labellings(parent)
     odds = np.exp(rows @ gains.T * 0.5)
     truth = np.array([rows[rng.choice(len(rows), p=column)] for column in (odds / odds.sum(0)).T])
-    found = Labellings(parent, is_category).fit_temperature(gains, truth)
+    found = Labellings(parent, is_category).fit_temperature(gains, truth, np.ones(len(gains)))
 
     def cost(temperature):
         scores = rows @ gains.T / temperature
@@ -102,8 +102,8 @@ def test_softmax_temperature():
     scores = rng.normal(size=(4000, 5))
     odds = np.exp(scores / 0.4)
     codes = np.array([rng.choice(5, p=row) for row in odds / odds.sum(axis=1, keepdims=True)])
-    assert fit_softmax(scores, codes) == pytest.approx(0.4, rel=0.1)
-    assert fit_softmax(np.zeros((3, 2)), np.zeros(3, dtype=int)) == 1.0
+    assert fit_softmax(scores, codes, np.ones(4000)) == pytest.approx(0.4, rel=0.1)
+    assert fit_softmax(np.zeros((3, 2)), np.zeros(3, dtype=int), np.ones(3)) == 1.0
 
 
 @settings(max_examples=30, deadline=None)
@@ -113,13 +113,10 @@ def test_odds_make_the_most_probable_labelling(tree, by):
     parent, is_category, gains = tree
     n_nodes = len(parent)
     rng = np.random.default_rng(n_nodes)
-    depth = np.zeros(n_nodes, dtype=np.intp)
-    for j in range(1, n_nodes):
-        depth[j] = depth[parent[j]] + 1
     model = Labellings(parent, is_category)
     seen = rng.normal(size=(30, n_nodes))
     truth = Labellings(parent, is_category).best(seen + rng.normal(size=seen.shape))
-    odds = NodeOdds.fit(model, seen, truth, depth, by)
+    odds = NodeOdds.fit(model, seen, truth, np.ones(30), by)
     z = odds.slopes * model.values(gains) + odds.offsets
     rows = all_labellings(parent)
     p = 1 / (1 + np.exp(-z))

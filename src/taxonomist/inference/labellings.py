@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import Bools, Codes, Floats
 
-SCALES = 1e-3, 1e3
-"""Between these the inverse temperature is looked for, in units of the mean size of a gain."""
+SCALES = 1e-2, 1e4
+"""Between these the inverse temperature is looked for, in units of the largest score."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,13 @@ class Labellings:
     parent: Codes
     is_category: Bools
     least: int = 0
+
+    def depths(self) -> Codes:
+        """Return the number of edges from the root to each node."""
+        depth = np.zeros(len(self.parent), dtype=np.intp)
+        for j in range(1, len(depth)):
+            depth[j] = depth[self.parent[j]] + 1
+        return depth
 
     def best(self, gains: Any) -> Bools:
         """Return the best labelling of each item that has enough labels.
@@ -92,7 +99,7 @@ class Labellings:
         )
         return found
 
-    def fit_temperature(self, gains: Any, truth: Bools) -> float:
+    def fit_temperature(self, gains: Any, truth: Bools, weights: Floats) -> float:
         """Return the temperature at which true labellings are the most probable.
 
         Parameters
@@ -102,10 +109,12 @@ class Labellings:
         truth
             Their labellings, (n_items, n_nodes). If a label is needed, those without one are left
             out.
+        weights
+            What each item counts.
         """
         if self.least > 0:
             has_label = truth[:, self.is_category].any(axis=1)
-            gains, truth = gains[has_label], truth[has_label]
+            gains, truth, weights = gains[has_label], truth[has_label], weights[has_label]
         scores = np.einsum("ij,ij->i", gains, truth)
         logs = np.zeros(len(scores))
 
@@ -113,24 +122,24 @@ class Labellings:
             labellings.log_partitions(
                 self.parent, self.is_category, self.least > 0, gains, scale, logs
             )
-            return float((logs - scale * scores).sum())
+            return float(weights @ (logs - scale * scores))
 
         return _best_temperature(cost, gains)
 
 
-def fit_softmax(scores: Floats, codes: Codes) -> float:
+def fit_softmax(scores: Floats, codes: Codes, weights: Floats) -> float:
     """Return the temperature at which a softmax of scores makes the true columns most probable."""
     true = scores[np.arange(len(codes)), codes]
 
     def cost(scale: float) -> float:
-        return float((logsumexp(scale * scores, axis=1) - scale * true).sum())
+        return float(weights @ (logsumexp(scale * scores, axis=1) - scale * true))
 
     return _best_temperature(cost, scores)
 
 
 def _best_temperature(cost: Callable[[float], float], sizes: Floats) -> float:
     """Return the temperature of the least cost, a convex function of its inverse."""
-    size = float(np.abs(sizes).mean()) if sizes.size else 0.0
+    size = float(np.abs(sizes).max(initial=0.0))
     if size == 0.0:
         return 1.0
     low, high = np.log(np.array(SCALES) / size)

@@ -10,7 +10,7 @@ over positive nodes, with gains z_j + Σ_k log P(y_k = 0 | y_j = 1) over the chi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_expit
@@ -48,7 +48,7 @@ class NodeOdds:
 
     @classmethod
     def fit(
-        cls, labellings: Labellings, gains: Any, truth: Bools, depth: Codes, by: str
+        cls, labellings: Labellings, gains: Any, truth: Bools, weights: Floats, by: str
     ) -> NodeOdds:
         """Return the odds that held-out items suggest.
 
@@ -60,19 +60,20 @@ class NodeOdds:
             Of items that the model has not seen, (n_items, n_nodes).
         truth
             Their labellings, (n_items, n_nodes).
-        depth
-            Level of each node.
+        weights
+            What each item counts.
         by
             ``"level"``: nodes of a level share slope and offset; ``"node"``: each has its own,
             averaged with those of its level, which count as much as a few items.
         """
-        values = labellings.values(gains)
-        nodes, scores, labels = _evidence(labellings.parent, values, truth)
-        level_fit = _sigmoids(depth[nodes], scores, labels, int(depth.max()) + 1)
-        slopes, offsets = level_fit[0][depth], level_fit[1][depth]
+        depth = labellings.depths()
+        evidence = _evidence(labellings, gains, truth, weights)
+        level = _sigmoids(depth[evidence.group], evidence, int(depth.max()) + 1)
+        slopes, offsets = level[0][depth], level[1][depth]
         if by == "node":
-            own_slopes, own_offsets = _sigmoids(nodes, scores, labels, len(depth))
-            n_true = np.bincount(nodes[labels], minlength=len(depth))
+            own_slopes, own_offsets = _sigmoids(evidence.group, evidence, len(depth))
+            counted = evidence.weights * evidence.truth
+            n_true = np.bincount(evidence.group, weights=counted, minlength=len(depth))
             trust = n_true / (n_true + TYPICAL_ITEMS)
             slopes = trust * own_slopes + (1 - trust) * slopes
             offsets = trust * own_offsets + (1 - trust) * offsets
@@ -88,18 +89,29 @@ class NodeOdds:
         return result
 
 
-def _evidence(parent: Codes, values: Floats, truth: Bools) -> tuple[Codes, Floats, Bools]:
-    """Return nodes, values and labels of all pairs of an item and a node with a positive parent."""
-    seen = truth[:, parent]
+class _Evidence(NamedTuple):
+    """Pairs of an item and a node whose parent it has."""
+
+    group: Codes
+    scores: Floats
+    truth: Bools
+    weights: Floats
+
+
+def _evidence(labellings: Labellings, gains: Any, truth: Bools, weights: Floats) -> _Evidence:
+    """Return nodes, values, labels and weights of all such pairs."""
+    seen = truth[:, labellings.parent]
     seen[:, 0] = True
     nodes, items = np.nonzero(seen.T)
-    return nodes, values[items, nodes], truth[items, nodes]
+    values = labellings.values(gains)
+    return _Evidence(nodes, values[items, nodes], truth[items, nodes], weights[items])
 
 
-def _sigmoids(group: Codes, scores: Floats, labels: Bools, n_groups: int) -> tuple[Floats, Floats]:
+def _sigmoids(group: Codes, evidence: _Evidence, n_groups: int) -> tuple[Floats, Floats]:
     """Return slope and offset of each group."""
     order = np.argsort(group, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=n_groups))])
     slopes, offsets = np.zeros(n_groups), np.zeros(n_groups)
-    fit_sigmoids(starts, scores[order], labels[order], np.ones(len(order)), slopes, offsets)
+    tables = (table[order] for table in evidence[1:])
+    fit_sigmoids(starts, *tables, slopes, offsets)
     return slopes, offsets

@@ -107,7 +107,11 @@ class SetAnswers(ClassifierMixin):
         targets = self._targets
         if targets.is_single or labels.is_indicator(y):
             return float(super().score(X, y, sample_weight))
-        truth = targets.close(targets.encode(y))
+        if targets.is_flat:
+            truth = targets.close(targets.encode(y))
+        else:
+            taxonomy = targets.categories.taxonomy
+            truth = labels.close(taxonomy, labels.encode_sets(taxonomy, y))
         wrong = np.diff((truth != self._closed_sets(X)).tocsr().indptr) > 0
         return float(np.average(~wrong, weights=sample_weight))
 

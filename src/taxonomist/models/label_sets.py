@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from copy import copy
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class LabelSetModel(SetAnswers, AttributeModel):
     taxonomy: Taxonomy | None
     C: float
     decision: Any
-    cv: int
+    cv: Any
     min_labels: int | None
     max_labels: int | None
     warm_start: bool
@@ -121,8 +122,7 @@ class LabelSetModel(SetAnswers, AttributeModel):
             for _, scores in self._score_blocks(X):
                 yield np.arange(1), scores
             return
-        folds = KFold(min(self.cv, X.shape[0]), shuffle=True, random_state=0)
-        for train, test in folds.split(np.arange(X.shape[0])):
+        for train, test in self._folds(X.shape[0]):
             logger.info("Scoring %d held-out items for the decision rule.", len(test))
             part = copy(self)
             inside = self._rows_of(X, train, train)
@@ -130,6 +130,13 @@ class LabelSetModel(SetAnswers, AttributeModel):
             part._learn(inside, targets.select(train), costs[train], start)
             for block, scores in part._score_blocks(self._rows_of(X, test, train)):
                 yield test[block], scores
+
+    def _folds(self, n_items: int) -> Any:
+        """Return pairs of the items to learn from and those that are held out."""
+        if not isinstance(self.cv, Integral):
+            return self.cv.split(np.arange(n_items)) if hasattr(self.cv, "split") else self.cv
+        folds = KFold(min(int(self.cv), n_items), shuffle=True, random_state=0)
+        return folds.split(np.arange(n_items))
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Floats]]:
         """Yield blocks of items and what the decision rule is fitted to: scores of categories."""

@@ -10,12 +10,17 @@ import numpy as np
 from taxonomist.compiled.markov_arrays import EVERYWHERE
 from taxonomist.errors import TaxonomyError, some
 from taxonomist.solvers.labelling_store import packed, within
+from taxonomist.solvers.markov_problem import node_map
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.compiled.markov_arrays import Columns, Tree
     from taxonomist.solvers.markov_problem import MarkovProblem
     from taxonomist.taxonomy import Taxonomy
+
+
+ROWS = 4096
+"""Rows of weights that are converted at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +126,15 @@ def global_norms(X: Any, owner: Codes) -> Floats:
         return np.asarray(squares @ shared.astype(np.float64)).ravel()
     squares = np.asarray(X, dtype=np.float64)[:, shared] ** 2
     return np.asarray(squares.sum(axis=1))
+
+
+def node_weights(W: Any, tree: Tree) -> Any:
+    """Return what each node adds to the score of a consistent labelling, (n_rows, n_nodes)."""
+    to_nodes = node_map(tree)
+    weights = np.empty((len(W), to_nodes.shape[1]), dtype=W.dtype)
+    for begin in range(0, len(W), ROWS):
+        weights[begin : begin + ROWS] = W[begin : begin + ROWS] @ to_nodes
+    return weights
 
 
 def zero_loss(tree: Tree) -> Tree:

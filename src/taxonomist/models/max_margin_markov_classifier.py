@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +22,11 @@ from taxonomist.models.markov_parts import (
     check_tree,
     feature_owners,
     global_norms,
+    node_weights,
     zero_loss,
 )
 from taxonomist.solvers import markov
-from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree, node_map
+from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,8 +81,8 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
         does; ``"level"`` and ``"node"`` the most probable one, by odds that are fitted to held-out
         items for each level or each node.
     cv
-        Folds in which items are held out for that and for the temperature of ``predict_proba``; 0
-        for none, which needs ``decision="argmax"``.
+        Folds in which items are held out for that and for the temperature of ``predict_proba``: a
+        number, a splitter or splits; 0 for none, which needs ``decision="argmax"``.
     min_labels
         The least number of labels of an item; None means what the training items show. The best
         labelling with so many is predicted.
@@ -149,7 +151,7 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
         features: str = "edge",
         train_on: str = "all",
         decision: str = "node",
-        cv: int = 5,
+        cv: Any = 5,
         min_labels: int | None = None,
         local_features: Any = None,
         gamma: float | str = "scale",
@@ -215,13 +217,18 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
     def _check_decision(self) -> None:
         """Refuse a decision that there is not, or that needs held-out items without any."""
         check_decision(self.decision)
-        if not (isinstance(self.cv, (int, np.integer)) and (self.cv == 0 or self.cv >= 2)):
-            raise ValueError(f"cv must be 0 or an integer of at least 2. Got {self.cv!r}.")
-        if self.cv == 0 and self.decision != "argmax":
+        if isinstance(self.cv, Integral) and self.cv != 0 and self.cv < 2:
+            raise ValueError(f"cv must be 0, an integer of at least 2, or splits. Got {self.cv}.")
+        if self._holds_none_out and self.decision != "argmax":
             raise ValueError(
                 f"decision={self.decision!r} is fitted to held-out items: give cv=2 or more, or "
                 "decision='argmax'."
             )
+
+    @property
+    def _holds_none_out(self) -> bool:
+        """Whether there is to be no cross-validation."""
+        return isinstance(self.cv, Integral) and self.cv == 0
 
     def _learn(self, X: Any, targets: SetTargets, costs: Floats, start: Any = None) -> None:
         """Learn the weights of all edges or paths."""
@@ -244,9 +251,7 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
         self._attributes = taxonomy.ancestor_matrix()[self._codes].astype(np.float64)
         self._tree = zero_loss(problem.tree)
         self._edge_W = solution.W
-        self._W = np.ascontiguousarray(
-            (node_map(problem.tree).T @ solution.W.T).T, solution.W.dtype
-        )
+        self._W = node_weights(solution.W, problem.tree)
         self._start = Start(problem.tree, problem.slack, items, problem.labels, solution.columns)
         self._store_certificate(
             solution.certificate, solution.converged, solution.history, len(items)
@@ -285,7 +290,7 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
     def _tune(self, X: Any, targets: SetTargets, costs: Floats) -> None:
         """Fit the odds of nodes and the temperature to held-out items."""
         self.node_odds_, self.temperature_ = None, 1.0
-        if self.cv == 0:
+        if self._holds_none_out:
             return
         n_nodes = self.taxonomy_.n_nodes
         rng = np.random.default_rng(0)
@@ -295,16 +300,16 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
         for items, block in self._held_out_scores(X, targets, costs):
             inside = np.isin(items, kept, assume_unique=True)
             gains[np.searchsorted(kept, items[inside])] = block[inside]
+        weights = costs[kept] / self.C
         if targets.is_single:
             codes = targets.labels.indices[kept]
-            self.temperature_ = fit_softmax(gains @ self._attributes.T, codes)
+            self.temperature_ = fit_softmax(gains @ self._attributes.T, codes, weights)
             return
         truth = targets.close(targets.labels[kept]).toarray()
         labellings = self._labellings()
-        self.temperature_ = labellings.fit_temperature(gains, truth)
+        self.temperature_ = labellings.fit_temperature(gains, truth, weights)
         if self.decision != "argmax":
-            depth = self.taxonomy_.depths
-            self.node_odds_ = NodeOdds.fit(labellings, gains, truth, depth, self.decision)
+            self.node_odds_ = NodeOdds.fit(labellings, gains, truth, weights, self.decision)
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Floats]]:
         """Yield blocks of items and the gains of all nodes."""

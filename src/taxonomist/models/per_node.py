@@ -136,13 +136,15 @@ class PerNodeModel(SetAnswers, BaseEstimator):
 
     def _validate(self, X: Any, reset: bool) -> Any:
         """Return checked items."""
-        return validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan" if get_tags(self).input_tags.allow_nan else True,
-            reset=reset,
+        return narrow_indices(
+            validate_data(
+                self,
+                X,
+                accept_sparse="csr",
+                dtype=(np.float64, np.float32),
+                ensure_all_finite="allow-nan" if get_tags(self).input_tags.allow_nan else True,
+                reset=reset,
+            )
         )
 
     def _checked(self, X: Any) -> Any:
@@ -310,6 +312,14 @@ def _shared(members: Sequence[Codes], nodes: tuple[int, ...], everyone: Codes) -
     return reduce(
         lambda a, b: np.intersect1d(a, b, assume_unique=True), [members[node] for node in nodes]
     )
+
+
+def narrow_indices(X: Any) -> Any:
+    """Return items with 32-bit indices, if they are sparse and fit: liblinear takes no others."""
+    if not hasattr(X, "indptr") or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    indices, indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
+    return type(X)((X.data, indices, indptr), shape=X.shape)
 
 
 def _finite(scores: Floats) -> Floats:

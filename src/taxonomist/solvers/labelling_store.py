@@ -75,6 +75,12 @@ class LabellingStore:
         self._least = FIRST_ROOM * n_items + 4, 4 * (n_nodes * n_items + n_nodes)
         self.grow()
 
+    @property
+    def n_used(self) -> int:
+        """Number of positive dual variables."""
+        at = ranges(self.columns.start, self.columns.size)
+        return int(np.count_nonzero(self.columns.alpha[at] > 0))
+
     def grow(self) -> None:
         """Make half as much room again."""
         more, more_codes = (

@@ -6,8 +6,8 @@ Notation      as there; S_i is the working set of item i, G_iy the gradient of t
 Step          Item after item, in random order: the labelling with the largest G_iy, found by
               dynamic programming, enters S_i; pairwise steps move weight within S_i and the
               truth, from the smallest G_iy with α_iy > 0 to the largest, as far as the dual rises;
-              up to four labellings enter at a visit. Items without slack and dual variables sit out some
-              sweeps.
+              up to four labellings enter at a visit. Items without slack and dual variables sit
+              out some sweeps.
 Stopping      The certificate of a look at all items at fixed weights: duality gap, or the largest
               difference of G_iy that a step could use. It is asked for when the sums over a sweep
               suggest that it will do.
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 DEFAULT = Options(stop="gap")
 SHARE = 0.2
 """Items are solved to this part of the gap, shared out over them; a half or a tenth is slower."""
+MOST_SWEEPS = 64
+SLOWLY = 0.8
+"""A pass is one sweep; it becomes up to so many where more than this part of the gap is left."""
 HOPEFUL = 1.1
 """A certificate is asked for where the estimate is at most this multiple of the tolerance."""
 
@@ -63,7 +66,7 @@ class MarkovSolution:
     converged
         Whether the certificate is as good as the options asked.
     history
-        One entry a sweep.
+        One entry a pass, of one or more sweeps.
     """
 
     W: Any
@@ -92,17 +95,17 @@ def solve(
     options
         Tolerance, limits, seed, threads.
     callback
-        Called with each sweep; a true answer stops.
+        Called with each pass; a true answer stops.
     start
         Labellings and dual variables of a similar problem to go on from.
     """
     if problem.slack == "edge":
-        return _solve_parts(problem, options, callback, start)
+        return solve_parts(problem, options, callback, solve, start)
     state = _State(problem, options, no_columns(problem.n_items) if start is None else start[0])
     with ThreadPoolExecutor(options.n_threads) as pool:
         for _ in range(options.max_iter):
-            state.sweep()
-            if state.estimate.reaches(replace(options, tol=HOPEFUL * options.tol)):
+            state.sweep_some()
+            if state.is_hopeful():
                 state.certify(pool)
             wants_stop = state.record(callback)
             if wants_stop or state.is_done():
@@ -132,6 +135,7 @@ class _State:
         self.calm = np.zeros(problem.n_items, dtype=np.intp)
         self.dual = 0.0
         self.tol = 0.0
+        self.n_sweeps = 1
         self.certificate: Certificate | None = None
         self.estimate = Certificate(np.inf, 0.0, np.inf, np.inf)
         if len(start.alpha):
@@ -145,6 +149,20 @@ class _State:
     def is_done(self) -> bool:
         """Return whether the present point is certified to be good enough."""
         return self.certificate is not None and self.certificate.reaches(self.options)
+
+    def is_hopeful(self) -> bool:
+        """Return whether the present point is probably good enough."""
+        return self.estimate.reaches(replace(self.options, tol=HOPEFUL * self.options.tol))
+
+    def sweep_some(self) -> None:
+        """Sweep once, or more often where that brings the gap down too slowly."""
+        before = self.estimate.gap
+        for _ in range(self.n_sweeps):
+            self.sweep()
+            if self.is_hopeful():
+                break
+        if self.estimate.gap > SLOWLY * before:
+            self.n_sweeps = min(2 * self.n_sweeps, MOST_SWEEPS)
 
     def sweep(self) -> None:
         """Visit all items, and estimate how good the result is."""
@@ -185,14 +203,14 @@ class _State:
         self.dual = self.certificate.dual
 
     def record(self, callback: Callable[[Pass], Any] | None) -> bool:
-        """Add a sweep to the history; return whether the callback wants to stop."""
+        """Add a pass to the history; return whether the callback wants to stop."""
         known = self.known
         entry = Pass(
             seconds=perf_counter() - self.started,
             primal=known.primal,
             dual=known.dual,
             violation=known.violation,
-            n_active=int(np.count_nonzero(self.store.columns.alpha)),
+            n_active=self.store.n_used,
             is_exact=self.certificate is not None,
         )
         self.history.append(entry)
@@ -237,19 +255,28 @@ def with_gap(primal: float, dual: float, violation: float) -> Certificate:
     return Certificate(primal, dual, (primal - dual) / size if size > 0 else 0.0, violation)
 
 
-def _solve_parts(
+def solve_parts(
     problem: MarkovProblem,
     options: Options,
     callback: Callable[[Pass], Any] | None,
-    start: tuple[Columns, ...] | None,
+    solve_part: Callable[..., MarkovSolution],
+    start: tuple[Columns, ...] | None = None,
 ) -> MarkovSolution:
-    """Solve the problems of all edges, several at a time."""
+    """Return the solution of a problem with a slack for each edge, several edges at a time.
+
+    Parameters
+    ----------
+    problem, options, callback, start
+        As for ``solve``; the callback comes when all is done.
+    solve_part
+        What solves the problem of one edge.
+    """
     parts = list(problem.parts())
-    starts = [None] * len(parts) if start is None else [(columns,) for columns in start]
+    starts = [()] * len(parts) if start is None else [(None, (columns,)) for columns in start]
     alone = replace(options, n_threads=1)
     with ThreadPoolExecutor(options.n_threads) as pool:
         jobs = [
-            pool.submit(solve, part, alone, None, begin)
+            pool.submit(solve_part, part, alone, *begin)
             for (_, part), begin in zip(parts, starts, strict=True)
         ]
         solutions = [job.result() for job in jobs]
