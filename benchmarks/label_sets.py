@@ -8,8 +8,6 @@ decision rule), ``tuned_fit_s`` is fitting with the rule tuned on held-out score
 from __future__ import annotations
 
 import json
-import statistics
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -20,6 +18,7 @@ from typing import Any
 import joblib
 import numpy as np
 
+from benchmarks.contest import take_turns
 from benchmarks.record import peak_memory_mib, save
 
 # Problem -> contestant -> rounds of timing.
@@ -203,56 +202,13 @@ def as_indicator(y: Any, taxonomy: Any) -> Any:
     return table
 
 
-def run_apart(file: str, contestant: str, with_quality: bool) -> dict[str, Any]:
-    """Measure in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.label_sets", file, contestant]
-    done = subprocess.run(
-        [*command, str(int(with_quality))], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        sys.exit(done.stderr)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def run_problem(name: str, folder: Path) -> dict[str, Any]:
-    """Let the contestants of a problem take turns, and sum up."""
-    file = str(folder / f"{name}.joblib")
-    problem = make_problem(name) | {"name": name}
-    joblib.dump(problem, file)
-    plan = PLAN[name]
-    rng = np.random.default_rng(0)
-    results: dict[str, list[dict[str, Any]]] = {contestant: [] for contestant in plan}
-    for number in range(max(plan.values())):
-        turn = [contestant for contestant, rounds in plan.items() if number < rounds]
-        for contestant in rng.permutation(turn).tolist():
-            found = run_apart(file, contestant, with_quality=number == 0)
-            results[contestant].append(found)
-            print(f"{name:16} {contestant:18} {found['fit_s']:8.2f} s", flush=True)
-    summary: dict[str, Any] = {
-        "items": problem["X"].shape[0],
-        "features": problem["X"].shape[1],
-        "nodes": problem["taxonomy"].n_nodes,
-    }
-    baseline = results.get("one_vs_rest")
-    for contestant, runs in results.items():
-        times = [run["fit_s"] for run in runs]
-        summary[contestant] = runs[0] | {
-            "fit_s": statistics.median(times),
-            "rounds": len(runs),
-        }
-        if baseline:
-            ratios = [a["fit_s"] / b["fit_s"] for a, b in zip(runs, baseline, strict=False)]
-            summary[contestant]["over_one_vs_rest"] = statistics.median(ratios)
-    return summary
-
-
 def run() -> None:
     """Run all problems and record the figures."""
     figures = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in PLAN:
-            figures[name] = run_problem(name, Path(folder))
+            problem = make_problem(name) | {"name": name}
+            figures[name] = take_turns("label_sets", problem, PLAN[name], Path(folder))
             print(json.dumps(figures[name], indent=2))
             print(save("label_sets", "python -m benchmarks label_sets", figures))
 
