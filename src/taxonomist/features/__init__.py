@@ -1,7 +1,8 @@
-"""Features of texts and other sequences: bags of words, spectra of substrings, codes."""
+"""Features of texts and other sequences: bags of words, spectra of substrings, codes, selection."""
 
 from __future__ import annotations
 
+from taxonomist.features.information_gain import InformationGainSelector
 from taxonomist.features.letters import AMINO_ACIDS
 from taxonomist.features.sequences import SequenceCodes
 from taxonomist.features.spectrum import SpectrumFeatures
@@ -9,6 +10,7 @@ from taxonomist.features.tfidf import TfidfFeatures, TfidfWeights
 
 __all__ = [
     "AMINO_ACIDS",
+    "InformationGainSelector",
     "SequenceCodes",
     "SpectrumFeatures",
     "TfidfFeatures",

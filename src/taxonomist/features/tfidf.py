@@ -1,4 +1,4 @@
-"""Counts weighted by how few items have them: tf-idf as RSSS06 writes it."""
+"""Counts weighted by how few items have them: tf-idf as RSSS06 and TCPH01 write it."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     normalize
         Whether items have length 1, unless all their weights are 0.
+    sublinear_tf
+        Whether a count tf above 0 becomes 1 + ln tf first [TCPH01, Sec. 3.2.5].
 
     Attributes
     ----------
@@ -41,8 +43,9 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [0., 0., 1.]])
     """
 
-    def __init__(self, *, normalize: bool = True) -> None:
+    def __init__(self, *, normalize: bool = True, sublinear_tf: bool = False) -> None:
         self.normalize = normalize
+        self.sublinear_tf = sublinear_tf
 
     def fit(self, X: Any, y: Any = None) -> TfidfWeights:  # noqa: ARG002
         """Learn the weights of features.
@@ -75,7 +78,10 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         csr_array, shape (n_items, n_features)
         """
         check_is_fitted(self)
-        return weigh(self._validate(X, reset=False).copy(), self.idf_, self.normalize)
+        counts = self._validate(X, reset=False).copy()
+        if self.sublinear_tf:
+            dampen(counts)
+        return weigh(counts, self.idf_, self.normalize)
 
     def _validate(self, X: Any, reset: bool) -> CSR:
         """Return checked counts."""
@@ -166,13 +172,26 @@ class TfidfFeatures(SubstringFeatures):
         return weigh(counts, self.idf_, self.normalize)
 
 
-def inverse_frequencies(counts: CSR) -> Floats:
-    """Return log2 N / N_u of every column u, 0 where it is empty [RSSS06, Sec. 2.2]."""
-    n_items, n_features = counts.shape
-    having = np.bincount(counts.indices[counts.data != 0], minlength=n_features)
-    weights: Floats = np.log2(n_items / np.maximum(having, 1))
-    weights[having == 0] = 0.0
-    return weights
+def inverse_frequencies(counts: CSR, sample_weight: Floats | None = None) -> Floats:
+    """Return log2 N / N_u of every column u, 0 where it is empty [RSSS06, Sec. 2.2].
+
+    With weights of items, all above 0, N and N_u are sums of weights.
+    """
+    presence = counts != 0
+    total, n_having = counts.shape[0], presence.sum(axis=0)
+    having = n_having
+    if sample_weight is not None:
+        total, having = sample_weight.sum(), presence.T @ sample_weight
+    idf: Floats = np.log2(total / np.where(n_having > 0, having, 1.0))
+    # Exactly: sums of weights in another order may differ a little.
+    idf[(n_having == 0) | (n_having == counts.shape[0])] = 0.0
+    return idf
+
+
+def dampen(counts: CSR) -> None:
+    """Replace counts tf above 0 by 1 + ln tf, in place [TCPH01, Sec. 3.2.5]."""
+    counts.eliminate_zeros()
+    counts.data[:] = 1.0 + np.log(counts.data)
 
 
 def weigh(counts: CSR, weights: Floats, is_normalized: bool) -> CSR:

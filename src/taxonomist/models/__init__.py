@@ -9,6 +9,8 @@ from taxonomist.models.hierarchical_rls import HierarchicalRLS
 from taxonomist.models.hierarchical_svc import HierarchicalSVC
 from taxonomist.models.max_margin_markov_classifier import MaxMarginMarkovClassifier
 from taxonomist.models.node_svc import NodeSVC
+from taxonomist.models.plsa_classifier import PLSAClassifier
+from taxonomist.models.thresholded_knn import ThresholdedKNN
 from taxonomist.models.top_down_svc import TopDownSVC
 
 __all__ = [
@@ -19,5 +21,7 @@ __all__ = [
     "HierarchicalSVC",
     "MaxMarginMarkovClassifier",
     "NodeSVC",
+    "PLSAClassifier",
+    "ThresholdedKNN",
     "TopDownSVC",
 ]

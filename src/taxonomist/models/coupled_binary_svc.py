@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,9 +36,10 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
     C
         Cost of a unit of slack of one item in one category.
     positive_weight
-        What C is multiplied by for the items in a category: None for 1; ``"balanced"``, which gives
-        the items in a category and those outside the same total weight; or a mapping from labels
-        to weights, 1 where a label is left out.
+        What C is multiplied by for the items in a category: None for 1; a number, such as the 10 of
+        [TCPH01, Sec. 3.2.5]; ``"balanced"``, which gives the items in a category and those
+        outside the same total weight; or a mapping from labels to weights, 1 where a label is
+        left out.
     decision
         How scores become label sets: ``"threshold"`` tunes one threshold for all categories,
         ``"category_thresholds"`` one for each, ``"size"`` predicts one for each item, ``"top_k"``
@@ -182,13 +184,15 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
         if isinstance(self.positive_weight, Mapping):
             for label, weight in self.positive_weight.items():
                 weights[column_of(classes, label)] = weight
+        elif isinstance(self.positive_weight, Real):
+            weights[:] = self.positive_weight
         elif self.positive_weight == "balanced":
             n_in = np.bincount(labels.indices, minlength=len(classes))
             has_both = (n_in > 0) & (n_in < labels.shape[0])
             weights[has_both] = (labels.shape[0] / n_in[has_both]) - 1
         else:
-            message = "positive_weight must be None, 'balanced' or a mapping from labels to numbers"
-            raise ValueError(f"{message}. Got {self.positive_weight!r}.")
+            message = "positive_weight must be None, a number, 'balanced' or a mapping from labels"
+            raise ValueError(f"{message} to numbers. Got {self.positive_weight!r}.")
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             raise ValueError("positive_weight must be finite and above 0 for every category.")
         return weights

@@ -1,4 +1,4 @@
-from math import log2
+from math import log, log2
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from taxonomist.features import SpectrumFeatures, TfidfFeatures, TfidfWeights
+from taxonomist.features.tfidf import inverse_frequencies
 
 TEXTS = ["the cat and the dog", "the dog", "a cat, the", "the end"]
 counts = st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=6)
@@ -27,6 +28,31 @@ def test_weights_follow_the_formula(train, new):
     lengths = np.linalg.norm(expected, axis=1, keepdims=True)
     normal = TfidfWeights().fit(train).transform(new).toarray()
     assert normal == pytest.approx(expected / np.where(lengths > 0, lengths, 1))
+
+
+@given(counts)
+def test_sublinear_weights_follow_the_formula(train):
+    damped = [[1 + log(tf) if tf else 0.0 for tf in row] for row in train]
+    expected = np.array(naive(train, damped)) * log(2)  # in nats, as the paper writes it
+    plain = TfidfWeights(normalize=False, sublinear_tf=True).fit_transform(train)
+    assert plain.toarray() * log(2) == pytest.approx(expected)
+    lengths = np.linalg.norm(expected, axis=1, keepdims=True)
+    normal = TfidfWeights(sublinear_tf=True).fit_transform(train).toarray()
+    assert normal == pytest.approx(expected / np.where(lengths > 0, lengths, 1))
+
+
+@given(counts, st.data())
+def test_an_item_of_weight_two_is_two_items(train, data):
+    weights = data.draw(st.lists(st.integers(1, 3), min_size=len(train), max_size=len(train)))
+    X = sparse.csr_array(np.array(train, dtype=float))
+    repeated = X[np.repeat(np.arange(len(train)), weights)]
+    found = inverse_frequencies(X, np.array(weights, dtype=float))
+    assert found == pytest.approx(inverse_frequencies(repeated))
+
+
+def test_a_feature_of_all_items_weighs_nothing_whatever_their_weights():
+    X = sparse.csr_array(np.ones((10, 1)))
+    assert inverse_frequencies(X, np.full(10, 0.1)).tolist() == [0.0]
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_matrix, sparse.csr_array, sparse.coo_array])
