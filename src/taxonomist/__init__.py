@@ -23,10 +23,13 @@ __version__ = "0.1.0"
 # Where each public name lives; a module is imported when a name of it is first used.
 _HOMES = {
     "CoupledBinarySVC": "taxonomist.models",
+    "HierarchicalMixture": "taxonomist.models",
     "HierarchicalPerceptron": "taxonomist.models",
     "HierarchicalRLS": "taxonomist.models",
     "HierarchicalRankingSVC": "taxonomist.models",
     "HierarchicalSVC": "taxonomist.models",
+    "HierarchicalShrinkage": "taxonomist.models",
+    "LidstoneNB": "taxonomist.models",
     "MaxMarginMarkovClassifier": "taxonomist.models",
     "NodeSVC": "taxonomist.models",
     "PLSAClassifier": "taxonomist.models",
@@ -44,10 +47,13 @@ _HOMES = {
 
 __all__ = [
     "CoupledBinarySVC",
+    "HierarchicalMixture",
     "HierarchicalPerceptron",
     "HierarchicalRLS",
     "HierarchicalRankingSVC",
     "HierarchicalSVC",
+    "HierarchicalShrinkage",
+    "LidstoneNB",
     "MaxMarginMarkovClassifier",
     "NodeSVC",
     "PLSAClassifier",

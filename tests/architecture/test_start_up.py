@@ -49,10 +49,13 @@ def test_help_answers_in_under_half_a_second():
     "name",
     [
         "CoupledBinarySVC",
+        "HierarchicalMixture",
         "HierarchicalPerceptron",
         "HierarchicalRLS",
         "HierarchicalRankingSVC",
         "HierarchicalSVC",
+        "HierarchicalShrinkage",
+        "LidstoneNB",
         "MaxMarginMarkovClassifier",
         "NodeSVC",
         "PLSAClassifier",

@@ -112,6 +112,6 @@ def _sigmoids(group: Codes, evidence: _Evidence, n_groups: int) -> tuple[Floats,
     order = np.argsort(group, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=n_groups))])
     slopes, offsets = np.zeros(n_groups), np.zeros(n_groups)
-    tables = (table[order] for table in evidence[1:])
-    fit_sigmoids(starts, *tables, slopes, offsets)
+    scores, truth, weights = evidence.scores, evidence.truth, evidence.weights
+    fit_sigmoids(starts, scores[order], truth[order], weights[order], slopes, offsets)
     return slopes, offsets

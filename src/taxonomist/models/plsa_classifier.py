@@ -86,8 +86,7 @@ class PLSAClassifier(ScoredSets):
 
     Examples
     --------
-    >>> from taxonomist import Taxonomy
-    >>> from taxonomist import PLSAClassifier
+    >>> from taxonomist import PLSAClassifier, Taxonomy
     >>> taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
     >>> X = [[2, 0, 0, 1], [3, 1, 0, 0], [0, 2, 0, 1], [0, 0, 4, 1]]
     >>> model = PLSAClassifier(taxonomy).fit(X, ["cat", "cat", "dog", "oak"])

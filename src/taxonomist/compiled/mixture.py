@@ -1,0 +1,322 @@
+"""Loops of the hierarchical mixture: pooled counts, words left out, and the steps of EM.
+
+A *source* is what makes words: a node, or a part of its items. All loops take one source after
+another, write its row into an array over the vocabulary, and look words up there; no array has
+categories or sources times words.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from taxonomist._typing import Codes, Floats
+from taxonomist.compiled.jit import compiled
+
+
+class Table(NamedTuple):
+    """A sparse matrix as CSR rows, or as CSC columns."""
+
+    indptr: Codes  # (n_rows + 1,)
+    indices: Codes  # (nnz,)
+    data: Floats  # (nnz,)
+
+
+class Readers(NamedTuple):
+    """The categories that have a source on their paths, and where its weights stand."""
+
+    indptr: Codes  # (n_sources + 1,)
+    categories: Codes  # (n_slots,)
+    slots: Codes  # (n_slots,)
+
+
+class Entries(NamedTuple):
+    """Parts of items that belong to categories, in the order of categories."""
+
+    indptr: Codes  # (n_categories + 1,)
+    items: Codes  # (n_entries,)
+    shares: Floats  # (n_entries,)
+    start: Codes  # (n_entries + 1,)  of the components of an entry: words x nodes of the path
+
+
+ROUNDING = 1e-12
+"""Part of a count that may be left by rounding where nothing is left."""
+
+
+@compiled(inline=True)
+def row_sum(X: Table, i: int) -> float:
+    """Return the sum of a row."""
+    total = 0.0
+    for k in range(X.indptr[i], X.indptr[i + 1]):
+        total += X.data[k]
+    return total
+
+
+@compiled()
+def damp_counts(
+    ends: Codes,  # in (n_items + 1,)
+    counts: Floats,  # in (nnz,)  above 0
+    logs: Floats,  # in (n_logs,)  log(1 + n) of small whole numbers n; empty: counts stay
+    power: float,
+    reference: float,
+    damped: Floats,  # out (nnz,)
+) -> None:
+    """Write logarithms of counts, times (reference / their sum over the item)^power."""
+    for i in range(len(ends) - 1):
+        length = 0.0
+        for k in range(ends[i], ends[i + 1]):
+            n = counts[k]
+            if len(logs) > 0:
+                n = logs[int(n)] if n < len(logs) and n == int(n) else np.log1p(n)
+            damped[k] = n
+            length += n
+        if power > 0.0 and length > 0.0:
+            factor = (reference / length) ** power
+            for k in range(ends[i], ends[i + 1]):
+                damped[k] *= factor
+
+
+@compiled()
+def count_words(
+    X: Table,  # in (n_items, n_words) CSR
+    parts: Table,  # in (n_items, n_groups) CSC
+    last: Codes,  # scratch (n_words,)  -1 before
+    n_different: Codes,  # out (n_groups,)
+) -> None:
+    """Count the different words of the items of each group."""
+    for g in range(len(n_different)):
+        n = 0
+        for e in range(parts.indptr[g], parts.indptr[g + 1]):
+            i = parts.indices[e]
+            for k in range(X.indptr[i], X.indptr[i + 1]):
+                w = X.indices[k]
+                if last[w] != g:
+                    last[w] = g
+                    n += 1
+        n_different[g] = n
+
+
+@compiled()
+def pool_words(
+    X: Table,  # in (n_items, n_words) CSR
+    parts: Table,  # in (n_items, n_groups) CSC
+    item_weights: Floats,  # in (n_items,)
+    place: Codes,  # scratch (n_words,)  -1 before and after
+    pooled: Table,  # out (n_groups, n_words) CSR; indptr in, data 0 before
+    having: Floats,  # out (nnz of pooled,)  0 before: weight of the items that have the word
+) -> None:
+    """Add up the counts of the items of each group, each times its part."""
+    for g in range(len(pooled.indptr) - 1):
+        end = pooled.indptr[g]
+        for e in range(parts.indptr[g], parts.indptr[g + 1]):
+            i, part = parts.indices[e], parts.data[e]
+            for k in range(X.indptr[i], X.indptr[i + 1]):
+                w = X.indices[k]
+                if place[w] < 0:
+                    place[w] = end
+                    pooled.indices[end] = w
+                    end += 1
+                pooled.data[place[w]] += part * X.data[k]
+                having[place[w]] += item_weights[i]
+        for k in range(pooled.indptr[g], end):
+            place[pooled.indices[k]] = -1
+
+
+@compiled(inline=True)
+def _leave_item_out(
+    X: Table,  # in (n_items, n_words) CSR
+    i: int,
+    part: float,  # of the item that is in the source
+    total: float,  # Σ of ``words``
+    words: Floats,  # in (n_words,)  counts of the source
+    at: int,  # where the component of the first word goes
+    step: int,  # and how far from it the next one
+    components: Floats,  # out
+) -> None:
+    """Write P(w|v) without item i for its words; what rounding leaves of all counts as nothing."""
+    length = row_sum(X, i)
+    rest = total - part * length
+    if rest <= ROUNDING * total:
+        return
+    for k in range(X.indptr[i], X.indptr[i + 1]):
+        whole = words[X.indices[k]]
+        left = whole - part * X.data[k]
+        if left > ROUNDING * whole:
+            components[at] = left / rest
+        at += step
+
+
+@compiled()
+def leave_out(
+    X: Table,  # in (n_items, n_words) CSR
+    entries: Entries,  # in
+    own: Table,  # in (n_items, n_sources) CSC: parts of items in sources, to be taken out
+    pooled: Table,  # in (n_sources, n_words) CSR
+    readers: Readers,  # in
+    first: Codes,  # in (n_categories + 1,)  first slot of each path
+    words: Floats,  # scratch (n_words,)  0 before and after
+    part: Floats,  # scratch (n_items,)  0 before and after
+    components: Floats,  # out (entries.start[-1],)
+) -> None:
+    """Write P(w|v) without the item itself for the words of all entries."""
+    for s in range(len(pooled.indptr) - 1):
+        total = 0.0
+        for k in range(pooled.indptr[s], pooled.indptr[s + 1]):
+            words[pooled.indices[k]] = pooled.data[k]
+            total += pooled.data[k]
+        for e in range(own.indptr[s], own.indptr[s + 1]):
+            part[own.indices[e]] = own.data[e]
+        for r in range(readers.indptr[s], readers.indptr[s + 1]):
+            c = readers.categories[r]
+            n_nodes = first[c + 1] - first[c]
+            position = readers.slots[r] - first[c]
+            for e in range(entries.indptr[c], entries.indptr[c + 1]):
+                i = entries.items[e]
+                at = entries.start[e] + position
+                _leave_item_out(X, i, part[i], total, words, at, n_nodes, components)
+        for k in range(pooled.indptr[s], pooled.indptr[s + 1]):
+            words[pooled.indices[k]] = 0.0
+        for e in range(own.indptr[s], own.indptr[s + 1]):
+            part[own.indices[e]] = 0.0
+
+
+@compiled()
+def expect_weights(
+    X: Table,  # in (n_items, n_words) CSR
+    entries: Entries,  # in
+    components: Floats,  # in (entries.start[-1],)
+    first: Codes,  # in (n_categories + 1,)
+    weights: Floats,  # in (n_slots,)  P(v|c)
+    uniform: Floats,  # in (n_categories,)  P(uniform node|c) / n_words
+    pull: Floats,  # out (n_slots,)  0 before: Σ n P(w|v) / P(w|c)
+    uniform_pull: Floats,  # out (n_categories,)  0 before: Σ n / P(w|c)
+) -> float:
+    """Add up what words say for each weight, and return Σ n log P(w|c).
+
+    Words that no node on the path can have made say nothing.
+    """
+    total = 0.0
+    for c in range(len(uniform)):
+        low, high = first[c], first[c + 1]
+        for e in range(entries.indptr[c], entries.indptr[c + 1]):
+            i = entries.items[e]
+            at = entries.start[e] - low
+            for k in range(X.indptr[i], X.indptr[i + 1]):
+                mixed = uniform[c]
+                for slot in range(low, high):
+                    mixed += weights[slot] * components[at + slot]
+                if mixed > 0.0:
+                    n = entries.shares[e] * X.data[k]
+                    total += n * np.log(mixed)
+                    n /= mixed
+                    for slot in range(low, high):
+                        pull[slot] += n * components[at + slot]
+                    uniform_pull[c] += n
+                at += high - low
+    return total
+
+
+@compiled()
+def left_out_likelihoods(
+    X: Table,  # in (n_items, n_words) CSR
+    entries: Entries,  # in; its starts are not used
+    own: Floats,  # in (n_entries,)  the part of each entry that is to be taken out
+    counts: Table,  # in (n_categories, n_words) CSR
+    alphas: Floats,  # in (n_alphas,)
+    words: Floats,  # scratch (n_words,)  0 before and after
+    likelihoods: Floats,  # out (n_alphas,)  0 before
+) -> None:
+    """Add up Σ n log P(w|c) without the item itself, for each Lidstone parameter."""
+    n_words = len(words)
+    for c in range(len(entries.indptr) - 1):
+        total = 0.0
+        for k in range(counts.indptr[c], counts.indptr[c + 1]):
+            words[counts.indices[k]] = counts.data[k]
+            total += counts.data[k]
+        for e in range(entries.indptr[c], entries.indptr[c + 1]):
+            i = entries.items[e]
+            length = row_sum(X, i)
+            rest = max(total - own[e] * length, 0.0)
+            for a in range(len(alphas)):
+                amount = entries.shares[e] * length
+                likelihoods[a] -= amount * np.log(rest + alphas[a] * n_words)
+            for k in range(X.indptr[i], X.indptr[i + 1]):
+                left = max(words[X.indices[k]] - own[e] * X.data[k], 0.0)
+                n = entries.shares[e] * X.data[k]
+                for a in range(len(alphas)):
+                    likelihoods[a] += n * np.log(left + alphas[a])
+        for k in range(counts.indptr[c], counts.indptr[c + 1]):
+            words[counts.indices[k]] = 0.0
+
+
+@compiled()
+def mix_words(
+    counts: Table,  # in (n_categories, n_words) CSR
+    sources: Table,  # in (n_sources, n_words) CSR: P(w|v)
+    readers: Readers,  # in
+    weights: Floats,  # in (n_slots,)  P(v|c)
+    uniform: Floats,  # in (n_categories,)  P(uniform node|c) / n_words
+    beta: float,
+    words: Floats,  # scratch (n_words,)  0 before and after
+    mixed: Floats,  # out (nnz of counts,)  Σ_v (P(v|c) P(w|v))^β
+) -> float:
+    """Mix what the sources say about each category's words; return Σ n log(mixed) / β.
+
+    Words that no source on the path can make add nothing.
+    """
+    for c in range(len(uniform)):
+        for k in range(counts.indptr[c], counts.indptr[c + 1]):
+            mixed[k] = uniform[c] ** beta
+    for s in range(len(sources.indptr) - 1):
+        for k in range(sources.indptr[s], sources.indptr[s + 1]):
+            words[sources.indices[k]] = sources.data[k]
+        for r in range(readers.indptr[s], readers.indptr[s + 1]):
+            c, weight = readers.categories[r], weights[readers.slots[r]]
+            for k in range(counts.indptr[c], counts.indptr[c + 1]):
+                joint = weight * words[counts.indices[k]]
+                mixed[k] += joint if beta == 1.0 else joint**beta
+        for k in range(sources.indptr[s], sources.indptr[s + 1]):
+            words[sources.indices[k]] = 0.0
+    total = 0.0
+    for k in range(len(mixed)):
+        if mixed[k] > 0.0:
+            total += counts.data[k] * np.log(mixed[k])
+    return total / beta
+
+
+@compiled()
+def move_words(
+    counts: Table,  # in (n_categories, n_words) CSR
+    sources: Table,  # in/out (n_sources, n_words) CSR: P(w|v)
+    readers: Readers,  # in
+    weights: Floats,  # in (n_slots,)  P(v|c)
+    beta: float,
+    mixed: Floats,  # in (nnz of counts,)  what ``mix_words`` wrote
+    words: Floats,  # scratch (n_words,)  0 before and after
+    expected: Floats,  # scratch (n_words,)  0 before and after
+) -> None:
+    """Re-estimate P(w|v) from the words that each source is expected to have made.
+
+    A source that is expected to have made none stays as it is.
+    """
+    for s in range(len(sources.indptr) - 1):
+        for k in range(sources.indptr[s], sources.indptr[s + 1]):
+            words[sources.indices[k]] = sources.data[k]
+        for r in range(readers.indptr[s], readers.indptr[s + 1]):
+            c, weight = readers.categories[r], weights[readers.slots[r]]
+            for k in range(counts.indptr[c], counts.indptr[c + 1]):
+                w = counts.indices[k]
+                joint = weight * words[w]
+                if joint > 0.0:
+                    joint = joint if beta == 1.0 else joint**beta
+                    expected[w] += counts.data[k] * joint / mixed[k]
+        total = 0.0
+        for k in range(sources.indptr[s], sources.indptr[s + 1]):
+            total += expected[sources.indices[k]]
+        for k in range(sources.indptr[s], sources.indptr[s + 1]):
+            w = sources.indices[k]
+            if total > 0.0:
+                sources.data[k] = expected[w] / total
+            expected[w] = 0.0
+            words[w] = 0.0

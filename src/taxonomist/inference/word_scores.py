@@ -1,0 +1,103 @@
+"""Scores of items by how much more likely their words are under a category than in general."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taxonomist._typing import CSR, Floats
+
+BLOCK = 2**22
+"""Probabilities of words that are held at a time, 32 MiB; where these are all, they are kept."""
+
+
+@dataclass(frozen=True)
+class WordScores:
+    """log P(d|c) - log P(d), with P(w|c) = Σ_v P(v|c) P(w|v) and P(w) = Σ_c P(c) P(w|c).
+
+    Attributes
+    ----------
+    weights
+        P(v|c), (n_categories, n_sources) CSR.
+    uniform
+        The weight of the node that gives all words the same probability, (n_categories,).
+    words
+        P(w|v), (n_sources, n_words) CSR.
+    priors
+        P(c), above 0.
+    """
+
+    weights: CSR
+    uniform: Floats
+    words: CSR
+    priors: Floats
+
+    def of(self, X: Any) -> Floats:
+        """Return the scores of items, (n_items, n_categories).
+
+        A word that no category can make says nothing; one that only other categories can make
+        costs infinity. The scores of an item do not depend on the others.
+
+        Parameters
+        ----------
+        X
+            Counts, (n_items, n_words) CSR without stored zeros.
+        """
+        if self._whole is not None:
+            scores: Floats = X @ self._whole
+            return scores
+        scores = np.zeros((X.shape[0], len(self.priors)))
+        columns = X.tocsc()
+        for block in self._blocks():
+            scores += columns[:, block].tocsr() @ self._ratios(block)
+        return scores
+
+    def prepare(self) -> None:
+        """Make the table of logarithms now, if it is one that is kept."""
+        _ = self._whole
+
+    def word_probabilities(self, block: slice) -> Floats:
+        """Return P(w|c) for a block of words, (n_categories, n_block)."""
+        sources = self._columns[:, block].toarray()
+        mixed: Floats = self.weights @ sources
+        mixed += (self.uniform / self.words.shape[1])[:, None]
+        return mixed
+
+    @cached_property
+    def _whole(self) -> Floats | None:
+        """The logarithms of all words, if they are few."""
+        whole = slice(0, self.words.shape[1])
+        return self._ratios(whole) if self._size() >= whole.stop else None
+
+    @cached_property
+    def _columns(self) -> Any:
+        """P(w|v) by words."""
+        return self.words.tocsc()
+
+    def _size(self) -> int:
+        """Return the number of words in a block."""
+        return max(1, BLOCK // int(sum(self.weights.shape)))
+
+    def _blocks(self) -> Iterator[slice]:
+        """Yield blocks of words."""
+        n_words, size = self.words.shape[1], self._size()
+        return (slice(start, min(start + size, n_words)) for start in range(0, n_words, size))
+
+    def _ratios(self, block: slice) -> Floats:
+        """Return log P(w|c) - log P(w) for a block of words, (n_block, n_categories)."""
+        mixed = self.word_probabilities(block)
+        general = self.priors @ mixed
+        mixed[:, general == 0] = 1.0
+        with np.errstate(divide="ignore"):
+            ratios = np.log(mixed, out=mixed) - np.log(np.where(general > 0, general, 1.0))
+        return np.ascontiguousarray(ratios.T)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: not the tables, which can be made again."""
+        return {name: value for name, value in self.__dict__.items() if name[0] != "_"}

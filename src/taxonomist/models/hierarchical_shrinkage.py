@@ -1,0 +1,104 @@
+"""``HierarchicalShrinkage``: word counts pooled along the path to the root [TCPH01, Sec. 3.2.3]."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taxonomist.models.mixture_model import DEFAULT, MixtureModel
+from taxonomist.models.sources import rest_sources
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Codes
+    from taxonomist.solvers.word_counts import Sources
+    from taxonomist.taxonomy import Categories, Taxonomy
+
+
+class HierarchicalShrinkage(MixtureModel):
+    """Naive Bayes whose word probabilities shrink towards those of the nodes above.
+
+    P(w|c) = Σ_v P(v|c) P(w|v) over the nodes v at or above c: each node has the words of all items
+    below it, and a node above the root has all words alike. How much each node weighs is what
+    makes left-out items most likely. A category with few items borrows from its relatives.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
+        in ``y``.
+    take_out
+        Whether a node's words leave out the items of its child on the path, as in the paper; that
+        leaves nodes with two children with the words of the sibling only, and made all results
+        worse.
+    path_weights, shared_words, trust, discount, uniform, held_out, tol, random_state
+        Path weights and how counts are smoothed, as in ``HierarchicalMixture``.
+    damping, length, priors
+        Counts and priors, as in ``HierarchicalMixture``.
+    decision, cv, min_labels, max_labels
+        How scores become label sets, as in ``HierarchicalMixture``.
+
+    Attributes
+    ----------
+    classes_, taxonomy_, class_log_prior_, reference_length_
+        As in ``HierarchicalMixture``.
+    node_word_proba_, node_word_log_proba_
+        P(w|v) of the nodes of ``taxonomy_``; not with ``take_out``.
+    path_weights_
+        P(v|c), (n_classes, n_nodes + 1), the uniform node last.
+    objective_, weights_gap_, history_, n_iter_
+        As in ``HierarchicalMixture``; there are no steps.
+    decision_, label_limits_
+        The fitted decision rule, and the least and the largest number of labels; a model of single
+        labels has neither.
+
+    Examples
+    --------
+    >>> from taxonomist import HierarchicalShrinkage, Taxonomy
+    >>> taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
+    >>> X = [[2, 0, 0, 1], [0, 2, 0, 1], [0, 0, 3, 1]] * 3
+    >>> model = HierarchicalShrinkage(taxonomy).fit(X, ["cat", "dog", "oak"] * 3)
+    >>> model.predict([[1, 0, 0, 1], [0, 0, 1, 1]]).tolist()
+    ['cat', 'oak']
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        *,
+        take_out: bool = False,
+        path_weights: Any = DEFAULT.path_weights,
+        shared_words: float = DEFAULT.shared_words,
+        trust: float = DEFAULT.trust,
+        discount: float = DEFAULT.discount,
+        uniform: bool = DEFAULT.uniform,
+        held_out: float | None = DEFAULT.held_out,
+        damping: str | None = "log",
+        length: float = 0.5,
+        priors: Any = "estimated",
+        tol: float = DEFAULT.tol,
+        decision: Any = "category_thresholds",
+        cv: int = 5,
+        min_labels: int | None = None,
+        max_labels: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.take_out = take_out
+        self.path_weights = path_weights
+        self.shared_words = shared_words
+        self.trust = trust
+        self.discount = discount
+        self.uniform = uniform
+        self.held_out = held_out
+        self.damping = damping
+        self.length = length
+        self.priors = priors
+        self.tol = tol
+        self.decision = decision
+        self.cv = cv
+        self.min_labels = min_labels
+        self.max_labels = max_labels
+        self.random_state = random_state
+
+    def _make_sources(self, categories: Categories) -> tuple[Sources, Codes]:
+        """Return the sources of words, and the node of each."""
+        return rest_sources(categories) if self.take_out else super()._make_sources(categories)

@@ -1,0 +1,104 @@
+"""``LidstoneNB``: multinomial naive Bayes, its smoothing chosen on left-out items [TCPH01]."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.models.count_model import CountModel
+from taxonomist.solvers.lidstone import choose_alpha, smoothed_weights
+from taxonomist.solvers.mixture import discounted, without_empty
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR
+    from taxonomist.solvers.path_weights import PathWeights
+    from taxonomist.solvers.word_counts import CountedItems, Pooled
+    from taxonomist.taxonomy import Taxonomy
+
+
+class LidstoneNB(CountModel):
+    """Multinomial naive Bayes with P(w|c) = (n_cw + α) / (n_c + α n_words) [TCPH01, Sec. 3.2.1].
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy of the labels, a tree or a DAG; it orders the answers, but does not change what
+        is learned. None means one of depth one over the labels in ``y``.
+    alpha
+        What is added to every count; None chooses what makes left-out items most likely.
+    damping, length, priors
+        Counts and priors, as in ``HierarchicalMixture``, but counts are taken as they are.
+    decision, cv, min_labels, max_labels
+        How scores become label sets, as in ``HierarchicalMixture``.
+
+    Attributes
+    ----------
+    classes_, taxonomy_, class_log_prior_, reference_length_
+        As in ``HierarchicalMixture``.
+    alpha_
+        What was added to every count.
+    node_word_proba_, node_word_log_proba_
+        P(w|v) of nodes before smoothing: the words of the items below.
+    path_weights_
+        What these weigh, (n_classes, n_nodes + 1): n_c / (n_c + α n_words) for a category itself,
+        the rest is the uniform node's.
+    decision_, label_limits_
+        The fitted decision rule, and the least and the largest number of labels; a model of single
+        labels has neither.
+
+    Examples
+    --------
+    >>> from taxonomist import LidstoneNB
+    >>> model = LidstoneNB(alpha=0.5).fit([[2, 0], [3, 1], [0, 2]], ["cat", "cat", "dog"])
+    >>> model.predict([[1, 0], [0, 1]]).tolist()
+    ['cat', 'dog']
+    >>> model.partial_fit([[0, 4]], ["cat"]).predict([[0, 1]]).tolist()
+    ['cat']
+    """
+
+    _item_reason = "alpha is chosen by leaving items out. Give alpha, or use fit."
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        *,
+        alpha: float | None = None,
+        damping: str | None = None,
+        length: float = 0.0,
+        priors: Any = "estimated",
+        decision: Any = "category_thresholds",
+        cv: int = 5,
+        min_labels: int | None = None,
+        max_labels: int | None = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.alpha = alpha
+        self.damping = damping
+        self.length = length
+        self.priors = priors
+        self.decision = decision
+        self.cv = cv
+        self.min_labels = min_labels
+        self.max_labels = max_labels
+
+    def _needs_items(self) -> bool:
+        """Return whether the parameter must be chosen."""
+        return self.alpha is None
+
+    def _estimate(self, pooled: Pooled, items: CountedItems | None) -> tuple[CSR, PathWeights]:
+        """Return the words of nodes, and weights that add α to the counts of categories."""
+        if self.alpha is None:
+            assert items is not None
+            self.alpha_ = choose_alpha(items, pooled.categories)
+        else:
+            self.alpha_ = float(self.alpha)
+        words = discounted(pooled, self._sources, 0.0)
+        weights = smoothed_weights(pooled.categories, self._sources, self.alpha_)
+        has_words = np.diff(words.indptr) > 0
+        return words, without_empty(weights, self._sources, has_words, self.alpha_ > 0)
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        if self.alpha is not None and not 0 <= self.alpha < np.inf:
+            raise ValueError(f"alpha must be a number from 0 on, or None. Got {self.alpha!r}.")

@@ -1,0 +1,61 @@
+"""Where the words of categories come from: the nodes on their paths, or parts of these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from taxonomist.solvers.word_counts import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taxonomist._typing import CSR, Codes
+    from taxonomist.taxonomy import Categories, Taxonomy
+
+
+def node_sources(categories: Categories) -> Sources:
+    """Return a source for each node, pooled from all that is below it [TCPH01, Sec. 3.2.3].
+
+    Sources have the codes of nodes; the path of a category has all its ancestors, itself last.
+    """
+    taxonomy = categories.expanded
+    paths = csr_array(taxonomy.ancestor_matrix()[categories.codes])
+    paths.sort_indices()
+    return Sources(paths, csr_array(paths.T.tocsr()), taxonomy.depths)
+
+
+def rest_sources(categories: Categories) -> tuple[Sources, Codes]:
+    """Return sources that leave out what is further down the path, and the node of each.
+
+    For a category, a node stands for the items below it that are not below its children on the
+    path. In a tree an inner node has a source for each child.
+    """
+    taxonomy = categories.expanded
+    whole = node_sources(categories)
+    paths = [row.tolist() for row in np.split(whole.paths.indices, whole.paths.indptr[1:-1])]
+    keys = [[(v, _children_on(taxonomy, v, path)) for v in path] for path in paths]
+    found = {key: s for s, key in enumerate(sorted({key for row in keys for key in row}))}
+    below = [set(row.tolist()) for row in np.split(whole.pools.indices, whole.pools.indptr[1:-1])]
+    pools = [sorted(below[v].difference(*(below[u] for u in children))) for v, children in found]
+    nodes = np.array([v for v, _ in found], dtype=np.intp)
+    rows = [[found[key] for key in row] for row in keys]
+    sources = Sources(
+        _marked(rows, len(found)), _marked(pools, len(categories)), taxonomy.depths[nodes]
+    )
+    return sources, nodes
+
+
+def _children_on(taxonomy: Taxonomy, node: int, path: list[int]) -> tuple[int, ...]:
+    """Return the codes of the children of a node that are on a path."""
+    children = taxonomy.child_indices[slice(*taxonomy.child_indptr[node : node + 2])]
+    return tuple(sorted(set(children.tolist()).intersection(path)))
+
+
+def _marked(rows: Sequence[list[int]], n_columns: int) -> CSR:
+    """Return a boolean matrix with the given columns of each row."""
+    ends = np.cumsum([0, *map(len, rows)])
+    columns = np.array([column for row in rows for column in row], dtype=np.intp)
+    return csr_array((np.ones(len(columns), bool), columns, ends), shape=(len(rows), n_columns))

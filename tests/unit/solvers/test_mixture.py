@@ -1,0 +1,243 @@
+"""Words of nodes by EM: against loops over every word, by hand, and what never falls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from taxonomist.models.sources import node_sources, rest_sources
+from taxonomist.solvers import mixture
+from taxonomist.solvers.mixture import MixtureOptions, MixtureProblem, solve
+from taxonomist.solvers.path_weights import PathWeights
+from taxonomist.solvers.word_counts import pool
+from tests.reference import mixture as naive
+from tests.strategies import taxonomies
+
+PLAIN = {"trust": 1.0, "discount": 0.0}
+
+
+def problem_of(toy, weights=None):
+    """Return the solver's problem, with weights by category and node if they are given."""
+    sources = node_sources(toy.targets.categories)
+    given = None
+    if weights is not None:
+        matrix = naive.as_matrix(weights, toy.taxonomy)
+        category = np.repeat(np.arange(len(matrix)), np.diff(sources.paths.indptr))
+        given = PathWeights(matrix[category, sources.paths.indices], matrix[:, -1].copy())
+    return MixtureProblem(pool(toy.items, sources), sources, toy.items, given)
+
+
+def assert_steps(toy, seed, beta, has_uniform=True):
+    random = np.random.default_rng(seed)
+    taxonomy, items = toy.taxonomy, toy.naive_items()
+    weights = naive.random_weights(taxonomy, random, has_uniform)
+    problem = problem_of(toy, weights)
+    # Nodes without words pass their weight on; the naive twin has no such nodes.
+    solved = {
+        steps: solve(
+            problem,
+            MixtureOptions(max_iter=steps, inverse_temperature=beta, uniform=has_uniform, **PLAIN),
+        )
+        for steps in (0, 1, 3)
+    }
+    words = naive.node_words(items, taxonomy)
+    for v in taxonomy.nodes:
+        if not any(words[v]):
+            for c in naive.below(taxonomy, v):
+                del weights[c][v]
+    for c, by_node in weights.items():
+        total = sum(by_node.values())
+        weights[c] = {v: weight / total for v, weight in by_node.items()} if total else by_node
+    for steps in range(4):
+        if steps in solved:
+            found = solved[steps].words.toarray()
+            np.testing.assert_allclose(found, [words[v] for v in taxonomy.nodes], atol=1e-12)
+            if beta == 1:
+                value = naive.log_likelihood(items, taxonomy, words, weights)
+                assert np.isclose(solved[steps].bound, value)
+        words = naive.em_step(items, taxonomy, words, weights, beta)
+    bounds = [step.bound for step in solved[3].history]
+    assert (np.diff(bounds) >= -1e-9).all()
+
+
+@pytest.mark.equation("TCPH01:6")
+@pytest.mark.equation("TCPH01:5")
+@pytest.mark.equation("TCPH01:4")
+@pytest.mark.equation("TCPH01:3")
+@pytest.mark.parametrize("name", naive.TAXONOMIES)
+@pytest.mark.parametrize("beta", [1.0, 0.6, 1.7])
+@pytest.mark.parametrize("has_uniform", [True, False])
+def test_steps_are_those_of_loops_over_words(name, beta, has_uniform):
+    toy = naive.make_toy(naive.TAXONOMIES[name], seed=2)
+    assert_steps(toy, 0, beta, has_uniform)
+
+
+@given(taxonomy=taxonomies(max_nodes=8), seed=st.integers(0, 99), beta=st.sampled_from([1.0, 0.5]))
+@settings(max_examples=20)
+def test_steps_on_random_taxonomies(taxonomy, seed, beta):
+    assert_steps(naive.make_toy(taxonomy, n_items=6, n_words=5, seed=seed), seed, beta)
+
+
+def test_two_words_and_two_classes_by_hand():
+    taxonomy = naive.Taxonomy.flat(["a", "b"])
+    toy = naive.Toy(taxonomy, np.array([[3, 1], [1, 3]]), [["a"], ["b"]], np.ones(2))
+    half = {c: {taxonomy.root: 0.5, c: 0.5} for c in ("a", "b")}
+    problem = problem_of(toy, half)
+    start = solve(problem, MixtureOptions(max_iter=0, uniform=False, **PLAIN))
+    # P(w1|a) = .5 * 3/4 + .5 * 1/2 = 5/8, P(w2|a) = 3/8
+    assert np.isclose(start.bound, 2 * (3 * np.log(5 / 8) + np.log(3 / 8)))
+    found = solve(problem, MixtureOptions(max_iter=1, uniform=False, **PLAIN))
+    # Of the 3 words w1 of class a, 3/5 come from a itself; of the one w2, 1/3.
+    own = 9 / 5 / (9 / 5 + 1 / 3)
+    np.testing.assert_allclose(found.words.toarray(), [[0.5, 0.5], [own, 1 - own], [1 - own, own]])
+    cold = solve(
+        problem, MixtureOptions(max_iter=1, uniform=False, inverse_temperature=2.0, **PLAIN)
+    )
+    # Squared: 9/16 against 1/4 for w1, 1/16 against 1/4 for w2.
+    own = 3 * 9 / 13 / (3 * 9 / 13 + 1 / 5)
+    np.testing.assert_allclose(cold.words.toarray()[1], [own, 1 - own])
+
+
+def test_words_and_weights_are_distributions():
+    for name, taxonomy in naive.TAXONOMIES.items():
+        toy = naive.make_toy(taxonomy, seed=9)
+        for options in (MixtureOptions(), MixtureOptions(uniform=False, held_out=0.4, max_iter=4)):
+            solution = solve(problem_of(toy), options)
+            sums = np.asarray(solution.words.sum(axis=1)).ravel()
+            assert np.isin(sums.round(12), [0, 1]).all(), name
+            paths = problem_of(toy).sources.paths
+            category = np.repeat(np.arange(paths.shape[0]), np.diff(paths.indptr))
+            mass = np.bincount(category, solution.weights.slots * sums[paths.indices])
+            np.testing.assert_allclose(mass + solution.weights.uniform, 1)
+
+
+def test_a_schedule_gives_each_step_its_temperature():
+    toy = naive.make_toy()
+    solution = solve(
+        problem_of(toy), MixtureOptions(max_iter=4, inverse_temperature=(0.3, 0.6, 0.9))
+    )
+    assert [step.inverse_temperature for step in solution.history] == [0.3, 0.6, 0.9, 0.9, 0.9]
+    seen = []
+    solve(problem_of(toy), MixtureOptions(max_iter=2), seen.append)
+    assert [step.inverse_temperature for step in seen] == [1.0, 1.0, 1.0]
+
+
+def test_trust_moves_weight_to_the_root_and_the_uniform_node():
+    toy = naive.make_toy(most=1, n_items=40)
+    sources = problem_of(toy).sources
+    weights = naive.random_weights(toy.taxonomy, np.random.default_rng(0))
+    given = problem_of(toy, weights).weights
+    trusted = mixture.trusted(given, sources, 0.25)
+    for c, category in enumerate(toy.taxonomy.leaves):
+        slots = slice(*sources.paths.indptr[c : c + 2])
+        row = dict(
+            zip(
+                [toy.taxonomy.nodes[s] for s in sources.paths.indices[slots]],
+                trusted.slots[slots],
+                strict=True,
+            )
+        )
+        root = toy.taxonomy.root
+        general = weights[category][root] + weights[category][naive.UNIFORM]
+        for v, weight in row.items():
+            if v != root:
+                assert np.isclose(weight, 0.25 * weights[category][v])
+        rise = (1 - 0.25 * (1 - general)) / general
+        assert np.isclose(row[root], rise * weights[category][root])
+        assert np.isclose(trusted.uniform[c], rise * weights[category][naive.UNIFORM])
+    nothing_above = PathWeights(
+        given.slots * ~sources.is_general[sources.paths.indices], np.zeros(len(given.uniform))
+    )
+    same = mixture.trusted(nothing_above, sources, 0.25)
+    np.testing.assert_array_equal(same.slots, nothing_above.slots)
+
+
+def test_the_discount_depends_on_how_many_items_have_a_word():
+    taxonomy = naive.Taxonomy.flat(["a", "b"])
+    X = np.array([[4, 1, 0], [0, 1, 1], [2, 0, 0]])
+    toy = naive.Toy(taxonomy, X, [["a"], ["a"], ["b"]], np.array([1.0, 1.0, 1.0]))
+    problem = problem_of(toy)
+    words = mixture.discounted(problem.pooled, problem.sources, 0.5).toarray()
+    np.testing.assert_allclose(words[0], np.array([6, 2, 1]) / 9)
+    np.testing.assert_allclose(words[1], np.array([4 * 0.5, 2 * 0.75, 0.5]) / 4)
+    np.testing.assert_allclose(words[2], [1, 0, 0])
+    weighted = toy._replace(weights=np.array([2.0, 1.0, 0.1]))
+    problem = problem_of(weighted)
+    words = mixture.discounted(problem.pooled, problem.sources, 0.5).toarray()
+    np.testing.assert_allclose(
+        words[1], np.array([8 * (1 - 0.5 / 2), 3 * (1 - 0.5 / 3), 0.5]) / (6 + 2.5 + 0.5)
+    )
+    np.testing.assert_allclose(words[2], [1, 0, 0])
+
+
+def test_an_item_with_two_labels_is_one_item_above_both():
+    taxonomy = naive.Taxonomy.from_paths(["x > a", "x > b", "c"])
+    toy = naive.Toy(taxonomy, np.array([[2], [1]]), [["a", "b"], ["c"]], np.ones(2))
+    pooled = pool(toy.items, node_sources(toy.targets.categories))
+    order = [taxonomy.code(v) for v in ("x", "a", "b", "c")]
+    assert pooled.sources.toarray()[order, 0].tolist() == [2, 1, 1, 1]
+    assert pooled.having.toarray()[order, 0].tolist() == [1, 1, 1, 1]
+
+
+def test_sources_without_words_pass_their_weight_on():
+    toy = naive.make_toy()
+    toy = toy._replace(y=[[label for label in labels if label != "elm"] for labels in toy.y])
+    weights = naive.even_weights(toy.taxonomy)
+    c = toy.taxonomy.leaves.index("elm")
+    solution = solve(problem_of(toy, weights), MixtureOptions(**PLAIN))
+    slots = slice(*problem_of(toy).sources.paths.indptr[c : c + 2])
+    np.testing.assert_allclose(solution.weights.slots[slots], [1 / 3, 1 / 3, 0])
+    assert np.isclose(solution.weights.uniform[c], 1 / 3)
+    only_own = {a: {v: float(v == a) for v in by_node} for a, by_node in weights.items()}
+    solution = solve(problem_of(toy, only_own), MixtureOptions(**PLAIN))
+    assert solution.weights.uniform[c] == 1
+    solution = solve(problem_of(toy, only_own), MixtureOptions(uniform=False, **PLAIN))
+    assert solution.weights.uniform[c] == 0
+    assert not solution.weights.slots[slots].any()
+
+
+def test_no_words_at_all():
+    toy = naive.make_toy()
+    empty = toy._replace(X=np.zeros_like(toy.X))
+    for options in (MixtureOptions(), MixtureOptions(held_out=0.5)):
+        solution = solve(problem_of(empty), options)
+        assert solution.words.nnz == 0
+        assert solution.bound == 0
+        np.testing.assert_allclose(solution.weights.uniform, 1)
+
+
+def test_held_out_items_are_drawn_by_the_seed():
+    toy = naive.make_toy(n_items=30)
+    found = [
+        solve(problem_of(toy), MixtureOptions(held_out=0.5, seed=seed)).weights.slots
+        for seed in (1, 1, 2)
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])
+    one = naive.make_toy(n_items=1)
+    assert solve(problem_of(one._replace(X=one.X + 1)), MixtureOptions(held_out=0.5)).bound < 0
+
+
+@pytest.mark.parametrize("name", naive.TAXONOMIES)
+def test_rest_sources_are_what_is_left_of_nodes(name):
+    toy = naive.make_toy(naive.TAXONOMIES[name], seed=11)
+    taxonomy = toy.taxonomy
+    sources, nodes = rest_sources(toy.targets.categories)
+    words = mixture.discounted(pool(toy.items, sources), sources, 0.0).toarray()
+    for c, category in enumerate(taxonomy.leaves):
+        expected = naive.rest_words(toy.naive_items(), taxonomy, category)
+        row = sources.paths.indices[slice(*sources.paths.indptr[c : c + 2])]
+        assert [taxonomy.nodes[v] for v in nodes[row]] == sorted(expected, key=taxonomy.code)
+        for s in row:
+            np.testing.assert_allclose(words[s], expected[taxonomy.nodes[nodes[s]]])
+            assert sources.levels[s] == taxonomy.depths[nodes[s]]
+
+
+def test_one_category_of_its_own_root():
+    taxonomy = naive.Taxonomy([], nodes=["only"])
+    toy = naive.Toy(taxonomy, np.array([[1, 2], [0, 1]]), [["only"], ["only"]], np.ones(2))
+    solution = solve(problem_of(toy), MixtureOptions(uniform=False))
+    np.testing.assert_allclose(solution.words.toarray(), [[0.25, 0.75]])
+    np.testing.assert_allclose(solution.weights.slots, [1.0])
