@@ -6,6 +6,7 @@ from taxonomist.features.information_gain import InformationGainSelector
 from taxonomist.features.letters import AMINO_ACIDS
 from taxonomist.features.sequences import SequenceCodes
 from taxonomist.features.spectrum import SpectrumFeatures
+from taxonomist.features.text_features import TextFeatures
 from taxonomist.features.tfidf import TfidfFeatures, TfidfWeights
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "InformationGainSelector",
     "SequenceCodes",
     "SpectrumFeatures",
+    "TextFeatures",
     "TfidfFeatures",
     "TfidfWeights",
 ]

@@ -1,0 +1,283 @@
+"""``TextFeatures``: words and character n-grams of texts in any script, weighted by tf-idf."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from taxonomist.errors import some
+from taxonomist.features.spectrum import unit_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from taxonomist._typing import CSR, Codes
+
+# Scripts that put no blanks between words: Thai, Lao, Khmer, Myanmar; kana, ideographs.
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+TERM = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]{{2,}}|\d")
+RUN = re.compile(rf"[{UNSPACED}]")
+
+
+class TextFeatures(TransformerMixin, BaseEstimator):
+    """Words and character n-grams of texts, weighted by tf-idf, as vectors of length 1.
+
+    Words are runs of two or more letters, digits and underscores, and single digits, in lower case;
+    where a script puts no blanks between words, pairs of its characters. A count n becomes
+    log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that N_u of N training items have.
+
+    Parameters
+    ----------
+    words
+        The smallest and the largest number of words that make a term, or None for none.
+    characters
+        The smallest and the largest number of characters that make a term, within words and
+        with the blanks around them, or None for none. For short texts, compounds, typing errors.
+    min_df
+        Terms of fewer training items are left out, unless that leaves none.
+    max_features
+        The largest number of terms; the most frequent are kept. None for all.
+    weights
+        How often each column counts where an item has several texts: numbers in their order, or a
+        mapping from names. None for once each.
+
+    Attributes
+    ----------
+    columns_
+        Names of the columns, where items are mappings; else None.
+    terms_, idf_
+        Terms in column order, and how rare they are, (n_features,).
+
+    Examples
+    --------
+    >>> from taxonomist.features import TextFeatures
+    >>> features = TextFeatures(min_df=1, weights={"title": 3, "text": 1})
+    >>> X = features.fit_transform([{"title": "Black holes", "text": "They shine, 事象の地平面."}])
+    >>> features.get_feature_names_out().tolist()[:4]
+    ['black', 'holes', 'shine', 'they']
+    """
+
+    def __init__(
+        self,
+        *,
+        words: tuple[int, int] | None = (1, 1),
+        characters: tuple[int, int] | None = None,
+        min_df: int = 2,
+        max_features: int | None = None,
+        weights: Any = None,
+    ) -> None:
+        self.words = words
+        self.characters = characters
+        self.min_df = min_df
+        self.max_features = max_features
+        self.weights = weights
+
+    def fit(self, texts: Iterable[Any], y: Any = None) -> TextFeatures:
+        """Learn the terms and how rare they are; see ``fit_transform``."""
+        self.fit_transform(texts, y)
+        return self
+
+    def fit_transform(self, texts: Iterable[Any], y: Any = None) -> CSR:  # noqa: ARG002
+        """Learn the terms and how rare they are, and return the vectors of the items.
+
+        Parameters
+        ----------
+        texts
+            A text for each item, or several: a sequence of strings, or a mapping from names of
+            columns to strings. They are read once and not kept. Empty texts, and None, have no
+            terms.
+        y
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        csr_array, shape (n_items, n_features)
+        """
+        if not self.words and not self.characters:
+            raise ValueError("words and characters are both None: there would be no terms.")
+        first, items = _peek(texts)
+        self.columns_ = list(first) if isinstance(first, Mapping) else None
+        self._weights = self._column_weights(first)
+        growing: defaultdict[str, int] = defaultdict()
+        growing.default_factory = growing.__len__
+        counts = self._counted(items, growing, growing.__getitem__)
+        if not growing:
+            raise ValueError("No text has a word, so there is nothing to learn from.")
+        kept = self._kept(counts)
+        names = np.array(list(growing), dtype=object)[kept]
+        order = np.argsort(names, kind="stable")
+        counts = csr_array(counts[:, kept[order]])
+        self.terms_ = names[order]
+        self._vocabulary = {term: column for column, term in enumerate(self.terms_.tolist())}
+        n_having = np.bincount(counts.indices, minlength=len(kept))
+        self.idf_ = np.log((1 + counts.shape[0]) / (1 + n_having)) + 1
+        return self._weighted(counts)
+
+    def transform(self, texts: Iterable[Any]) -> CSR:
+        """Return the vectors of items; terms that are not known do not count.
+
+        Parameters
+        ----------
+        texts
+            As in ``fit_transform``.
+
+        Returns
+        -------
+        csr_array, shape (n_items, n_features)
+        """
+        check_is_fitted(self, "idf_")
+        known = self._vocabulary
+        return self._weighted(self._counted(texts, known, known.get))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+        """Return the terms, in column order; character n-grams are in quotes."""
+        check_is_fitted(self, "idf_")
+        return self.terms_
+
+    def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Yield where the words of a text begin and end, and the terms that they are."""
+        for found in TERM.finditer(text):
+            begin, end = found.span()
+            if RUN.match(found.group()) and end - begin > 2:
+                yield from ((k, k + 2, text[k : k + 2].lower()) for k in range(begin, end - 1))
+            else:
+                yield begin, end, found.group().lower()
+
+    def _counted(
+        self,
+        items: Iterable[Any],
+        vocabulary: dict[str, int],
+        column_of: Callable[[str], int | None],
+    ) -> CSR:
+        """Return how often items have terms, those of a column times its weight."""
+        columns, values, ends = array("q"), array("d"), array("q", [0])
+        for number, item in enumerate(items):
+            counts: dict[int, float] = {}
+            for weight, text in self._parts(item, number):
+                for term in self._terms(text):
+                    column = column_of(term)
+                    if column is not None:
+                        counts[column] = counts.get(column, 0.0) + weight
+            columns.extend(counts)
+            values.extend(counts.values())
+            ends.append(len(columns))
+        shape = (len(ends) - 1, len(vocabulary))
+        if not columns:
+            return csr_array(shape)
+        tables = np.frombuffer(values), np.frombuffer(columns, "q"), np.frombuffer(ends, "q")
+        return csr_array(tables, shape=shape)
+
+    def _terms(self, text: str) -> list[str]:
+        """Return the terms of a text, as often as it has them."""
+        words = TERM.findall(text.lower())
+        if RUN.search(text):
+            words = [part for word in words for part in _pairs(word)]
+        least, most = self.words or (1, 0)
+        terms = words if least == 1 and most >= 1 else []
+        for n in range(max(least, 2), most + 1):
+            terms = terms + [" ".join(words[k : k + n]) for k in range(len(words) - n + 1)]
+        if self.characters:
+            terms = terms + _grams(words, *self.characters)
+        return terms
+
+    def _parts(self, item: Any, number: int) -> list[tuple[float, str]]:
+        """Return the texts of an item with their weights."""
+        if isinstance(item, Mapping):
+            values = [item.get(column) for column in self.columns_ or item]
+        elif isinstance(item, str) or not isinstance(item, Iterable):
+            values = [item]
+        else:
+            values = list(item)
+        if len(values) != len(self._weights):
+            raise ValueError(
+                f"Item {number} has {len(values)} texts, but the first training item has "
+                f"{len(self._weights)}; give each item the same columns."
+            )
+        pairs = zip(self._weights, values, strict=True)
+        return [(weight, _as_text(value, number)) for weight, value in pairs if weight]
+
+    def _column_weights(self, first: Any) -> list[float]:
+        """Return the weight of each column."""
+        is_one = first is None or isinstance(first, str) or not isinstance(first, Iterable)
+        n_columns = 1 if is_one else len(first)
+        if isinstance(self.weights, Mapping):
+            unknown = [name for name in self.weights if name not in (self.columns_ or ())]
+            if unknown:
+                have = some(self.columns_ or ["(one text without a name)"])
+                raise ValueError(f"weights has {some(unknown)}, but the columns are {have}.")
+            found = [float(self.weights.get(name, 1.0)) for name in self.columns_ or ()]
+        else:
+            found = [1.0] * n_columns if self.weights is None else [*map(float, self.weights)]
+        if len(found) != n_columns or not all(0 <= weight < np.inf for weight in found):
+            raise ValueError(
+                f"weights must be {n_columns} finite numbers from 0 on, one for each column of "
+                f"texts. Got {self.weights!r}."
+            )
+        return found
+
+    def _kept(self, counts: CSR) -> Codes:
+        """Return the columns of terms that are frequent enough."""
+        n_having = np.bincount(counts.indices, minlength=counts.shape[1])
+        kept = np.flatnonzero(n_having >= self.min_df)
+        if not len(kept):
+            kept = np.arange(counts.shape[1])
+        if self.max_features is not None and len(kept) > self.max_features:
+            order = np.argsort(-n_having[kept], kind="stable")
+            kept = np.sort(kept[order[: self.max_features]])
+        return kept
+
+    def _weighted(self, counts: CSR) -> CSR:
+        """Return counts made into vectors of length 1."""
+        counts = csr_array(
+            (np.log1p(counts.data) * self.idf_[counts.indices], counts.indices, counts.indptr),
+            shape=counts.shape,
+        )
+        return csr_array(unit_rows(counts))
+
+
+def _peek(texts: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
+    """Return the first item, None if there is none, and an iterator over all."""
+    if isinstance(texts, (str, Mapping)):
+        raise TypeError("texts must be a sequence with one entry per item, not a single text.")
+    items = iter(texts)
+    try:
+        first = next(items)
+    except StopIteration:
+        return None, iter(())
+    return first, chain([first], items)
+
+
+def _as_text(value: Any, number: int) -> str:
+    """Return a text; None, and what pandas writes for missing, are empty."""
+    if isinstance(value, str):
+        return value
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return ""
+    raise TypeError(f"Item {number} is no text but {type(value).__name__}: {value!r}.")
+
+
+def _pairs(word: str) -> list[str]:
+    """Return the pairs of neighbouring characters of a run without blanks, or the word itself."""
+    if len(word) <= 2 or not RUN.match(word):
+        return [word]
+    return [word[k : k + 2] for k in range(len(word) - 1)]
+
+
+def _grams(words: list[str], least: int, most: int) -> list[str]:
+    """Return the character n-grams of words with the blanks around them, in quotes."""
+    padded = [f" {word} " for word in words]
+    return [
+        f'"{word[k : k + n]}"'
+        for word in padded
+        for n in range(least, min(most, len(word)) + 1)
+        for k in range(len(word) - n + 1)
+    ]
