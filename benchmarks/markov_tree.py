@@ -49,8 +49,8 @@ PLAN = {
 }
 LIMITS = 1, 10, 50
 """Steps per item, of the paper's algorithm with either oracle [RSSS06, Fig. 3]."""
-CLIMBED, MOST_SECONDS = 100, 60.0
-"""Documents of CCAT that it is run on, and for how long."""
+CLIMBED, GAP, MOST_SECONDS = 300, 0.05, 60.0
+"""Documents of CCAT that it is run on, to which gap, and for how long at the most."""
 
 
 def make_problem(name: str) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def quality(problem: dict[str, Any], contestant: str, model: Any) -> dict[str, A
     X, y, X_test = problem["X"], problem["y"], problem["X_test"]
     found = {"as_it_comes": of_sets(problem, model.predict_labels(X_test))}
     variants = {"a_label_at_least": {"min_labels": 1}}
-    if contestant.startswith("markov"):
+    if contestant == "markov" and problem["name"] != "enzyme":
         variants |= {"level_odds": {"decision": "level"}, "node_odds": {"decision": "node"}}
     for name, options in variants.items():
         if name.endswith("odds"):
@@ -140,6 +140,47 @@ def quality(problem: dict[str, Any], contestant: str, model: Any) -> dict[str, A
         seconds = perf_counter() - start
         found[name] = {"fit_s": seconds} | of_sets(problem, tuned.predict_labels(X_test))
     return found
+
+
+def climb(problem: dict[str, Any], oracle: str, limit: int) -> dict[str, Any]:
+    """Run the paper's algorithm until the gap is small enough, or time is up."""
+    from scipy.sparse import csr_array
+
+    from taxonomist.losses import labelling_loss
+    from taxonomist.solvers import subspace
+    from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
+    from taxonomist.solvers.problem import FeatureRows
+    from taxonomist.taxonomy import labels
+
+    taxonomy, y = problem["taxonomy"], problem["y"][:CLIMBED]
+    tree = MarkovProblem(
+        items=FeatureRows(csr_array(problem["X"][:CLIMBED]), np.float64),
+        labels=labels.close(taxonomy, labels.encode_sets(taxonomy, y)),
+        costs=np.ones(len(y)),
+        tree=labelled_tree(labelling_loss("symmetric_difference", taxonomy), "edge", "all"),
+    )
+    options = subspace.SubspaceOptions(
+        tol=GAP, dtype="float64", oracle=oracle, steps_per_example=limit, chunk_size=CLIMBED
+    )
+    quick = subspace.SubspaceOptions(tol=0.9, dtype="float64", oracle="dynamic")
+    subspace.solve(tree, quick)
+    found = subspace.solve(tree, options, lambda entry: entry.seconds > MOST_SECONDS)
+    last = found.history[-1]
+    return {"seconds": last.seconds, "gap": found.certificate.gap, "passes": len(found.history)}
+
+
+def oracles() -> dict[str, Any]:
+    """Return how long either oracle takes, for each limit of steps, and the ratio."""
+    problem = make_problem("ccat")
+    table: dict[str, Any] = {"items": CLIMBED, "gap": GAP}
+    for limit in LIMITS:
+        dynamic, linear = (
+            climb(problem, oracle, limit) for oracle in ("dynamic", "linear_program")
+        )
+        ratio = linear["seconds"] / dynamic["seconds"]
+        table[str(limit)] = {"dynamic": dynamic, "linear_program": linear, "ratio": ratio}
+        print(f"limit {limit}: {table[str(limit)]}", flush=True)
+    return table
 
 
 def over_nodes(y: Any, taxonomy: Any) -> Any:
@@ -158,6 +199,7 @@ def run() -> None:
             problem = make_problem(name) | {"name": name}
             figures[name] = take_turns("markov_tree", problem, PLAN[name], Path(folder))
             print(json.dumps(figures[name], indent=2))
+    figures["oracles"] = oracles()
     print(save("markov_tree", "python -m benchmarks markov_tree", figures))
 
 

@@ -81,9 +81,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         self.max_features = max_features
         self.weights = weights
 
-    def fit(self, texts: Iterable[Any], y: Any = None) -> TextFeatures:
-        """Learn the terms and how rare they are; see ``fit_transform``."""
-        self.fit_transform(texts, y)
+    def fit(self, texts: Iterable[Any], y: Any = None) -> TextFeatures:  # noqa: ARG002
+        """Learn the terms and how rare they are; see ``fit_counts``."""
+        self.fit_counts(texts)
         return self
 
     def fit_transform(self, texts: Iterable[Any], y: Any = None) -> CSR:  # noqa: ARG002
@@ -92,11 +92,25 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         texts
+            As in ``fit_counts``.
+        y
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        csr_array, shape (n_items, n_features)
+        """
+        return self.weigh(self.fit_counts(texts))
+
+    def fit_counts(self, texts: Iterable[Any]) -> CSR:
+        """Learn the terms and how rare they are, and return how often the items have them.
+
+        Parameters
+        ----------
+        texts
             A text for each item, or several: a sequence of strings, or a mapping from names of
             columns to strings. They are read once and not kept. Empty texts, and None, have no
             terms.
-        y
-            Ignored; there for pipelines.
 
         Returns
         -------
@@ -120,7 +134,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         self._vocabulary = {term: column for column, term in enumerate(self.terms_.tolist())}
         n_having = np.bincount(counts.indices, minlength=len(kept))
         self.idf_ = np.log((1 + counts.shape[0]) / (1 + n_having)) + 1
-        return self._weighted(counts)
+        return counts
 
     def transform(self, texts: Iterable[Any]) -> CSR:
         """Return the vectors of items; terms that are not known do not count.
@@ -128,15 +142,27 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         texts
-            As in ``fit_transform``.
+            As in ``fit_counts``.
 
         Returns
         -------
         csr_array, shape (n_items, n_features)
         """
+        return self.weigh(self.counts(texts))
+
+    def counts(self, texts: Iterable[Any]) -> CSR:
+        """Return how often items have the terms, weights of columns included."""
         check_is_fitted(self, "idf_")
         known = self._vocabulary
-        return self._weighted(self._counted(texts, known, known.get))
+        return self._counted(texts, known, known.get)
+
+    def weigh(self, counts: CSR) -> CSR:
+        """Return counts made into vectors of length 1."""
+        counts = csr_array(
+            (np.log1p(counts.data) * self.idf_[counts.indices], counts.indices, counts.indptr),
+            shape=counts.shape,
+        )
+        return csr_array(unit_rows(counts))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """Return the terms, in column order; character n-grams are in quotes."""
@@ -162,7 +188,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         columns, values, ends = array("q"), array("d"), array("q", [0])
         for number, item in enumerate(items):
             counts: dict[int, float] = {}
-            for weight, text in self._parts(item, number):
+            for weight, text in self.parts(item, number):
                 for term in self._terms(text):
                     column = column_of(term)
                     if column is not None:
@@ -189,7 +215,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             terms = terms + _grams(words, *self.characters)
         return terms
 
-    def _parts(self, item: Any, number: int) -> list[tuple[float, str]]:
+    def parts(self, item: Any, number: int = 0) -> list[tuple[float, str]]:
         """Return the texts of an item with their weights."""
         if isinstance(item, Mapping):
             values = [item.get(column) for column in self.columns_ or item]
@@ -234,14 +260,6 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             order = np.argsort(-n_having[kept], kind="stable")
             kept = np.sort(kept[order[: self.max_features]])
         return kept
-
-    def _weighted(self, counts: CSR) -> CSR:
-        """Return counts made into vectors of length 1."""
-        counts = csr_array(
-            (np.log1p(counts.data) * self.idf_[counts.indices], counts.indices, counts.indptr),
-            shape=counts.shape,
-        )
-        return csr_array(unit_rows(counts))
 
 
 def _peek(texts: Iterable[Any]) -> tuple[Any, Iterator[Any]]:

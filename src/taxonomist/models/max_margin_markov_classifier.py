@@ -25,7 +25,7 @@ from taxonomist.models.markov_parts import (
     node_weights,
     zero_loss,
 )
-from taxonomist.solvers import markov
+from taxonomist.solvers import markov, subspace
 from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
 
 if TYPE_CHECKING:
@@ -237,8 +237,6 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
         items = np.flatnonzero(costs > 0)
         problem = self._problem(X, targets, costs, items)
         if self.solver == "subspace":
-            from taxonomist.solvers import subspace
-
             options = subspace.SubspaceOptions(**vars(self._options()))
             solution = subspace.solve(problem, options, log_pass)
         else:

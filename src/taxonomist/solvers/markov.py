@@ -298,7 +298,7 @@ def solve_parts(
         W,
         tuple(columns for solution in solutions for columns in solution.columns),
         certificate,
-        all(solution.converged for solution in solutions),
+        certificate.reaches(options),
         history,
     )
 

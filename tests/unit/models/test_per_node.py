@@ -556,3 +556,12 @@ def expected_failures(estimator):
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_items_with_wide_indices_are_taken():
+    """liblinear refuses 64-bit indices, which scipy makes in places."""
+    X = csr_array(np.eye(6))
+    wide = csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    model = NodeSVC().fit(wide, ["a", "b"] * 3)
+    assert model.predict(wide).tolist() == ["a", "b"] * 3

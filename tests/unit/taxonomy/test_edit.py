@@ -146,3 +146,20 @@ def test_changes_refuse_what_makes_no_sense():
         taxonomy.prune([])
     with pytest.raises(UnknownNodeError, match="'x'"):
         taxonomy.subtree("x")
+
+
+def test_spanning_tree_keeps_the_deepest_parent_or_the_one_that_is_named():
+    dag = Taxonomy.from_edges(
+        [("r", "a"), ("r", "b"), ("a", "x"), ("x", "deep"), ("b", "deep"), ("a", "y"), ("b", "y")],
+        names={"deep": "Deep"},
+    )
+    tree = dag.spanning_tree()
+    assert tree.is_tree
+    assert set(tree.nodes) == set(dag.nodes)
+    assert tree.parents("deep") == ("x",)
+    assert tree.parents("y") == ("a",)
+    assert tree.name("deep") == "Deep"
+    assert dag.spanning_tree({"y": "b"}).parents("y") == ("b",)
+    assert tree.spanning_tree() == tree
+    with pytest.raises(TaxonomyError, match="'r' is no parent of 'y'; those are 'a', 'b'"):
+        dag.spanning_tree({"y": "r"})

@@ -1,0 +1,195 @@
+"""Loops of the maximum-margin Markov tree: compiled against uncompiled, and what they must do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taxonomist.compiled import markov
+from taxonomist.compiled.markov_arrays import Columns, Found
+from taxonomist.solvers import markov as solver
+from taxonomist.solvers.labelling_store import LabellingStore
+from taxonomist.solvers.solution import Options
+from tests.reference.joint_toys import assert_twins
+from tests.reference.markov_toys import toy
+
+PAST_16_BITS = 70_000
+
+CASES = {
+    "edges": toy("tree", "costs", 0.5),
+    "local features": toy("tree", "costs", 0.5, n_local=3),
+    "signed slacks": toy("tree", "costs", 0.5, "example_signed"),
+    "consistent paths": toy("tree", "costs", 0.5, features="path", train_on="consistent"),
+    "paths": toy("chain", "costs", 0.5, features="path", n_local=2),
+    "one edge": toy("edge", "costs", 0.5),
+    "one item": toy("star", "costs", 0.5).select([5]),
+}
+every_case = pytest.mark.parametrize("name", CASES)
+
+
+class State:
+    """A solver's arrays after two sweeps, with one item's look taken and its QP begun."""
+
+    def __init__(self, name, kind="sparse", dtype="float64"):
+        case = CASES[name]
+        items = case.items(kind, dtype)
+        made = case.problem(items)
+        rough = solver.solve(made, Options(tol=0, stop="gap", max_iter=2, dtype=dtype))
+        arrays = made.arrays()
+        self.group = np.arange(len(case.X))
+        self.problem = arrays._replace(rows=items.rows(self.group, arrays.row_of))
+        self.tree, self.rows, self.labels = made.tree, self.problem.rows, self.problem.labels
+        self.W = rough.W.copy()
+        store = LabellingStore(rough.columns[0], made.n_nodes)
+        self.columns, self.end = store.columns, store.end
+        self.i = int(np.argmax(self.columns.size))
+        self.space = markov.make_space(self.tree, made.n_codes, self.W.dtype)
+        self.found = Found(*np.full((4, len(case.X)), 7.0))
+        self.problem.row_of[:] = self.group
+        self.score, self.norm = self.space.score, self.space.norm
+        self.truth, self.mark = self.space.truth, self.space.mark
+        markov.look(self.problem, self.i, self.W, self.columns, self.space, self.found)
+        markov.write_norms(self.problem, self.i, self.norm)
+        n_codes = 2 * len(self.truth)
+        while not markov.make_place(store.columns, self.i, n_codes, store.end):
+            store.grow()
+        self.columns, self.end = store.columns, store.end
+        self.c = self.columns.start[self.i]
+        self.n_used = markov.direction(self.columns, self.c, -1, self.space)
+        self.n_codes, self.row, self.to = n_codes, self.i, self.end[0]
+        self.tol, self.sign, self.step, self.one, self.zero = 1e-6, 1.0, 0.1, 1, 0
+        self.scores = np.random.default_rng(0).normal(size=(3, made.n_codes))
+        self.out = np.zeros((3, made.n_nodes), dtype=bool)
+        self.yes, self.truth_code, self.first = True, -1, 0
+        self.rest, self.calm = np.arange(len(case.X)) % 2, np.arange(len(case.X)) % 3
+
+
+LOOPS = {
+    markov.score: "rows row W score",
+    markov.write_norms: "problem i norm",
+    markov.mark_truth: "labels i truth one",
+    markov.code_at: "tree one zero one",
+    markov.write_worth: "tree space",
+    markov.find_worst: "tree space",
+    markov.below_other: "tree space one zero one",
+    markov.find_other: "tree space",
+    markov.true_score: "tree space",
+    markov.worst_gradient: "problem space",
+    markov.gradient: "columns c score",
+    markov.move: "columns c to",
+    markov.drop_unused: "columns i",
+    markov.make_place: "columns i n_codes end",
+    markov.add_labelling: "tree columns i space",
+    markov.mark_codes: "columns c sign mark",
+    markov.collect_codes: "columns c zero space",
+    markov.direction: "columns c truth_code space",
+    markov.total_alpha: "columns i",
+    markov.extremes: "columns i score yes yes",
+    markov.follow: "n_used step space",
+    markov.curvature_along: "n_used space",
+    markov.ascend: "problem i columns space tol",
+    markov.give_all: "problem i columns space",
+    markov.add_row: "problem i W n_used space",
+    markov.apply_change: "problem i W space",
+    markov.look: "problem i W columns space found",
+    markov.look_again: "problem i columns space",
+    markov.visit: "problem i W columns end space found tol",
+    markov.sweep: "group first problem W columns end space found tol rest calm",
+    markov.inspect: "group problem W columns space found",
+    markov.add_up: "group problem W columns space",
+    markov.best_labellings: "tree scores space out",
+}
+
+
+@every_case
+@pytest.mark.parametrize(("kind", "dtype"), [("sparse", "float64"), ("dense", "float32")])
+def test_loops_and_their_twins(name, kind, dtype):
+    def at(*names):
+        state = State(name, kind, dtype)
+        return tuple(getattr(state, name) for name in names)
+
+    for loop, names in LOOPS.items():
+        if dtype == "float64" or loop in (markov.score, markov.add_row, markov.look):
+            assert_twins(loop, lambda names=names: at(*names.split()))
+
+
+def test_sweep_in_dual_form():
+    def make():
+        state = State("edges", "gram")
+        names = "group first problem W columns end space found tol rest calm"
+        return tuple(getattr(state, name) for name in names.split())
+
+    assert_twins(markov.sweep, make)
+
+
+def some_columns():
+    """Return three items: full rooms, an unused labelling in the middle, and nothing at all."""
+    codes = np.zeros(21, np.int32)
+    codes[:9] = 1, -2, 3, 4, -5, 6, 7, -8, 9
+    tables = [0, 2, 3, 5, 7, 0, 0, 0, 0, 0, 0], [2, 1, 2, 2, 2, 0, 0, 0, 0, 0, 0]
+    alpha = [0.5, 0.25, 0.1, 0.0, 0.3, 0, 0, 0, 0, 0, 0]
+    return Columns(
+        *(np.array(row) for row in ([0, 2, 5], [2, 3, 0], [2, 3, 0])),
+        *(np.array(row) for row in ([0, 3, 9], [3, 6, 0], [3, 6, 0])),
+        *(np.array(row) for row in tables),
+        np.array(alpha),
+        np.arange(11.0),
+        codes,
+    )
+
+
+def labellings_of(columns, i):
+    """Return dual variables, losses and codes of the labellings of item i."""
+    found = []
+    for c in range(columns.start[i], columns.start[i] + columns.size[i]):
+        codes = columns.codes[columns.begin[c] : columns.begin[c] + columns.n_codes[c]]
+        found.append((columns.alpha[c], columns.loss[c], codes.tolist()))
+    return found
+
+
+def test_unused_labellings_are_dropped():
+    (columns, _), _ = assert_twins(markov.drop_unused, lambda: (some_columns(), 1))
+    assert labellings_of(columns, 1) == [(0.1, 2.0, [4, -5]), (0.3, 4.0, [-8, 9])]
+    assert columns.code_size.tolist() == [3, 4, 0]
+    for i in (0, 2):
+        assert labellings_of(columns, i) == labellings_of(some_columns(), i)
+
+
+def test_items_move_where_there_is_room():
+    (columns, *_, end), has_place = assert_twins(
+        markov.make_place, lambda: (some_columns(), 0, 2, np.array([5, 9]))
+    )
+    assert has_place
+    assert labellings_of(columns, 0) == labellings_of(some_columns(), 0)
+    assert (columns.start[0], columns.room[0]) == (5, 6)
+    assert (columns.code_start[0], columns.code_room[0]) == (9, 10)
+    assert end.tolist() == [11, 19]
+    assert labellings_of(columns, 1) == labellings_of(some_columns(), 1)
+
+
+@pytest.mark.parametrize("end", [[6, 9], [5, 12]])
+def test_no_room_left(end):
+    (columns, *_), has_place = assert_twins(
+        markov.make_place, lambda: (some_columns(), 0, 2, np.array(end))
+    )
+    assert not has_place
+    assert labellings_of(columns, 0) == labellings_of(some_columns(), 0)
+
+
+def test_a_drop_can_make_room():
+    (columns, *_, end), has_place = assert_twins(
+        markov.make_place, lambda: (some_columns(), 1, 2, np.array([5, 9]))
+    )
+    assert has_place
+    assert columns.size[1] == 2
+    assert end.tolist() == [5, 9]
+
+
+def test_columns_past_16_bits():
+    case = toy("tree", "costs", 0.5)
+    X = np.zeros((2, PAST_16_BITS))
+    X[0, [3, 65_535, 65_536, PAST_16_BITS - 1]] = 1.0, -2.0, 0.5, 3.0
+    wide = case.select([4, 5])._replace(X=X, owner=np.full(PAST_16_BITS, -1))
+    W = solver.solve(wide.problem(), Options(max_iter=3, dtype="float64")).W
+    assert np.flatnonzero(W.any(axis=1)).tolist() == [3, 65_535, 65_536, PAST_16_BITS - 1]
+    np.testing.assert_allclose(W[65_536] * 6, W[PAST_16_BITS - 1], rtol=1e-12)

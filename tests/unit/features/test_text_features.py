@@ -1,0 +1,120 @@
+"""``TextFeatures``: terms in any script, several columns, weights."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from taxonomist.features import TextFeatures
+
+
+def terms(text, **options):
+    features = TextFeatures(min_df=1, **options)
+    features.fit([text])
+    return set(features.get_feature_names_out())
+
+
+def test_words_of_many_scripts():
+    assert terms("The cat's 2 Café, ÄRGER!") == {"the", "cat", "2", "café", "ärger"}
+    assert terms("Кошка и собака") == {"кошка", "собака"}
+    assert terms("قطة و كلب") == {"قطة", "كلب"}
+    assert terms("事象の地平面") == {"事象", "象の", "の地", "地平", "平面"}
+    assert terms("猫 and 犬") == {"猫", "and", "犬"}
+
+
+def test_word_and_character_ngrams():
+    assert terms("black holes shine", words=(1, 2)) == {
+        "black",
+        "holes",
+        "shine",
+        "black holes",
+        "holes shine",
+    }
+    assert terms("black holes shine", words=(2, 2)) == {"black holes", "holes shine"}
+    assert terms("ab", words=None, characters=(2, 3)) == {'" a"', '"ab"', '"b "', '" ab"', '"ab "'}
+    with pytest.raises(ValueError, match="both None"):
+        terms("ab", words=None)
+
+
+def test_weights_against_the_formula():
+    texts = ["cat cat dog", "cat", "bird dog", ""]
+    features = TextFeatures(min_df=1)
+    X = features.fit_transform(texts).toarray()
+    words = ["bird", "cat", "dog"]
+    assert features.get_feature_names_out().tolist() == words
+    counts = np.array([[text.split().count(word) for word in words] for text in texts])
+    idf = np.log(5 / (1 + (counts > 0).sum(axis=0))) + 1
+    expected = np.log1p(counts) * idf
+    lengths = np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(X, expected / np.where(lengths > 0, lengths, 1))
+    np.testing.assert_allclose(features.transform(texts).toarray(), X)
+    np.testing.assert_array_equal(features.counts(texts).toarray(), counts)
+
+
+def test_columns_count_as_often_as_their_weights():
+    items = [{"title": "cat", "text": "dog dog"}, {"title": None, "text": "cat"}]
+    features = TextFeatures(min_df=1, weights={"title": 3})
+    counts = features.fit_counts(items).toarray()
+    np.testing.assert_array_equal(counts, [[3, 2], [1, 0]])
+    # Columns are found by name, whatever their order, and may be missing.
+    np.testing.assert_array_equal(
+        features.counts([{"text": "dog", "title": "cat"}, {"text": "cat"}]).toarray(),
+        [[3, 1], [1, 0]],
+    )
+    pairs = TextFeatures(min_df=1, weights=[3, 1]).fit_counts([("cat", "dog dog"), ("", "cat")])
+    np.testing.assert_array_equal(pairs.toarray(), counts)
+
+
+def test_rare_terms_are_left_out_unless_all_are_rare():
+    texts = ["a1 common", "b1 common", "c1 common other", "other"]
+    assert TextFeatures().fit(texts).get_feature_names_out().tolist() == ["common", "other"]
+    assert TextFeatures(max_features=1).fit(texts).terms_.tolist() == ["common"]
+    assert len(TextFeatures().fit(["one two"]).terms_) == 2
+
+
+def test_texts_are_read_once():
+    texts = (f"word{k % 3} thing" for k in range(9))
+    assert TextFeatures().fit_transform(texts).shape == (9, 4)
+
+
+def test_missing_texts_are_empty():
+    X = TextFeatures(min_df=1).fit_transform(["cat", None, float("nan"), "", "  "])
+    assert X.shape == (5, 1)
+    assert X.nnz == 1
+    assert TextFeatures(min_df=1).fit(["cat"]).transform([]).shape == (0, 1)
+
+
+def test_words_are_found_in_the_text():
+    features = TextFeatures(min_df=1).fit(["Black holes, 事象の地"])
+    text = "Black holes, 事象の地"
+    found = list(features.spans(text))
+    assert [term for *_, term in found] == ["black", "holes", "事象", "象の", "の地"]
+    assert all(text[start:end].lower() == term for start, end, term in found)
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "message"),
+    [
+        ("one text", {}, "not a single text"),
+        (["..."], {}, "nothing to learn"),
+        ([], {}, "nothing to learn"),
+        ([1, 2], {}, "no text but int"),
+        ([("a", "b"), ("a",)], {}, "Item 1 has 1 texts"),
+        (["ab"], {"weights": [1, 2]}, "one for each column"),
+        (["ab"], {"weights": [-1]}, "from 0 on"),
+        ([{"title": "ab"}], {"weights": {"titel": 1}}, "titel"),
+    ],
+)
+def test_bad_input_is_refused(texts, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        TextFeatures(min_df=1, **options).fit(texts)
+
+
+def test_copies_do_the_same():
+    features = TextFeatures(min_df=1).fit(["cat dog", "dog"])
+    again = pickle.loads(pickle.dumps(features))
+    np.testing.assert_array_equal(again.transform(["dog"]).data, features.transform(["dog"]).data)
+    assert clone(features).get_params() == features.get_params()
