@@ -83,7 +83,11 @@ class Space(NamedTuple):
     where: Codes  # (n_nodes, n_states)  the child at or below which that is
     state: Any  # (n_nodes,)  the labelling found
     differs: Any  # (n_nodes,)  whether a difference is still wanted below
-    mark: Floats  # (n_codes,)  0 between steps
-    used: Codes  # (n_codes,)  columns of W that a step or a visit changes
-    step: Floats  # (n_codes,)
+    mark: Floats  # (n_codes,)  0 in between
+    used: Codes  # (n_codes,)  columns of W that a visit changes
+    step: Floats  # (n_codes,)  the direction of a step in the space of marginals
     change: Floats  # (n_codes,)  what x_i is multiplied by and added to W; 0 between items
+    G: Floats  # (room,)  G of each labelling
+    before: Floats  # (room,)  α of each labelling when the QP began
+    is_known: Any  # (room,)  whether its row of the next is there
+    products: Floats  # (room, room)  between the φ(x_i, y_i) - φ(x_i, y) of labellings

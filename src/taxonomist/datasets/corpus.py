@@ -77,7 +77,7 @@ class Corpus:
             if getattr(self, field) is not None:
                 object.__setattr__(self, field, list(getattr(self, field)))
         if self.X is not None:
-            matrix = self.X.tocsr() if hasattr(self.X, "tocsr") else np.asarray(self.X)
+            matrix = _narrow(self.X.tocsr()) if hasattr(self.X, "tocsr") else np.asarray(self.X)
             object.__setattr__(self, "X", matrix)
         if self.split is not None:
             object.__setattr__(self, "split", np.asarray(self.split, dtype=object))
@@ -269,6 +269,15 @@ class Corpus:
     def _part_sizes(self) -> dict[str, int]:
         """Return the number of items of each part, the largest first."""
         return {} if self.split is None else dict(Counter(self.split.tolist()).most_common())
+
+
+def _narrow(X: CSR) -> CSR:
+    """Return a sparse matrix with 32-bit indices if they fit: liblinear takes no others."""
+    from scipy.sparse import get_index_dtype
+
+    width = get_index_dtype(maxval=max(X.nnz, *X.shape))
+    indices, indptr = X.indices.astype(width, copy=False), X.indptr.astype(width, copy=False)
+    return type(X)((X.data, indices, indptr), shape=X.shape)
 
 
 def _distinct(row: Iterable[Any]) -> tuple[str, ...]:

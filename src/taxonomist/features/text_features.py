@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, get_index_dtype
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -199,8 +199,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         shape = (len(ends) - 1, len(vocabulary))
         if not columns:
             return csr_array(shape)
-        tables = np.frombuffer(values), np.frombuffer(columns, "q"), np.frombuffer(ends, "q")
-        return csr_array(tables, shape=shape)
+        # liblinear takes 32-bit indices only, and they take half the room.
+        width = get_index_dtype(maxval=max(len(columns), *shape))
+        indices, indptr = (np.frombuffer(table, "q").astype(width) for table in (columns, ends))
+        return csr_array((np.frombuffer(values), indices, indptr), shape=shape)
 
     def _terms(self, text: str) -> list[str]:
         """Return the terms of a text, as often as it has them."""

@@ -185,11 +185,20 @@ class _State:
                 )
                 self.dual += gain
                 if done < len(group):
-                    self.store.grow()
+                    self._make_room(group[done])
         found = bounds(self.problem.costs, self.found)
         primal = self.dual + found.primal - found.dual
         self.estimate = with_gap(primal, self.dual, found.violation)
         self._set_tolerance()
+
+    def _make_room(self, item: int) -> None:
+        """Make room for more labellings of an item that the last sweep stopped at."""
+        room = len(self.space.G)
+        if self.store.columns.size[item] + markov.MOST_TURNS > room:
+            tree, n_codes = self.problem.tree, self.problem.n_codes
+            self.space = markov.make_space(tree, n_codes, self.W.dtype, 2 * room)
+        else:
+            self.store.grow()
 
     def certify(self, pool: ThreadPoolExecutor) -> None:
         """Look at all items at fixed weights."""

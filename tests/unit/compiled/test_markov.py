@@ -55,7 +55,12 @@ class State:
             store.grow()
         self.columns, self.end = store.columns, store.end
         self.c = self.columns.start[self.i]
-        self.n_used = markov.direction(self.columns, self.c, -1, self.space)
+        self.space.used[:3], self.space.change[:3] = (0, 1, 2), (0.5, -1.0, 0.25)
+        self.n_used, self.one_up, self.none = 3, 0, -1
+        size = self.columns.size[self.i]
+        self.space.before[:size] = 0.5 * self.columns.alpha[self.c : self.c + size]
+        self.space.G[:size] = np.linspace(-1, 1, size)
+        self.G, self.rise, self.limit = self.space.G, 0.7, 0.4
         self.n_codes, self.row, self.to = n_codes, self.i, self.end[0]
         self.tol, self.sign, self.step, self.one, self.zero = 1e-6, 1.0, 0.1, 1, 0
         self.scores = np.random.default_rng(0).normal(size=(3, made.n_codes))
@@ -80,13 +85,12 @@ LOOPS = {
     markov.drop_unused: "columns i",
     markov.make_place: "columns i n_codes end",
     markov.add_labelling: "tree columns i space",
-    markov.mark_codes: "columns c sign mark",
-    markov.collect_codes: "columns c zero space",
-    markov.direction: "columns c truth_code space",
+    markov.add_codes: "columns c sign mark",
+    markov.write_products: "columns i zero space",
     markov.total_alpha: "columns i",
-    markov.extremes: "columns i score yes yes",
-    markov.follow: "n_used step space",
-    markov.curvature_along: "n_used space",
+    markov.extremes: "columns i G yes yes",
+    markov.take_step: "columns i one_up none rise limit space",
+    markov.follow: "columns i space",
     markov.ascend: "problem i columns space tol",
     markov.give_all: "problem i columns space",
     markov.add_row: "problem i W n_used space",
