@@ -5,8 +5,10 @@
     ├── UnknownNodeError     (KeyError)           an id that is not in the taxonomy
     ├── LabelError           (ValueError)         labels or scores that do not fit the taxonomy
     ├── FormatError          (ValueError)         a file that cannot be read or written
+    ├── ModelFileError       (OSError, ValueError)  a model that cannot be saved or loaded
     ├── NotSeparableError    (ValueError)         a hard margin where no margin exists
     ├── CorpusNotFoundError  (FileNotFoundError)  a named corpus that is not on this machine
+    ├── DownloadError        (OSError)            a file that could not be downloaded whole
     └── MissingExtraError    (ImportError)        an optional package that is not installed
 
 Each also derives from the built-in that a caller would expect, so ``except ValueError``
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CorpusNotFoundError",
+    "DownloadError",
     "FormatError",
     "LabelError",
     "MissingExtraError",
+    "ModelFileError",
     "NotSeparableError",
     "TaxonomistError",
     "TaxonomyError",
@@ -61,12 +65,20 @@ class FormatError(TaxonomistError, ValueError):
     """A file does not hold what its format promises."""
 
 
+class ModelFileError(TaxonomistError, OSError, ValueError):
+    """A model cannot be saved, or what should be one cannot be loaded."""
+
+
 class NotSeparableError(TaxonomistError, ValueError):
     """A hard margin is asked for, and the items cannot be separated."""
 
 
 class CorpusNotFoundError(TaxonomistError, FileNotFoundError):
     """A named corpus is not on this machine."""
+
+
+class DownloadError(TaxonomistError, OSError):
+    """A file could not be downloaded, or is not the one that was expected."""
 
 
 class MissingExtraError(TaxonomistError, ImportError):

@@ -7,12 +7,8 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; errors that Taxonomist raises on purpose end in one sentence."""
-    import sys
-
     from taxonomist.cli.app import app
-    from taxonomist.errors import TaxonomistError
+    from taxonomist.cli.output import plain_errors
 
-    try:
+    with plain_errors():
         app(prog_name="taxonomist")
-    except TaxonomistError as error:
-        sys.exit(f"taxonomist: {error}")

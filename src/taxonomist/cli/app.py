@@ -7,12 +7,26 @@ from typing import Annotated
 import typer
 
 from taxonomist import __version__
+from taxonomist.cli.compare_command import compare
+from taxonomist.cli.data_commands import app as data_app
+from taxonomist.cli.evaluate_command import evaluate
+from taxonomist.cli.explain_command import explain
+from taxonomist.cli.model_commands import app as model_app
+from taxonomist.cli.predict_command import predict
+from taxonomist.cli.report_command import report
+from taxonomist.cli.taxonomy_commands import app as taxonomy_app
+from taxonomist.cli.train_command import train
 
 app = typer.Typer(
     help="Classify documents and other items into taxonomies.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+for command in (train, predict, evaluate, compare, explain, report):
+    app.command()(command)
+app.add_typer(model_app, name="model")
+app.add_typer(taxonomy_app, name="taxonomy")
+app.add_typer(data_app, name="data")
 
 
 def _version(wanted: bool) -> None:

@@ -2,13 +2,15 @@
 
 ``corpus`` holds the class. ``readers`` reads a file by its suffix through ``tables`` (JSON lines,
 CSV, Parquet), ``svmlight`` and ``arff``. ``catalogue`` lists the named corpora, ``named`` finds
-them, ``loaders`` loads them. ``synthetic`` draws points under a tree.
+them, ``loaders`` loads them; ``fetching`` gets some of them from the web, through ``download``
+and ``conversions``. ``synthetic`` draws points under a tree.
 """
 
 from __future__ import annotations
 
 from taxonomist.datasets.arff import read_arff
 from taxonomist.datasets.corpus import Corpus
+from taxonomist.datasets.fetching import fetch
 from taxonomist.datasets.named import data_home, find, info, load, names
 from taxonomist.datasets.readers import read
 from taxonomist.datasets.svmlight import read_svmlight
@@ -19,6 +21,7 @@ __all__ = [
     "Columns",
     "Corpus",
     "data_home",
+    "fetch",
     "find",
     "info",
     "load",

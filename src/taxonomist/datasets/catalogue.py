@@ -28,6 +28,8 @@ class Entry:
     ----------
     name
         Name of the corpus and of its folder.
+    size
+        Number of items and of nodes that ``load`` gives by default.
     description
         What it is.
     source
@@ -43,6 +45,7 @@ class Entry:
     """
 
     name: str
+    size: tuple[int, int]
     description: str
     source: str
     licence: str
@@ -64,6 +67,7 @@ HMC_SETS = (
 ENTRIES = (
     Entry(
         name="arxiv-sample",
+        size=(6_795, 169),
         description="Titles and abstracts of arXiv papers, at most 45 per primary category",
         source=ARXIV,
         licence="CC0 1.0",
@@ -73,6 +77,7 @@ ENTRIES = (
     ),
     Entry(
         name="20newsgroups",
+        size=(19_997, 39),
         description="Usenet postings of 20 newsgroups; subject and body only",
         source="https://github.com/guifigueiroa/20newsgroup",
         licence=RESEARCH,
@@ -86,6 +91,7 @@ ENTRIES = (
     ),
     Entry(
         name="reuters21578",
+        size=(10_789, 95),
         description="Newswire stories of 1987, ModApte split, 90 topics in four clusters",
         source="https://github.com/colibri17/TextCategorization, folder reuters21578",
         licence="copyright Reuters Ltd.; for research only",
@@ -97,6 +103,7 @@ ENTRIES = (
     ),
     Entry(
         name="rcv1-subset",
+        size=(27_709, 104),
         description="Term vectors of Reuters Corpus Volume 1 stories with their topics",
         source="https://github.com/fcharte/mldr.datasets, additional-data/rcv1sub*.rda",
         licence="LYRL2004 appendices, for research; no Reuters text",
@@ -110,7 +117,22 @@ ENTRIES = (
         options={"subset": ("all", "ccat")},
     ),
     Entry(
+        name="rcv1",
+        size=(804_414, 104),
+        description="Term vectors of all RCV1-v2 stories with their topics, LYRL2004 split",
+        source="https://www.jmlr.org/papers/volume5/lewis04a, appendices 8 and 13",
+        licence="LYRL2004 appendices, for research; no Reuters text",
+        files={
+            "train.svm.gz": "svmlight: topic,topic index:value # id",
+            "test.svm.gz": "the same",
+            "taxonomy.tsv": EDGES,
+        },
+        load=loaders.rcv1_whole,
+        options={"part": ("all", "train", "test")},
+    ),
+    Entry(
         name="wipo-alpha-d-lsa",
+        size=(1_710, 86),
         description="WIPO-alpha patents of section D as 100-dimensional LSA vectors",
         source="https://github.com/ermlickw/AIT690, folder PatentPredictionProject",
         licence=RESEARCH,
@@ -122,6 +144,7 @@ ENTRIES = (
     ),
     Entry(
         name="us-patents-ipc",
+        size=(12_428, 3_135),
         description="Titles and abstracts of US patents with their IPC symbols, three folds",
         source="https://github.com/LucasLopesSI/PatentClassifierData",
         licence="no stated licence; US patent text is mostly free of copyright",
@@ -138,6 +161,7 @@ ENTRIES = (
     ),
     Entry(
         name="senseval2-english-lexical-sample",
+        size=(5_266, 285),
         description="Passages around 29 nouns with their WordNet senses under supersenses",
         source="https://github.com/gitpan/Text-SenseClusters, folder samples/Data",
         licence="released for research; passages belong to their owners; WordNet licence",
@@ -154,6 +178,7 @@ ENTRIES = (
     ),
     Entry(
         name="enzyme-ec",
+        size=(9_455, 277),
         description="Protein sequences with the first three levels of their EC numbers",
         source="https://github.com/tttianhao/CLEAN, app/data (UniProtKB), and others",
         licence="CC BY 4.0 (UniProtKB, ENZYME) and CC0 (PDB)",
@@ -167,6 +192,7 @@ ENTRIES = (
     ),
     Entry(
         name="wordnet-semcor",
+        size=(20_138, 82_116),
         description="SemCor sentences with the WordNet 3.0 synsets of their nouns",
         source="https://github.com/rubenIzquierdo/wsd_corpora, folder semcor3.0; WordNet 3.0",
         licence="WordNet licence",
@@ -179,6 +205,7 @@ ENTRIES = (
     ),
     Entry(
         name="arxiv",
+        size=(30_083, 169),
         description="Titles and abstracts of arXiv papers, at most 200 per primary category",
         source=ARXIV,
         licence="CC0 1.0",
@@ -191,6 +218,7 @@ ENTRIES = (
     ),
     Entry(
         name="arxiv-acm",
+        size=(19_154, 328),
         description="Titles and abstracts of arXiv papers with the ACM classes of 1998",
         source=ARXIV,
         licence="CC0 1.0",
@@ -202,6 +230,7 @@ ENTRIES = (
     ),
     Entry(
         name="biotools-edam",
+        size=(19_528, 798),
         description="Descriptions of bioinformatics tools with EDAM topics and operations",
         source="https://github.com/bio-tools/content and github.com/edamontology/edamontology",
         licence="CC BY 4.0 (bio.tools), CC BY-SA 4.0 (EDAM)",
@@ -213,6 +242,7 @@ ENTRIES = (
     ),
     Entry(
         name="debian-debtags",
+        size=(30_300, 678),
         description="Descriptions of Debian packages with their Debtags",
         source="https://deb.debian.org/debian, bookworm main: Packages and Translation-en",
         licence="terms of the packages (free software); Debtags GPL-2",
@@ -224,6 +254,7 @@ ENTRIES = (
     ),
     Entry(
         name="hmc-funcat-go",
+        size=(3_757, 500),
         description="Benchmark sets of hierarchical multi-label classification, dense features",
         source="https://github.com/EGiunchiglia/C-HMCNN, folder HMC_data",
         licence="published for research by DTAI, KU Leuven",
@@ -233,6 +264,7 @@ ENTRIES = (
     ),
     Entry(
         name="icd10cm",
+        size=(13_549, 47_201),
         description="Inclusion terms of ICD-10-CM with their diagnosis codes",
         source="https://pypi.org/project/simple-icd-10-cm 1.5.0 (CDC/NCHS tabular list)",
         licence="free to use in the United States; ICD-10 copyright WHO",
@@ -241,6 +273,7 @@ ENTRIES = (
     ),
     Entry(
         name="onet-soc",
+        size=(63_158, 1_598),
         description="Job titles, tasks and descriptions with O*NET-SOC occupations",
         source="https://www.onetcenter.org/database.html, O*NET 27.0",
         licence="CC BY 4.0 (U.S. Department of Labor, ETA)",
@@ -249,6 +282,7 @@ ENTRIES = (
     ),
     Entry(
         name="naics2012",
+        size=(20_722, 2_210),
         description="Index entries and descriptions of NAICS 2012 with their industries",
         source="https://github.com/codeforamerica/naics-api, folder data",
         licence="public domain (US Census Bureau)",
@@ -257,6 +291,7 @@ ENTRIES = (
     ),
     Entry(
         name="makupalat-ykl",
+        size=(16_135, 2_407),
         description="Finnish descriptions of web sites with public library classes",
         source="https://github.com/NatLibFi/Annif-corpora, fulltext/makupalat and vocab",
         licence="CC0 1.0 (YKL); texts without stated licence",
@@ -269,6 +304,7 @@ ENTRIES = (
     ),
     Entry(
         name="skos-vocabularies",
+        size=(0, 6_245),
         description="The STW and EuroVoc thesauri; no items",
         source="https://github.com/NatLibFi/Annif-tutorial and benoitdavidfr/eurovoc",
         licence="ODbL 1.0 (STW); reuse with source named (EuroVoc)",
@@ -278,6 +314,7 @@ ENTRIES = (
     ),
     Entry(
         name="cystic-fibrosis-mesh",
+        size=(1_239, 29_079),
         description="MEDLINE records on cystic fibrosis with MeSH 2019 headings",
         source="https://github.com/maxjf1/sistemas-ir, folder data; MeSH trees of the NLM",
         licence="free test collection for research; MeSH courtesy of the NLM",
@@ -290,6 +327,7 @@ ENTRIES = (
     ),
     Entry(
         name="trec-question",
+        size=(5_952, 57),
         description="Questions with 6 coarse and 50 fine answer types",
         source="https://github.com/tstuessi/question-type, folder data",
         licence=RESEARCH,
@@ -298,6 +336,7 @@ ENTRIES = (
     ),
     Entry(
         name="wos-1000",
+        size=(1_000, 145),
         description="Abstracts of the first 1,000 papers of WOS-46985 by domain and area",
         source="https://github.com/harouzie/kltn, folder data/wos (doi:10.17632/9rw3vkcfy4)",
         licence="abstracts belong to the publishers; for research",
@@ -306,6 +345,7 @@ ENTRIES = (
     ),
     Entry(
         name="enron-ucb",
+        size=(1_702, 58),
         description="Enron e-mails as sets of words with 53 labels under four headings",
         source="https://github.com/tsoumakas/mulan, folder data/multi-label/enron",
         licence="carried under GPL 3; no stated terms of the annotation",
@@ -314,6 +354,7 @@ ENTRIES = (
     ),
     Entry(
         name="ipc-scheme",
+        size=(0, 8_332),
         description="The International Patent Classification 2022.01 to main groups; no items",
         source="https://github.com/ZoeYou/Patent-Classification-2022, data/ipc-sections",
         licence="published by WIPO; no stated terms",
@@ -322,6 +363,7 @@ ENTRIES = (
     ),
     Entry(
         name="cpc-section-d",
+        size=(0, 5_685),
         description="Section D of the Cooperative Patent Classification 2019.08; no items",
         source="https://github.com/juliusgeo/CPC-Patent-Classifier, legacy/CPCSchemeXML201908",
         licence="published by EPO and USPTO; no stated terms",

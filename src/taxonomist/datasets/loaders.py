@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+RCV1_TERMS = 47_236
+
 
 def documents(
     folder: Path,
@@ -124,7 +126,7 @@ def rcv1(folder: Path, subset: str) -> Corpus:
     """Load the vectors, or the fixed split of those in CCAT with the labels below it."""
     with open_text(folder / "labels.tsv") as stream:
         topics = {row["index"]: row["topic"] for row in csv.DictReader(stream, delimiter="\t")}
-    numbered = read_svmlight(folder / "vectors.svm.gz", n_features=47_236)
+    numbered = read_svmlight(folder / "vectors.svm.gz", n_features=RCV1_TERMS)
     topic_sets = [[topics[label] for label in row] for row in numbered.labels]
     corpus = numbered.relabel(Taxonomy.read(folder / "taxonomy.tsv"), topic_sets)
     if subset == "all":
@@ -135,6 +137,25 @@ def rcv1(folder: Path, subset: str) -> Corpus:
     inside = split != UNUSED
     return replace(
         corpus.select(inside).relabel(corpus.taxonomy.subtree("CCAT")), split=split[inside]
+    )
+
+
+def rcv1_whole(folder: Path, part: str) -> Corpus:
+    """Load the vectors of the whole collection or of one part of its split."""
+    from scipy.sparse import vstack
+
+    taxonomy = Taxonomy.read(folder / "taxonomy.tsv")
+    names = ["train", "test"] if part == "all" else [part]
+    parts = [
+        read_svmlight(folder / f"{name}.svm.gz", taxonomy, n_features=RCV1_TERMS) for name in names
+    ]
+    return Corpus(
+        folder.name,
+        taxonomy,
+        labels=[row for corpus in parts for row in corpus.labels],
+        X=vstack([corpus.X for corpus in parts], format="csr"),
+        ids=[item for corpus in parts for item in corpus.ids or ()],
+        split=np.repeat(np.array(names, dtype=object), [len(corpus) for corpus in parts]),
     )
 
 

@@ -99,7 +99,7 @@ def find(name: str) -> Path:
     files = "\n".join(f"  {file} ({content})" for file, content in entry.files.items())
     raise CorpusNotFoundError(
         f"The corpus {name!r} ({entry.description}) is not complete in {looked}.\n"
-        f"Download it from {entry.source} (terms: {entry.licence})\n"
+        f"{_command(name)}Download it from {entry.source} (terms: {entry.licence})\n"
         f"and put these files into {places[1]}:\n{files}\n"
         f"Another place than {places[1].parent} can be given in the environment variable "
         f"{VARIABLE}."
@@ -154,6 +154,13 @@ def load(name: str, **options: str) -> Corpus:
         source=entry.source,
         description=entry.description,
     )
+
+
+def _command(name: str) -> str:
+    """Return how to get a corpus that can be fetched."""
+    from taxonomist.datasets.fetching import RECIPES
+
+    return f"Get it by 'taxonomist data fetch {name}'. Or:\n" if name in RECIPES else ""
 
 
 def _homes() -> list[Path]:

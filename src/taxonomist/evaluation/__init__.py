@@ -1,11 +1,12 @@
 """Evaluation protocols: folds, cross-validation, learning curves, tests and comparisons.
 
 A :class:`Plan` says what is measured and how; :func:`cross_validate`, :func:`learning_curve` and
-:func:`compare` carry it out for models.
+:func:`compare` carry it out for models. :func:`assess` looks into predictions that are there.
 """
 
 from __future__ import annotations
 
+from taxonomist.evaluation.assessment import Assessment, assess
 from taxonomist.evaluation.comparison import Cell, Comparison, compare
 from taxonomist.evaluation.cross_validation import CrossValidation, cross_validate
 from taxonomist.evaluation.flat import compare_flat, flat_twin
@@ -23,6 +24,7 @@ from taxonomist.evaluation.splits import GivenFolds, StratifiedFolds, sample_per
 
 __all__ = [
     "MEASURES",
+    "Assessment",
     "Cell",
     "Comparison",
     "CrossValidation",
@@ -33,6 +35,7 @@ __all__ = [
     "PermutationResult",
     "Plan",
     "StratifiedFolds",
+    "assess",
     "bootstrap_interval",
     "compare",
     "compare_flat",

@@ -1,8 +1,8 @@
 """Measures: functions of truth, prediction or scores, and a taxonomy.
 
 ``single`` measures items with one category, ``ranking`` the order that scores give to categories,
-``labelling`` and ``sets`` predicted label sets, ``curves`` the scores of all nodes; ``report``
-prints a table of them and ``scorers`` hands them to scikit-learn.
+``labelling`` and ``sets`` predicted label sets, ``curves`` the scores of all nodes, ``reliability``
+their probabilities; ``report`` prints a table of them and ``scorers`` hands them to scikit-learn.
 
 Truth comes first, as in scikit-learn. Label sets are sequences of ids per item or indicator
 matrices, and both labels and scores may be sparse.
@@ -25,6 +25,12 @@ from taxonomist.metrics.ranking import (
     precision_at_k,
     ranking_loss,
 )
+from taxonomist.metrics.reliability import (
+    LevelReliability,
+    Reliability,
+    ReliabilityBin,
+    reliability,
+)
 from taxonomist.metrics.report import hierarchical_report
 from taxonomist.metrics.scorers import SCORERS, Scorer, scorer
 from taxonomist.metrics.sets import (
@@ -45,6 +51,9 @@ from taxonomist.metrics.single import (
 __all__ = [
     "PRF",
     "SCORERS",
+    "LevelReliability",
+    "Reliability",
+    "ReliabilityBin",
     "Scorer",
     "accuracy",
     "au_prc",
@@ -65,6 +74,7 @@ __all__ = [
     "precision_recall_f1",
     "precision_recall_f1_per_level",
     "ranking_loss",
+    "reliability",
     "scorer",
     "symmetric_difference_loss",
     "taxonomy_loss",

@@ -1,0 +1,124 @@
+"""``taxonomist data``: which corpora there are, where they lie, and fetching them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from taxonomist.cli.output import (
+    AsJson,
+    print_facts,
+    print_json,
+    print_note,
+    print_table,
+    progress,
+)
+
+if TYPE_CHECKING:
+    from taxonomist.datasets.catalogue import Entry
+
+app = typer.Typer(help="List and fetch public corpora.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="Name of a corpus; 'taxonomist data list' shows them.")]
+
+
+@app.command("list")
+def list_corpora(
+    found: Annotated[
+        bool, typer.Option("--found", help="Only corpora that are on this machine.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the corpora that Taxonomist knows by name."""
+    from taxonomist import datasets
+
+    rows = [_facts(datasets.info(name)) for name in datasets.names()]
+    rows = [row for row in rows if row["path"] or not found]
+    if as_json:
+        print_json(rows)
+        return
+    columns = ("name", "items", "nodes", "licence", "fetch", "path")
+    shown = [{**row, "fetch": bool(row["fetch"])} for row in rows]
+    print_table(columns, [[row[column] for column in columns] for row in shown])
+    if not all(row["path"] for row in rows):
+        print_note("'taxonomist data show NAME' says how to get a corpus that has no path.")
+
+
+@app.command()
+def show(name: Name, as_json: AsJson = False) -> None:
+    """Show what a corpus is, where it comes from, its terms and its files."""
+    from taxonomist import datasets
+
+    entry = datasets.info(name)
+    facts = _facts(entry)
+    details: dict[str, dict[str, Any]] = {
+        "files": dict(entry.files),
+        "options": {k: list(v) for k, v in entry.options.items()},
+    }
+    if as_json:
+        print_json({**facts, **details})
+        return
+    facts["path"] = facts["path"] or f"not found; its place is {datasets.data_home() / name}"
+    facts["fetch"] = facts["fetch"] or "no; prepare the files below yourself"
+    print_facts(facts)
+    for title, lines in details.items():
+        if lines:
+            typer.echo(f"\n{title}")
+        for key, value in lines.items():
+            typer.echo(f"  {key}: {value if isinstance(value, str) else ', '.join(value)}")
+
+
+def _facts(entry: Entry) -> dict[str, Any]:
+    """Return what is known of a corpus; ``path`` and ``fetch`` are None where there is none."""
+    from taxonomist import datasets
+    from taxonomist.datasets.fetching import RECIPES
+    from taxonomist.errors import CorpusNotFoundError
+
+    try:
+        path = str(datasets.find(entry.name))
+    except CorpusNotFoundError:
+        path = None
+    n_items, n_nodes = entry.size
+    return {
+        "name": entry.name,
+        "description": entry.description,
+        "items": n_items,
+        "nodes": n_nodes,
+        "licence": entry.licence,
+        "source": entry.source,
+        "path": path,
+        "fetch": RECIPES[entry.name].note if entry.name in RECIPES else None,
+    }
+
+
+@app.command()
+def fetch(
+    name: Name,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            help="Another address, or a file that you have; a folder of files ends in a slash."
+        ),
+    ] = None,
+    sha256: Annotated[
+        str | None, typer.Option(help="SHA-256 of the file at --url if it is another edition.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace what is in the corpus's folder.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Download a public corpus, check it, and convert it to the library's own form.
+
+    A download that broke off is resumed by the same command.
+    """
+    from taxonomist import datasets
+
+    print_note(f"Terms of {name}: {datasets.info(name).licence}.")
+    with progress("bytes") as report:
+        path = datasets.fetch(name, url=url, sha256=sha256, force=force, report=report)
+    if as_json:
+        print_json({"name": name, "path": str(path)})
+    else:
+        print_note(f"{name} is in {path}.")

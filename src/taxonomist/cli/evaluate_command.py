@@ -1,0 +1,75 @@
+"""``taxonomist evaluate``: how good a model is on labelled rows."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from taxonomist.cli.options import (
+    UTF_8,
+    Data,
+    Encoding,
+    Every,
+    Format,
+    ModelFolder,
+    PathSeparator,
+    Separator,
+    SkipBad,
+    TrainedLabel,
+    TrainedText,
+)
+from taxonomist.cli.output import AsJson, print_json
+
+Nodes = Annotated[bool, typer.Option("--nodes", help="Also every node that occurs.")]
+
+
+def evaluate(  # noqa: PLR0913
+    model: ModelFolder,
+    data: Data,
+    text: TrainedText = None,
+    label: TrainedLabel = None,
+    separator: Separator = None,
+    path_separator: PathSeparator = None,
+    nodes: Nodes = False,
+    every: Every = False,
+    skip_bad: SkipBad = False,
+    format: Format = None,
+    encoding: Encoding = UTF_8,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a model on labelled rows; those that it was trained on are left out.
+
+    Measures have 95% intervals. JSON also has every node, confusions and reliability.
+    """
+    from taxonomist.cli.measuring import read_to_measure
+    from taxonomist.cli.output import print_table
+    from taxonomist.cli.rows import Source
+    from taxonomist.text import TextClassifier
+
+    classifier = TextClassifier.load(model)
+    columns = {
+        "text": text,
+        "label": label,
+        "separator": separator,
+        "path_separator": path_separator,
+    }
+    source = Source(data, format, encoding)
+    items = read_to_measure(classifier, source, columns, skip_bad=skip_bad, every=every).items
+    found = classifier.evaluate(items.texts, items.labels)
+    if as_json:
+        print_json({**items.bad.to_dict(), **found.to_dict()})
+        return
+    typer.echo(str(found))
+    if nodes:
+        typer.echo()
+        heads = ("node", "support", "predicted", "precision", "recall", "f1")
+        rows = [each for each in found.nodes if each.support or each.predicted]
+        print_table(heads, [[_rounded(getattr(each, head)) for head in heads] for each in rows])
+
+
+def _rounded(value: object) -> object:
+    """Return a number with three decimals, None for one that is not defined."""
+    if not isinstance(value, float):
+        return value
+    return None if value != value else round(value, 3)

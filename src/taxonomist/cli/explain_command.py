@@ -1,0 +1,58 @@
+"""``taxonomist explain``: which words decide, at which level, for and against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from taxonomist.cli.options import ModelFolder  # noqa: TC001 (typer reads annotations)
+from taxonomist.cli.output import AsJson, print_json, print_note
+
+Page = Annotated[
+    Path | None, typer.Option("--html", help="File for a page with the words highlighted.")
+]
+
+HEAD = (
+    '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+    '<meta name="viewport" content="width=device-width">\n<title>Why</title>\n'
+    "<style>:root { color-scheme: light dark } body { font: 16px/1.5 system-ui, sans-serif; "
+    "max-width: 50rem; margin: 2rem auto; padding: 0 1rem } td { padding: 0.2rem 0.8rem "
+    "0.2rem 0; vertical-align: top }</style>\n"
+)
+
+
+def explain(
+    model: ModelFolder,
+    text: Annotated[str, typer.Option("--text", help="The text; '-' for standard input.")],
+    words: Annotated[int, typer.Option(min=1, help="Words to show at each level.")] = 10,
+    category: Annotated[
+        str | None, typer.Option(help="The category to explain; by default the predicted one.")
+    ] = None,
+    html: Page = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the words of a text that speak for and against a category, level by level."""
+    import sys
+
+    from taxonomist.cli.trained import as_item, check_explains
+    from taxonomist.cli.writers import open_output
+    from taxonomist.text import TextClassifier
+
+    classifier = TextClassifier.load(model)
+    check_explains(classifier)
+    whole = sys.stdin.read() if text == "-" else text
+    if not whole.strip():
+        raise ValueError("--text is empty: give a text.")
+    if category is not None:
+        category = classifier.taxonomy_.resolve(category)
+    found = classifier.explain(as_item(classifier, whole), n=words, category=category)
+    if html is not None:
+        with open_output(html) as stream:
+            stream.write(f"{HEAD}{found.to_html()}\n</html>\n")
+        print_note(f"The page is in {html}.")
+    if as_json:
+        print_json(found.to_dict())
+    elif html is None:
+        typer.echo(str(found))

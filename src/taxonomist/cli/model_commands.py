@@ -1,0 +1,77 @@
+"""``taxonomist model``: what is in a model's folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from taxonomist.cli.options import ModelFolder  # noqa: TC001 (typer reads annotations)
+from taxonomist.cli.output import AsJson, print_facts, print_json, print_table
+
+app = typer.Typer(help="Look at saved models.", no_args_is_help=True)
+
+TITLES = {"measures": "On held-out items", "search": "Tried"}
+"""Facts that 'train' keeps as tables."""
+
+
+@app.callback()
+def models() -> None:
+    """Look at saved models."""
+
+
+@app.command()
+def show(file: ModelFolder, as_json: AsJson = False) -> None:
+    """Show what a model is, what it was trained on and how good it was; it is not loaded."""
+    from taxonomist.persistence import describe
+
+    known = describe(file)
+    if as_json:
+        print_json(known)
+        return
+    parts, facts = known.pop("parts"), known.pop("facts")
+    tables = {name: _table(name, facts) for name in TITLES}
+    rest = {name: value for name, value in facts.items() if not tables.get(name)}
+    print_facts({**_flat(known), **_flat(rest)})
+    for name, rows in tables.items():
+        if rows:
+            typer.echo()
+            cells = [[_rounded(value) for value in row.values()] for row in rows]
+            print_table(list(rows[0]), cells, TITLES[name])
+    typer.echo()
+    columns = ("name", "bytes", "type", "shape")
+    print_table(columns, [[_cell(part.get(column)) for column in columns] for part in parts])
+
+
+def _table(name: str, facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a fact that is a table, none if it is something else."""
+    value = facts.get(name)
+    if isinstance(value, dict):
+        value = [{"measure": key, **each} for key, each in value.items() if isinstance(each, dict)]
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        return []
+    return value if len({tuple(row) for row in value}) == 1 else []
+
+
+def _flat(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return facts with those of one kind on one line; what is not there is left out."""
+    found: dict[str, Any] = {}
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            entries = (f"{key} {each}" for key, each in value.items() if each is not None)
+            found[name] = ", ".join(entries) or None
+        elif isinstance(value, list):
+            found[name] = ", ".join(map(str, value)) or None
+        else:
+            found[name] = value
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _cell(value: Any) -> Any:
+    """Return a shape as people write it; other values as they are."""
+    return " x ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _rounded(value: Any) -> Any:
+    """Return a number with four decimals."""
+    return round(value, 4) if isinstance(value, float) else value

@@ -1,0 +1,81 @@
+"""Writing rows: CSV, TSV or JSON lines, to a file that is complete or not there, or to a pipe."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import secrets
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from taxonomist.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["WRITABLE", "format_of", "json_lines", "open_output", "table_rows"]
+
+WRITABLE = ("csv", "tsv", "jsonl")
+_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+
+
+def format_of(out: Path | None, wanted: str | None) -> str:
+    """Return the format that is asked for, or that the suffix names; CSV for a pipe.
+
+    Raises
+    ------
+    FormatError
+        If it cannot be written.
+    """
+    if wanted is not None:
+        if wanted not in WRITABLE:
+            raise FormatError(f"--to must be one of {', '.join(WRITABLE)}. Got {wanted!r}.")
+        return wanted
+    if out is None:
+        return "csv"
+    suffix = Path(out.name.lower().removesuffix(".gz")).suffix
+    if suffix not in _SUFFIXES:
+        raise FormatError(f"{out}: the suffix says no format; give --to {', '.join(WRITABLE)}.")
+    return _SUFFIXES[suffix]
+
+
+@contextmanager
+def open_output(out: Path | None) -> Iterator[IO[str]]:
+    """Yield where to write: standard output, or a file that appears only when all is written."""
+    if out is None:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    if out.exists() and not out.is_file():
+        with out.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+        return
+    temporary = out.with_name(f".{out.name}.{secrets.token_hex(4)}")
+    opener: Any = gzip.open if out.suffix.lower() == ".gz" else io.open
+    try:
+        with opener(temporary, "wt", encoding="utf-8", newline="") as stream:
+            yield stream
+        os.replace(temporary, out)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def table_rows(stream: IO[str], format: str) -> Callable[[Sequence[object]], object]:
+    """Return a function that writes the cells of a row."""
+    delimiter = "\t" if format == "tsv" else ","
+    return csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerow
+
+
+def json_lines(stream: IO[str]) -> Callable[[Any], object]:
+    """Return a function that writes a JSON object as a line."""
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+
+    def write(record: Any) -> None:
+        stream.write(f"{encode(record)}\n")
+
+    return write

@@ -1,0 +1,206 @@
+"""Downloading a file over HTTP: resumed where it broke off, checked, and whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from taxonomist.errors import DownloadError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Remote", "Report", "download"]
+
+Report: TypeAlias = Callable[[str, int, int | None], None]
+"""What is told of the progress: the step, what is done, and all of it where that is known."""
+
+CHUNK = 1 << 16
+ATTEMPTS = 3
+"""Tries in a row that bring nothing new before an address is given up."""
+TIMEOUT_S = 30.0
+PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Answers after which the same request may succeed."""
+EXTENT = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
+AGENT = "taxonomist (https://pypi.org/project/taxonomist)"
+# Some archives answer the default name of Python's library with "forbidden".
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file on the web.
+
+    Parameters
+    ----------
+    file
+        Name of the file.
+    urls
+        Addresses of the same bytes; each is tried if those before it fail.
+    sha256
+        Their SHA-256, or None where no one has published it.
+    """
+
+    file: str
+    urls: tuple[str, ...]
+    sha256: str | None
+
+
+class _BrokenOffError(Exception):
+    """The connection failed or ended too early; another try may help."""
+
+
+def download(
+    remote: Remote, folder: Path, report: Report | None = None, pause_s: float = 1.0
+) -> Path:
+    """Return the file in a folder, downloaded unless it is there already.
+
+    What has arrived stands in ``<file>.part`` until it is whole and checked, so that a later
+    call goes on from there.
+
+    Parameters
+    ----------
+    remote
+        The file.
+    folder
+        Where it goes; the folder exists.
+    report
+        Called with the file's name, the bytes that have arrived and the bytes in all.
+    pause_s
+        Seconds before the second try; doubled before each further one.
+
+    Raises
+    ------
+    DownloadError
+        If no address gives the file, or what they give has another checksum.
+    """
+    path, part = folder / remote.file, folder / f"{remote.file}.part"
+    if path.exists() and _is_right(path, remote.sha256):
+        return path
+    errors = []
+    for url in remote.urls:
+        try:
+            _complete(url, part, report, pause_s)
+            _check(url, part, remote.sha256)
+        except DownloadError as error:
+            errors.append(str(error))
+        else:
+            os.replace(part, path)
+            return path
+    raise DownloadError(" ".join(errors))
+
+
+def _complete(url: str, part: Path, report: Report | None, pause_s: float) -> None:
+    """Receive until the file is whole, starting again where a connection broke off."""
+    failures = 0
+    while True:
+        before = _size(part)
+        try:
+            _receive(url, part, report)
+            return
+        except _BrokenOffError as error:
+            failures = 1 if _size(part) > before else failures + 1
+            if failures == ATTEMPTS:
+                kept = f" The {_size(part):,} bytes that have arrived are kept; try again later."
+                raise DownloadError(f"{url}: {error}.{kept if _size(part) else ''}") from error
+        time.sleep(pause_s * 2 ** (failures - 1))
+
+
+def _receive(url: str, part: Path, report: Report | None) -> None:
+    """Ask once for what is missing, and append it."""
+    have = _size(part)
+    request = Request(url, headers={"User-Agent": AGENT, "Accept-Encoding": "identity"})
+    if have:
+        request.add_header("Range", f"bytes={have}-")
+    with _answer(request) as response:
+        start, total = _extent(url, response, have)
+        if response.status == 416:
+            if total == have:
+                return
+            part.unlink()
+            raise _BrokenOffError("the server has another file than the one that was begun")
+        with part.open("r+b" if start else "wb") as stream:
+            done = stream.seek(start)
+            stream.truncate()
+            while chunk := _read(response):
+                stream.write(chunk)
+                done += len(chunk)
+                if report:
+                    report(part.name.removesuffix(".part"), done, total)
+    if total is not None and done != total:
+        raise _BrokenOffError(f"the connection ended after {done:,} of {total:,} bytes")
+
+
+def _answer(request: Request) -> Any:
+    """Return the server's answer; an answer that will not change is a ``DownloadError``."""
+    try:
+        return urlopen(request, timeout=TIMEOUT_S)
+    except HTTPError as error:
+        if error.code == 416:
+            # Nothing is left to send, or what was begun is longer than the file there.
+            return error
+        message = f"the server answered {error.code} {error.reason}"
+        if error.code in PASSING:
+            raise _BrokenOffError(message) from error
+        raise DownloadError(f"{request.full_url}: {message}.") from error
+    except (OSError, HTTPException) as error:
+        raise _BrokenOffError(str(getattr(error, "reason", error)) or "no answer") from error
+
+
+def _read(response: Any) -> bytes:
+    """Return the next bytes of an answer."""
+    try:
+        chunk: bytes = response.read(CHUNK)
+    except (OSError, HTTPException) as error:
+        raise _BrokenOffError(f"the connection broke off ({error})") from error
+    return chunk
+
+
+def _extent(url: str, response: Any, have: int) -> tuple[int, int | None]:
+    """Return where in the file an answer starts, and the length of the whole file if known."""
+    # Local files, which urllib opens too, have no status.
+    status = response.status or 200
+    if status == 200:
+        length = response.headers.get("Content-Length")
+        return 0, int(length) if length else None
+    extent = EXTENT.fullmatch(response.headers.get("Content-Range", "").strip())
+    total = int(extent[2]) if extent and extent[2] != "*" else None
+    if status == 416:
+        return have, total
+    if status == 206 and extent and extent[1] and int(extent[1]) <= have:
+        return int(extent[1]), total
+    raise DownloadError(f"{url}: the server gave another answer than the file (status {status}).")
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file, which may not be there."""
+    return path.stat().st_size if path.exists() else 0
+
+
+def _is_right(path: Path, sha256: str | None) -> bool:
+    """Return whether a file has the checksum, if one is known."""
+    return sha256 is None or _sha256(path) == sha256.lower()
+
+
+def _sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _check(url: str, part: Path, sha256: str | None) -> None:
+    """Remove a file with another checksum, and say so."""
+    if not _is_right(part, sha256):
+        found = _sha256(part)
+        part.unlink()
+        raise DownloadError(
+            f"{url}: the file has the SHA-256 {found}, but {sha256} was expected; "
+            "it was removed. The address may hold another edition, or a page of its own."
+        )

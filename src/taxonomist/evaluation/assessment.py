@@ -1,0 +1,340 @@
+"""How good predictions are, where they go wrong, and how sure these numbers are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import LabelError
+from taxonomist.evaluation.confusions import (
+    Confusion,
+    rivals,
+    same_level_counts,
+    worst_confusions,
+)
+from taxonomist.evaluation.headline import interval_of_each
+from taxonomist.evaluation.level_reliability import reliability_per_level
+from taxonomist.evaluation.outcomes import NodeCounts, Outcomes, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from taxonomist.evaluation.significance import Interval, Seed
+    from taxonomist.metrics.reliability import LevelReliability
+    from taxonomist.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class LevelResult:
+    """Precision, recall and F1 pooled over the nodes of a level.
+
+    Attributes
+    ----------
+    level
+        Distance from the root, by the longest path.
+    n_nodes
+        Number of nodes.
+    support
+        Number of true labels, those above an item's own included.
+    precision, recall
+        NaN where nothing is predicted, or nothing is true.
+    f1
+        With an interval.
+    """
+
+    level: int
+    n_nodes: int
+    support: int
+    precision: float
+    recall: float
+    f1: Interval
+
+
+@dataclass(frozen=True)
+class SubtreeResult:
+    """One of the topmost categories and all below it.
+
+    Attributes
+    ----------
+    node
+        Its id.
+    n_nodes
+        Number of nodes, itself included.
+    support
+        Number of items that belong to it.
+    precision, recall, f1
+        Of the topmost category itself: is an item here at all?
+    pooled_f1
+        F1 pooled over all nodes of the subtree.
+    accuracy
+        Share of its items of which all labels are right and complete.
+    """
+
+    node: str
+    n_nodes: int
+    support: int
+    precision: float
+    recall: float
+    f1: float
+    pooled_f1: float
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class NodeResult:
+    """One node: whether items at or below it are found.
+
+    Attributes
+    ----------
+    node
+        Its id.
+    support
+        Number of items that belong to it.
+    predicted
+        Number of items that were given to it.
+    found
+        Number of items for which both are so.
+    precision, recall, f1
+        NaN where nothing is predicted, nothing is true, or neither.
+    taken_for
+        Ids of the nodes of its level that were given instead most often, with counts.
+    """
+
+    node: str
+    support: int
+    predicted: int
+    found: int
+    precision: float
+    recall: float
+    f1: float
+    taken_for: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What ``assess`` found.
+
+    Labels always count with all above them, and the root, to which everything belongs, never
+    counts.
+
+    Attributes
+    ----------
+    n_items
+        Number of items.
+    is_multilabel
+        Whether items have label sets, and not one label each.
+    measures
+        Headline measures with intervals, by name. ``hierarchical_f1`` and ``macro_f1`` are over all
+        nodes, the names that begin with ``category`` over the most specific labels alone.
+    levels, subtrees, nodes
+        Results by level, by topmost category, and by node in the order of the taxonomy.
+    confusions
+        The most frequent confusions, with examples.
+    distances
+        Number of items by the number of nodes in which truth and prediction differ; in a tree with
+        one label per item that is the length of the path between the two.
+    reliability
+        By level; empty if no probabilities were given.
+    """
+
+    n_items: int
+    is_multilabel: bool
+    measures: Mapping[str, Interval]
+    levels: tuple[LevelResult, ...]
+    subtrees: tuple[SubtreeResult, ...]
+    nodes: tuple[NodeResult, ...]
+    confusions: tuple[Confusion, ...]
+    distances: Mapping[int, int]
+    reliability: tuple[LevelReliability, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold; what is not defined is None."""
+        found = {
+            "n_items": self.n_items,
+            "is_multilabel": self.is_multilabel,
+            "measures": {name: _interval(each) for name, each in self.measures.items()},
+            "levels": [{**asdict(each), "f1": _interval(each.f1)} for each in self.levels],
+            "subtrees": [asdict(each) for each in self.subtrees],
+            "nodes": [vars(each) | {"taken_for": dict(each.taken_for)} for each in self.nodes],
+            "confusions": [each.to_dict() for each in self.confusions],
+            "distances": {str(distance): count for distance, count in self.distances.items()},
+            "reliability": [
+                each._asdict() | {"bins": [part._asdict() for part in each.bins]}
+                for each in self.reliability
+            ],
+        }
+        plain: dict[str, Any] = _defined(found)
+        return plain
+
+    def __str__(self) -> str:
+        """Return measures, levels and the worst confusions as a short table."""
+        margin = max(map(len, [*self.measures, "level 10"]))
+        lines = [f"{self.n_items:,} items, 95% intervals", ""]
+        lines += [
+            f"{name:<{margin}}  {each.estimate:.3f}  [{_number(each.low)}, {_number(each.high)}]"
+            for name, each in self.measures.items()
+        ]
+        lines += ["", f"{'':<{margin}}  precision  recall     F1  support"]
+        lines += [
+            f"{f'level {each.level}':<{margin}}  {_number(each.precision):>9}  "
+            f"{_number(each.recall):>6}  {_number(each.f1.estimate)}  {each.support:7,}"
+            for each in self.levels
+        ]
+        if self.confusions:
+            lines += ["", "most often confused (true → predicted)"]
+            lines += [f"{c.count:7,}  {c.true} → {c.predicted}" for c in self.confusions[:5]]
+        return "\n".join(lines)
+
+
+def assess(
+    truth: Any,
+    predicted: Any,
+    taxonomy: Taxonomy,
+    *,
+    probabilities: Any = None,
+    classes: Sequence[str] | None = None,
+    texts: Sequence[Any] | None = None,
+    random_state: Seed = 0,
+) -> Assessment:
+    """Assess predictions: headline measures with intervals, and where they go wrong.
+
+    Parameters
+    ----------
+    truth, predicted
+        One label per item, label sets, or an indicator matrix over ``classes`` or all nodes.
+    taxonomy
+        The taxonomy of the labels.
+    probabilities
+        Of the classes, items x classes, for the reliability per level; or of all nodes, without
+        ``classes``.
+    classes
+        The id of each column of the probabilities and of indicator matrices.
+    texts
+        The items' texts, for examples: strings, or tuples or mappings of strings.
+    random_state
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    Assessment
+        ``print`` shows a short table, ``to_dict`` returns all of it.
+
+    Raises
+    ------
+    LabelError
+        Labels are unknown, there are no items, or numbers of items differ.
+
+    Examples
+    --------
+    >>> from taxonomist import Taxonomy
+    >>> animals = Taxonomy.from_edges([("pet", "cat"), ("pet", "dog"), ("wild", "wolf")])
+    >>> found = assess(["cat", "dog", "wolf"], ["cat", "wolf", "wolf"], animals)
+    >>> round(found.measures["accuracy"].estimate, 3), found.measures["taxonomy_loss"].estimate
+    (0.667, 0.666...)
+    >>> [(c.true, c.predicted) for c in found.confusions]
+    [('dog', 'wolf')]
+    """
+    outcomes = Outcomes.of(truth, predicted, taxonomy, classes)
+    texts = None if texts is None else list(texts)
+    if texts is not None and len(texts) != outcomes.n_items:
+        raise LabelError(f"There are {outcomes.n_items} items and {len(texts)} texts.")
+    counts, same_level = NodeCounts.of(outcomes), same_level_counts(outcomes)
+    measures, level_f1 = interval_of_each(outcomes, random_state)
+    distances, n_each = np.unique(outcomes.n_wrong, return_counts=True)
+    return Assessment(
+        n_items=outcomes.n_items,
+        is_multilabel=outcomes.is_multilabel,
+        measures=measures,
+        levels=_levels(taxonomy, counts, level_f1),
+        subtrees=_subtrees(outcomes, counts),
+        nodes=_nodes(taxonomy, counts, rivals(same_level)),
+        confusions=worst_confusions(outcomes, same_level, counts.true, texts),
+        distances=dict(zip(distances.tolist(), n_each.tolist(), strict=True)),
+        reliability=()
+        if probabilities is None
+        else reliability_per_level(outcomes, probabilities, classes),
+    )
+
+
+def _levels(
+    taxonomy: Taxonomy, counts: NodeCounts, f1: Mapping[int, Interval]
+) -> tuple[LevelResult, ...]:
+    """Return the results of the levels below the root."""
+    at_level = np.equal.outer(np.arange(1, taxonomy.height + 1), taxonomy.depths)
+    pooled = counts.pooled(at_level.astype(np.float64))
+    return tuple(
+        LevelResult(
+            level=level,
+            n_nodes=int(at_level[level - 1].sum()),
+            support=int(pooled.true[level - 1]),
+            precision=float(pooled.precision[level - 1]),
+            recall=float(pooled.recall[level - 1]),
+            f1=f1[level],
+        )
+        for level in range(1, taxonomy.height + 1)
+    )
+
+
+def _subtrees(outcomes: Outcomes, counts: NodeCounts) -> tuple[SubtreeResult, ...]:
+    """Return the results of the root's children."""
+    taxonomy = outcomes.taxonomy
+    tops = taxonomy.codes(taxonomy.children(taxonomy.root))
+    below = taxonomy.ancestor_matrix()[:, tops].T.tocsr().astype(np.float64)
+    pooled = counts.pooled(below)
+    right = outcomes.is_right.astype(np.float64) @ outcomes.closed_true
+    accuracy = ratio(right[tops], counts.true[tops])
+    return tuple(
+        SubtreeResult(
+            node=taxonomy.nodes[top],
+            n_nodes=int(below.indptr[row + 1] - below.indptr[row]),
+            support=int(counts.true[top]),
+            precision=float(counts.precision[top]),
+            recall=float(counts.recall[top]),
+            f1=float(counts.f1[top]),
+            pooled_f1=float(pooled.f1[row]),
+            accuracy=float(accuracy[row]),
+        )
+        for row, top in enumerate(tops.tolist())
+    )
+
+
+def _nodes(
+    taxonomy: Taxonomy, counts: NodeCounts, taken_for: Mapping[int, list[tuple[int, int]]]
+) -> tuple[NodeResult, ...]:
+    """Return the results of all nodes but the root."""
+    return tuple(
+        NodeResult(
+            node=node,
+            support=int(counts.true[code]),
+            predicted=int(counts.predicted[code]),
+            found=int(counts.both[code]),
+            precision=float(counts.precision[code]),
+            recall=float(counts.recall[code]),
+            f1=float(counts.f1[code]),
+            taken_for=tuple((taxonomy.nodes[b], n) for b, n in taken_for.get(code, ())),
+        )
+        for code, node in enumerate(taxonomy.nodes)
+        if code
+    )
+
+
+def _interval(interval: Interval) -> dict[str, float]:
+    """Return an interval as plain data."""
+    return {"value": interval.estimate, "low": interval.low, "high": interval.high}
+
+
+def _number(value: float) -> str:
+    """Return three decimals, or a dash of the same width where there is no value."""
+    return "    –" if math.isnan(value) else f"{value:.3f}"
+
+
+def _defined(value: Any) -> Any:
+    """Return nested data in which None stands for NaN."""
+    if isinstance(value, dict):
+        return {key: _defined(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_defined(entry) for entry in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,101 @@
+"""Reliability per level from probabilities of classes, a block of items at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import LabelError
+from taxonomist.inference.node_probabilities import any_of_categories, sum_of_categories
+from taxonomist.metrics.reliability import LevelReliability, ReliabilityBin, reliability
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taxonomist._typing import Floats
+    from taxonomist.evaluation.outcomes import Outcomes
+
+# Probabilities of nodes that are held dense at a time.
+_CELLS = 2**22
+
+
+def reliability_per_level(
+    outcomes: Outcomes, probabilities: Any, classes: Sequence[str] | None
+) -> tuple[LevelReliability, ...]:
+    """Compare the probability of the most probable node of each level with how often it is true.
+
+    Parameters
+    ----------
+    outcomes
+        The truth; predictions play no part.
+    probabilities
+        Dense or sparse, with a column per class, or per node in the order of the taxonomy.
+    classes
+        The node of each column; None for all nodes.
+
+    Returns
+    -------
+    tuple of LevelReliability
+        Of the levels below the root.
+
+    Raises
+    ------
+    LabelError
+        The shape fits neither the items nor the classes, or a value is not a probability.
+    """
+    taxonomy = outcomes.taxonomy
+    names = taxonomy.nodes if classes is None else tuple(classes)
+    expected = (outcomes.n_items, len(names))
+    given = probabilities if hasattr(probabilities, "tocsr") else np.asarray(probabilities)
+    if given.shape != expected:
+        raise LabelError(
+            f"probabilities must have the shape {expected}, items x classes. Got {given.shape}."
+        )
+    given = given.tocsr() if hasattr(given, "tocsr") else given
+    size = max(1, _CELLS // taxonomy.n_nodes)
+    blocks = [
+        reliability(
+            outcomes.true[start : start + size],
+            _of_nodes(outcomes, given[start : start + size], names),
+            taxonomy,
+        ).levels
+        for start in range(0, outcomes.n_items, size)
+    ]
+    return tuple(_merged(parts) for parts in zip(*blocks, strict=True))
+
+
+def _of_nodes(outcomes: Outcomes, block: Any, names: tuple[str, ...]) -> Floats:
+    """Return some rows of probabilities with a column per node."""
+    P: Floats = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float64)
+    if names == outcomes.taxonomy.nodes:
+        return P
+    # Sums of probabilities may exceed 1 by rounding, single ones too.
+    if not ((P >= 0) & (P <= 1 + 1e-9)).all():
+        raise LabelError("probabilities must be from 0 to 1; calibrate scores first.")
+    codes = labels.encode(outcomes.taxonomy, names, name="classes")
+    combine = any_of_categories if outcomes.is_multilabel else sum_of_categories
+    return combine(outcomes.taxonomy, codes, np.minimum(P, 1.0))
+
+
+def _merged(parts: tuple[LevelReliability, ...]) -> LevelReliability:
+    """Return the answers of several blocks of items at a level as one table."""
+    bins = [part for level in parts for part in level.bins]
+    merged = tuple(
+        ReliabilityBin(low, high, *_average([part for part in bins if part.low == low]))
+        for low, high in sorted({(part.low, part.high) for part in bins})
+    )
+    whole = _average(parts)
+    gaps = (part.weight * abs(part.probability - part.share) for part in merged)
+    return LevelReliability(parts[0].level, *whole, sum(gaps) / whole[0], merged)
+
+
+def _average(parts: Sequence[LevelReliability | ReliabilityBin]) -> tuple[float, float, float]:
+    """Return the total weight, and the weighted means of probability and share."""
+    weights = [part.weight for part in parts]
+    probability, share = (
+        float(np.average([getattr(part, name) for part in parts], weights=weights))
+        for name in ("probability", "share")
+    )
+    return sum(weights), probability, share

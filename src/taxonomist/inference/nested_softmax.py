@@ -1,0 +1,269 @@
+"""Probabilities of categories from scores: a softmax at each level of a tree.
+
+An item goes down the tree by a decision at every node. The value of a category is its score s; that
+of an inner node sums up what is below it, and a decision at depth d follows the values of the
+children k:
+
+    P(k | parent) = (1 - ε_d) exp(a_d v_k) / Σ_k' exp(a_d v_k') + ε_d / (number of children)
+    v_parent      = log(Σ_k exp(a_d v_k)) / a_d
+
+1 / a_d is the temperature of the level and ε_d the share of decisions that are left to chance. With
+one a for all levels and ε = 0 this is the softmax of all scores. It is not, because scores that
+sum over shared nodes, and scores of many categories, are far from equally sure at all levels: with
+one temperature, nodes that had a probability of 0.95 were right nine times in ten on arxiv-sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from taxonomist.inference.held_out import check_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from taxonomist._typing import Codes, Floats
+    from taxonomist.taxonomy import Categories
+
+SCALES = 1e-2, 1e4
+"""Between these the slope is looked for, in units of the mean difference of values."""
+
+GRID = 15
+"""Slopes that are tried before the best is refined: about two for each power of ten."""
+
+BLOCK = 2**21
+"""Values of nodes that are held at a time, 16 MiB."""
+
+
+@dataclass(frozen=True, eq=False)
+class NestedSoftmax:
+    """A decision at each node of a tree, from the top down to the categories.
+
+    Attributes
+    ----------
+    parents
+        Parent of each node of the tree, which comes before it; the root is its own.
+    leaves
+        The node of each category; all are leaves.
+    slopes
+        a_d of the decisions that lead to depth d, (height + 1,); the first is not used.
+    chances
+        ε_d, likewise.
+    """
+
+    parents: Codes
+    leaves: Codes
+    slopes: Floats
+    chances: Floats
+
+    @classmethod
+    def fit(
+        cls, categories: Categories, scores: Any, columns: Codes, weights: Floats
+    ) -> NestedSoftmax:
+        """Return the softmax under which the true categories of held-out items are most probable.
+
+        Of several parents a node keeps one, the deepest. Levels are fitted from the bottom up. To
+        the items of each come one decision by chance and one by values, so that no chance is 0; a
+        level where no item has a choice is like the one below.
+
+        Parameters
+        ----------
+        categories
+            The categories and their taxonomy.
+        scores
+            Of items that the model has not seen, (n_items, n_categories), finite.
+        columns
+            The true category of each item.
+        weights
+            What each item counts.
+
+        Returns
+        -------
+        NestedSoftmax
+            With the parameters of every level.
+
+        Raises
+        ------
+        LabelError
+            If scores are not finite or have other columns.
+        """
+        parents, leaves = _tree(categories)
+        depth = _depths(parents)
+        softmax = cls(parents, leaves, np.ones(depth.max() + 1), np.zeros(depth.max() + 1))
+        scores = check_scores(scores, len(categories))
+        values, at, slope = softmax._values(scores), leaves[columns], 1 / _spread(scores)
+        weights = weights / max(weights.mean(), np.finfo(np.float64).tiny)
+        for level in reversed(softmax._levels):
+            here = np.flatnonzero(depth[at] == level.depth)
+            fitted = _fit_level(level, values, here, at[here], weights[here])
+            slope, chance = (slope, 0.0) if fitted is None else fitted
+            softmax.slopes[level.depth], softmax.chances[level.depth] = slope, chance
+            _sum_up(level, values, slope)
+            at = np.where(depth[at] == level.depth, parents[at], at)
+        return softmax
+
+    def of(self, scores: Any) -> Floats:
+        """Return the probabilities of categories; the row of an item depends on its scores only.
+
+        Parameters
+        ----------
+        scores
+            (n_items, n_categories), finite.
+
+        Returns
+        -------
+        Floats
+            Array of the same shape; every row sums to 1.
+
+        Raises
+        ------
+        LabelError
+            If scores are not finite or have other columns.
+        """
+        scores = check_scores(scores, len(self.leaves))
+        found = np.empty(scores.shape)
+        for block in _blocks(len(scores), len(self.parents)):
+            found[block] = self._of_block(scores[block])
+        return found
+
+    def _of_block(self, scores: Floats) -> Floats:
+        """Return the probabilities of some items."""
+        values = self._values(scores)
+        for level in reversed(self._levels):
+            slope, chance = self.slopes[level.depth], self.chances[level.depth]
+            log_total = np.repeat(_sum_up(level, values, slope), level.sizes, axis=0)
+            decided = np.exp(slope * values[level.nodes] - log_total)
+            # The values are not needed any more: decisions take their place.
+            values[level.nodes] = (1 - chance) * decided + (chance / level.sizes_by_node)[:, None]
+        values[0] = 1.0
+        for level in self._levels:
+            values[level.nodes] *= np.repeat(values[level.parents], level.sizes, axis=0)
+        probabilities: Floats = values[self.leaves].T
+        return probabilities
+
+    def _values(self, scores: Floats) -> Floats:
+        """Return an array for the values of nodes, (n_nodes, n_items), with those of leaves."""
+        values = np.zeros((len(self.parents), len(scores)))
+        values[self.leaves] = scores.T
+        return values
+
+    @cached_property
+    def _levels(self) -> list[_Level]:
+        """The decisions of each depth, from the top down."""
+        depth = _depths(self.parents)
+        return [_level(self.parents, depth, d) for d in range(1, int(depth.max()) + 1)]
+
+
+class _Level(NamedTuple):
+    """The nodes of a depth, siblings next to each other."""
+
+    depth: int
+    nodes: Codes  # (n_nodes of the level,)
+    starts: Codes  # (n_parents,)  where the children of each parent begin
+    sizes: Codes  # (n_parents,)
+    parents: Codes  # (n_parents,)
+
+    @property
+    def sizes_by_node(self) -> Codes:
+        """The number of siblings of each node, itself included."""
+        return np.repeat(self.sizes, self.sizes)
+
+
+def _level(parents: Codes, depth: Codes, d: int) -> _Level:
+    """Return the decisions that lead to a depth."""
+    nodes = np.flatnonzero(depth == d)
+    nodes = nodes[np.argsort(parents[nodes], kind="stable")]
+    above, starts, sizes = np.unique(parents[nodes], return_index=True, return_counts=True)
+    return _Level(d, nodes, starts, sizes, above)
+
+
+def _tree(categories: Categories) -> tuple[Codes, Codes]:
+    """Return the parents of the nodes of a tree, and the node of each category."""
+    expanded = categories.expanded
+    tree = expanded if expanded.is_tree else expanded.spanning_tree()
+    parents = np.concatenate([[0], tree.parent_indices]).astype(np.intp)
+    return parents, tree.codes(expanded.nodes[code] for code in categories.codes.tolist())
+
+
+def _depths(parents: Codes) -> Codes:
+    """Return the depth of each node."""
+    depth = np.zeros(len(parents), dtype=np.intp)
+    for node in range(1, len(parents)):
+        depth[node] = depth[parents[node]] + 1
+    return depth
+
+
+def _spread(scores: Floats) -> float:
+    """Return by how much the scores of an item differ from their mean, or 1 if they do not."""
+    return float(np.abs(scores - scores.mean(axis=1, keepdims=True)).mean()) or 1.0
+
+
+def _blocks(n_items: int, n_nodes: int) -> Iterator[slice]:
+    """Yield ranges of items."""
+    size = max(1, BLOCK // n_nodes)
+    return (slice(start, start + size) for start in range(0, n_items, size))
+
+
+def _sum_up(level: _Level, values: Floats, slope: float) -> Floats:
+    """Write the values of the parents of a level; return the logarithms of their sums."""
+    scaled = slope * values[level.nodes]
+    top = np.maximum.reduceat(scaled, level.starts, axis=0)
+    scaled -= np.repeat(top, level.sizes, axis=0)
+    log_total: Floats = top + np.log(np.add.reduceat(np.exp(scaled), level.starts, axis=0))
+    values[level.parents] = log_total / slope
+    return log_total
+
+
+def _fit_level(
+    level: _Level, values: Floats, items: Codes, true: Codes, weights: Floats
+) -> tuple[float, float] | None:
+    """Return slope and chance of a level, or None where no item has a choice."""
+    group = np.full(len(values), -1, dtype=np.intp)
+    group[level.nodes] = np.repeat(np.arange(len(level.sizes)), level.sizes)
+    size = level.sizes[group[true]]
+    items, true, weights = items[size > 1], true[size > 1], weights[size > 1]
+    if not weights.any():
+        return None
+    size, begin = size[size > 1], level.starts[group[true]]
+    starts = np.cumsum(size) - size
+    offset = np.arange(size.sum()) - np.repeat(starts, size)
+    siblings = level.nodes[np.repeat(begin, size) + offset]
+    ahead = values[siblings, np.repeat(items, size)] - np.repeat(values[true, items], size)
+
+    def chance_at(slope: float) -> tuple[float, float]:
+        with np.errstate(over="ignore"):
+            decided = 1 / np.add.reduceat(np.exp(slope * ahead), starts)
+        return _best_chance(decided, 1 / size, weights)
+
+    slope = _best_slope(lambda slope: chance_at(slope)[1], float(np.abs(ahead).mean()))
+    return slope, chance_at(slope)[0]
+
+
+def _best_slope(cost: Callable[[float], float], size: float) -> float:
+    """Return the slope of the least cost, for values that differ by a size."""
+    if size == 0.0:
+        return 1.0
+    low, high = np.log(np.array(SCALES) / size)
+    grid = np.linspace(low, high, GRID)
+    best = int(np.argmin([cost(np.exp(x)) for x in grid]))
+    bounds = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]
+    found = minimize_scalar(
+        lambda x: cost(np.exp(x)), bounds=bounds, method="bounded", options={"xatol": 1e-3}
+    )
+    return float(np.exp(found.x))
+
+
+def _best_chance(decided: Floats, guessed: Floats, weights: Floats) -> tuple[float, float]:
+    """Return the share of decisions by chance that explains the true ones best, and its cost."""
+
+    def cost(chance: float) -> float:
+        shares = (1 - chance) * decided + chance * guessed
+        return -float(weights @ np.log(shares) + np.log(chance) + np.log1p(-chance))
+
+    found = minimize_scalar(cost, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-5})
+    return float(found.x), float(found.fun)

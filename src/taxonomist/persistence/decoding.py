@@ -1,0 +1,194 @@
+"""From what files hold back to a model; see ``encoding``.
+
+Objects are made of known classes only, and given their attributes without any of their code being
+run.
+"""
+
+from __future__ import annotations
+
+import inspect
+from math import prod
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from taxonomist.errors import ModelFileError, closest
+from taxonomist.persistence.encoding import BUILT_IN, SPARSE
+from taxonomist.persistence.registry import MADE_ANEW
+
+if TYPE_CHECKING:
+    from taxonomist.persistence.parts import PartReader
+    from taxonomist.persistence.registry import Registry
+
+_BY_NAME = {name: kind for kind, name in BUILT_IN.items()}
+_COLLECTIONS = {"tuple": tuple, "set": set, "frozenset": frozenset}
+_ENDS = {"slice": slice, "range": range}
+
+
+class Decoder:
+    """Turns trees of JSON values back into what they stand for.
+
+    Parameters
+    ----------
+    registry
+        The classes that are known.
+    reader
+        Where the parts are.
+
+    Attributes
+    ----------
+    has_foreign
+        Whether there were objects of scikit-learn's classes.
+    """
+
+    def __init__(self, registry: Registry, reader: PartReader) -> None:
+        self.has_foreign = False
+        self._registry = registry
+        self._reader = reader
+        self._met: dict[int, Any] = {}
+        self._ways = {
+            "again": lambda node: self._met[node["id"]],
+            "array": self._array,
+            "built-in": lambda node: _BY_NAME[node["name"]],
+            "dict": self._dict,
+            "dtype": lambda node: _plain_type(node["name"]),
+            "fields": self._fields,
+            "float": lambda node: float(node["value"]),
+            "numbers": lambda node: self.decode(node["of"]).tolist(),
+            "object": self._object,
+            "packed": self._packed,
+            "scalar": lambda node: _plain_type(node["dtype"]).type(self.decode(node["value"])),
+            "strings": lambda node: list(self._reader.value(node["part"])),
+            "type": lambda node: _plain_type(node["name"]).type,
+            "view": lambda node: MappingProxyType(self._dict(node)),
+            **dict.fromkeys(_COLLECTIONS, self._collection),
+            **dict.fromkeys(_ENDS, lambda node: _ENDS[node["$"]](*self.decode(node["items"]))),
+            **dict.fromkeys(SPARSE, self._sparse),
+        }
+
+    def decode(self, node: Any) -> Any:
+        """Return the value that a tree stands for."""
+        if isinstance(node, list):
+            return [self.decode(entry) for entry in node]
+        if not isinstance(node, dict):
+            return node
+        kind = node["$"]
+        if kind not in self._ways:
+            raise ModelFileError(f"The model holds a value of the unknown kind {kind!r}.")
+        value = self._ways[kind](node)
+        if "id" in node:
+            self._met[node["id"]] = value
+        return value
+
+    def _collection(self, node: Any) -> Any:
+        """Return a tuple or a set."""
+        return _COLLECTIONS[node["$"]](self.decode(node["items"]))
+
+    def _dict(self, node: Any) -> dict[Any, Any]:
+        """Return a mapping."""
+        if "items" in node:
+            return {key: self.decode(value) for key, value in node["items"].items()}
+        return dict(zip(self.decode(node["keys"]), self.decode(node["values"]), strict=True))
+
+    def _class(self, name: Any) -> type:
+        """Return a class that is known."""
+        kind = self._registry.get(name)
+        if kind is None:
+            raise ModelFileError(
+                f"The model holds an object of the class {name!r}, which this Taxonomist does not "
+                f"know.{closest(str(name), self._registry.names())} Load it with the class or the "
+                "version of Taxonomist that saved it."
+            )
+        self.has_foreign |= not kind.__module__.startswith("taxonomist.")
+        return kind
+
+    def _fields(self, node: Any) -> Any:
+        """Return a named tuple."""
+        kind: Any = self._class(node["class"])
+        fields = {name: self.decode(value) for name, value in node["fields"].items()}
+        if set(fields) != set(getattr(kind, "_fields", ())):
+            raise ModelFileError(f"The fields of {node['class']} are not those of this Taxonomist.")
+        return kind(**fields)
+
+    def _object(self, node: Any) -> Any:
+        """Return an object with its attributes; parameters that came later have their defaults."""
+        kind = self._class(node["class"])
+        state = {name: self.decode(value) for name, value in node["attributes"].items()}
+        if node["class"] in MADE_ANEW:
+            return kind(**state)
+        if issubclass(kind, tuple):
+            raise ModelFileError(f"{node['class']} has fields, not attributes.")
+        value = kind.__new__(kind)
+        if hasattr(kind, "get_params"):
+            signature = inspect.signature(kind.__init__)
+            for name, parameter in signature.parameters.items():
+                if name not in state and parameter.default is not parameter.empty:
+                    value.__dict__[name] = parameter.default
+        value.__dict__.update(state)
+        return value
+
+    # Arrays ----------------------------------------------------------------------------------
+
+    def _array(self, node: Any) -> Any:
+        """Return an array."""
+        dtype, shape = _any_type(node["dtype"]), tuple(node["shape"])
+        if "values" not in node:
+            array = self._filed(node, shape)
+        elif dtype.hasobject:
+            array = np.fromiter(self.decode(node["values"]), dtype, count=prod(shape))
+            array = array.reshape(shape)
+        else:
+            array = np.array(node["values"], dtype=dtype).reshape(shape)
+        if array.dtype != dtype or array.shape != shape:
+            raise ModelFileError(f"A part holds {array.dtype}{array.shape}, not {dtype}{shape}.")
+        return _frozen(array, node)
+
+    def _filed(self, node: Any, shape: tuple[int, ...]) -> Any:
+        """Return an array of a part, or a piece of one."""
+        array = self._reader.array(node["part"])
+        if "start" not in node:
+            return array
+        start, size = node["start"], prod(shape)
+        if not 0 <= start <= start + size <= len(array):
+            raise ModelFileError(f"An array would go beyond the end of {node['part']}.")
+        return array[start : start + size].reshape(shape, order=node["order"])
+
+    def _packed(self, node: Any) -> Any:
+        """Return an array whose zeros were left out."""
+        dtype, shape = _plain_type(node["dtype"]), tuple(node["shape"])
+        mask, kept = self.decode(node["mask"]), self.decode(node["kept"])
+        if len(mask) != -(-prod(shape) // 8):
+            raise ModelFileError(f"A packed array of shape {shape} has {len(mask)} bytes of bits.")
+        array = np.zeros(prod(shape), dtype=dtype)
+        array[np.unpackbits(mask, count=array.size).view(bool)] = kept
+        return _frozen(array.reshape(shape), node)
+
+    def _sparse(self, node: Any) -> Any:
+        """Return a sparse matrix whose indices are within it."""
+        parts = tuple(self.decode(node[name]) for name in ("data", "indices", "indptr"))
+        matrix = getattr(sparse, node["$"])(parts, shape=tuple(node["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+
+
+def _any_type(name: Any) -> np.dtype[Any]:
+    """Return a type of numbers, strings or objects."""
+    return np.dtype(object) if name == "|O" else _plain_type(name)
+
+
+def _plain_type(name: Any) -> np.dtype[Any]:
+    """Return a type of numbers or strings."""
+    found: np.dtype[Any] = np.dtype(str(name))
+    if found.hasobject:
+        raise ModelFileError(f"The model holds an array of the type {name!r}, which is no number.")
+    return found
+
+
+def _frozen(array: Any, node: Any) -> Any:
+    """Return an array that cannot be changed, if it was so when it was saved."""
+    if node.get("frozen"):
+        array = array.view()
+        array.flags.writeable = False
+    return array

@@ -1,0 +1,242 @@
+"""The folder of a model: a manifest, and the parts that it names in a folder of their own.
+
+    MODEL/manifest.json        what the model is; the checksum of each part, and its own
+    MODEL/parts-1a2b3c4d/...   arrays, tables of strings, and the attributes of objects
+
+A model that is new is written under another name and then renamed. To replace a model, its new
+parts are written beside the old ones; then the manifest is replaced, in one step of the file
+system; then the old parts are deleted. So at any moment there is either the old model or the new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import secrets
+import shutil
+import time
+from typing import TYPE_CHECKING, Any
+
+from taxonomist.errors import ModelFileError
+from taxonomist.persistence.parts import RESTORE, as_json, flush, from_json, write_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from taxonomist.persistence.parts import Part
+
+logger = logging.getLogger(__name__)
+
+FORMAT = "taxonomist model"
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+LEFT_BEHIND = 86_400.0
+"""Seconds after which what an interrupted save has left is taken away by the next."""
+
+_PARTS = re.compile(r"parts-[0-9a-f]{8}")
+_BLANK = "0" * 64
+"""What stands for the checksum of the manifest while it is computed."""
+
+
+def write_model(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
+    """Write the folder of a model, or replace one.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    head
+        What the manifest is to say beside what it says about the parts.
+    parts
+        Files to write.
+
+    Raises
+    ------
+    ModelFileError
+        If there is something else at this path.
+    """
+    if _is_there(path):
+        _replace(path, head, parts)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _make(path, head, parts)
+    _flush_folder(path.parent)
+    _clear_away(path.parent, lambda name: _is_unfinished(name, path.name))
+
+
+def _make(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
+    """Write a new folder, under another name until it is complete."""
+    token = secrets.token_hex(4)
+    base = path.with_name(f".{path.name}.{token}.unfinished")
+    try:
+        _write(base, token, head, parts).replace(base / MANIFEST)
+        _flush_folder(base)
+        base.rename(path)
+    except BaseException:
+        shutil.rmtree(base, ignore_errors=True)
+        raise
+
+
+def _replace(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
+    """Write new parts, then replace the manifest, then delete the old parts."""
+    token = secrets.token_hex(4)
+    try:
+        manifest = _write(path, token, head, parts)
+        old = _folder_of(path)
+        manifest.replace(path / MANIFEST)
+    except BaseException:
+        # An interruption may come after the manifest was replaced: then the parts are in use.
+        if _folder_of(path) != f"parts-{token}":
+            shutil.rmtree(path / f"parts-{token}", ignore_errors=True)
+            (path / f"{MANIFEST}.{token}").unlink(missing_ok=True)
+        raise
+    _flush_folder(path)
+    if old is not None:
+        shutil.rmtree(path / old, ignore_errors=True)
+    _clear_away(path, lambda name: _is_left(name) and name != f"parts-{token}")
+
+
+def _write(base: Path, token: str, head: dict[str, Any], parts: Sequence[Part]) -> Path:
+    """Write parts, and a manifest that is still to be renamed, all on the disk."""
+    inside = base / f"parts-{token}"
+    inside.mkdir(parents=True)
+    entries = write_parts(inside, parts)
+    _flush_folder(inside)
+    manifest = base / f"{MANIFEST}.{token}"
+    with manifest.open("wb") as file:
+        file.write(_manifest({**head, "folder": inside.name, "parts": entries}))
+        flush(file)
+    _flush_folder(base)
+    return manifest
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest of a model.
+
+    Raises
+    ------
+    ModelFileError
+        If there is none, or it is not one that this version can read.
+    """
+    raw = _read(path)
+    try:
+        head = from_json(raw)
+    except (ValueError, RecursionError) as error:
+        if FORMAT.encode() in raw[:200]:
+            raise ModelFileError(
+                f"{path / MANIFEST} is damaged or truncated: {error}. {RESTORE}"
+            ) from error
+        raise ModelFileError(_foreign(path, "its manifest.json is no JSON")) from error
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise ModelFileError(_foreign(path, f"its manifest.json does not say {FORMAT!r}"))
+    version = head.get("version")
+    if type(version) is not int or version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path} is in version {version} of the format, but this Taxonomist reads versions up "
+            f"to {FORMAT_VERSION}: update Taxonomist (pip install -U taxonomist)."
+        )
+    given = str(head.get("sha256"))
+    found = _digest(raw.replace(given.encode(), _BLANK.encode(), 1))
+    if found != given:
+        raise ModelFileError(
+            f"{path / MANIFEST} is damaged or was edited: its SHA-256 is {found[:12]}..., but "
+            f"should be {given[:12]}.... {RESTORE}"
+        )
+    if not isinstance(head.get("folder"), str) or not _PARTS.fullmatch(head["folder"]):
+        raise ModelFileError(
+            f"{path / MANIFEST} names {head.get('folder')!r} as the folder of its parts, which "
+            "Taxonomist does not write: do not trust this model."
+        )
+    return head
+
+
+def _read(path: Path) -> bytes:
+    """Return the bytes of the manifest."""
+    try:
+        return (path / MANIFEST).read_bytes()
+    except OSError as error:
+        if not path.exists():
+            raise ModelFileError(
+                f"There is no model at {path}. Check the path; save makes such a folder."
+            ) from error
+        if not path.is_dir():
+            raise ModelFileError(_foreign(path, "it is a file, not a folder")) from error
+        raise ModelFileError(_foreign(path, "it has no manifest.json")) from error
+
+
+def _foreign(path: Path, why: str) -> str:
+    """Return the sentence that something is no model."""
+    return (
+        f"{path} is not a Taxonomist model: {why}. Give the folder that save made; files of pickle "
+        "and joblib are opened with those."
+    )
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether there is a model, or an empty folder; refuse to replace anything else."""
+    if not path.exists() and not path.is_symlink():
+        return False
+    try:
+        is_ours = FORMAT.encode() in (path / MANIFEST).read_bytes()[:200]
+    except OSError:
+        is_ours = path.is_dir() and all(_is_left(entry.name) for entry in path.iterdir())
+    if not is_ours:
+        raise ModelFileError(
+            f"{path} exists and is not a Taxonomist model, so it is not replaced. Give another "
+            "path, or remove it first."
+        )
+    return True
+
+
+def _folder_of(path: Path) -> str | None:
+    """Return the folder of the parts of the model that is there now, None if that is unclear."""
+    try:
+        return str(read_manifest(path)["folder"])
+    except ModelFileError:
+        return None
+
+
+def _is_left(name: str) -> bool:
+    """Return whether a save may have left this in the folder of a model."""
+    return bool(_PARTS.fullmatch(name)) or name.startswith(f"{MANIFEST}.")
+
+
+def _is_unfinished(name: str, model: str) -> bool:
+    """Return whether this is a folder that was to become a model."""
+    return name.startswith(f".{model}.") and name.endswith(".unfinished")
+
+
+def _manifest(head: dict[str, Any]) -> bytes:
+    """Return the manifest with its own checksum."""
+    known = {"format": FORMAT, "version": FORMAT_VERSION, "sha256": _BLANK}
+    blank = as_json({**known, **head}, indent=1)
+    return blank.replace(_BLANK.encode(), _digest(blank).encode(), 1)
+
+
+def _digest(data: bytes) -> str:
+    """Return the SHA-256 of bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _flush_folder(folder: Path) -> None:
+    """Have the names in a folder written to the disk, where the system can do that."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _clear_away(folder: Path, is_left: Callable[[str], bool]) -> None:
+    """Delete what interrupted saves have left, unless they may still be under way."""
+    latest = time.time() - LEFT_BEHIND
+    for entry in folder.iterdir():
+        try:
+            if is_left(entry.name) and entry.stat().st_mtime < latest:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        except OSError as error:
+            logger.info("%s could not be deleted: %s", entry, error)

@@ -1,0 +1,232 @@
+"""Parts of a model: files with arrays or strings, written with checksums and checked when read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from taxonomist.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+"""Names of parts: plain file names, so that none leads out of its folder."""
+
+
+class Part(Protocol):
+    """What is to become a file."""
+
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+
+    def write(self, file: Any) -> dict[str, Any]:
+        """Write the contents, and return what the manifest says about them."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayPart:
+    """An array in an ``.npy`` file."""
+
+    name: str
+    array: Any
+
+    def write(self, file: Any) -> dict[str, Any]:
+        """Write the ``.npy`` file; see ``Part``."""
+        np.lib.format.write_array(file, self.array, allow_pickle=False)
+        return {"dtype": self.array.dtype.str, "shape": list(self.array.shape)}
+
+
+class PoolPart:
+    """Small arrays of one type, one after another in an ``.npy`` file.
+
+    Parameters
+    ----------
+    name
+        Name of the file.
+    dtype
+        Type of the numbers.
+    """
+
+    def __init__(self, name: str, dtype: Any) -> None:
+        self.name = name
+        self._dtype = dtype
+        self._size = 0
+        self._arrays: list[Any] = []
+
+    def add(self, array: Any) -> int:
+        """Take an array, in C or Fortran order, and return at which number it begins."""
+        start = self._size
+        self._arrays.append(array)
+        self._size += array.size
+        return start
+
+    def write(self, file: Any) -> dict[str, Any]:
+        """Write the ``.npy`` file; see ``Part``."""
+        descr = np.lib.format.dtype_to_descr(self._dtype)
+        header = {"descr": descr, "fortran_order": False, "shape": (self._size,)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for array in self._arrays:
+            file.write(array.tobytes(order="A"))
+        return {"dtype": self._dtype.str, "shape": [self._size]}
+
+
+@dataclass(frozen=True, eq=False)
+class TextPart:
+    """A value in a ``.json`` file."""
+
+    name: str
+    value: Any
+
+    def write(self, file: Any) -> dict[str, Any]:
+        """Write the ``.json`` file; see ``Part``."""
+        file.write(as_json(self.value))
+        return {}
+
+
+class _Hashed:
+    """A file whose checksum is made while it is written."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._hash = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        """Write bytes."""
+        self._hash.update(data)
+        return self._file.write(data)
+
+    def sha256(self) -> str:
+        """Return the checksum of what was written so far."""
+        return self._hash.hexdigest()
+
+
+def as_json(value: Any, indent: int | None = None) -> bytes:
+    """Return a value as JSON; strings may hold half a surrogate pair."""
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(
+        value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators
+    )
+    return text.encode("utf-8", "surrogatepass")
+
+
+def from_json(data: bytes) -> Any:
+    """Return the value that JSON stands for."""
+    return json.loads(data.decode("utf-8", "surrogatepass"))
+
+
+def write_parts(folder: Path, parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Write parts so that they are on the disk, and return what the manifest says about them."""
+    entries = []
+    for part in parts:
+        with (folder / part.name).open("wb") as file:
+            hashed = _Hashed(file)
+            facts = part.write(hashed)
+            n_bytes = file.tell()
+            flush(file)
+        entries.append({"name": part.name, "bytes": n_bytes, **facts, "sha256": hashed.sha256()})
+    return entries
+
+
+def flush(file: IO[bytes]) -> None:
+    """Have a file written to the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+class PartReader:
+    """Reads the parts of a model.
+
+    Parameters
+    ----------
+    folder
+        Where the parts are.
+    entries
+        What the manifest says about them.
+    mmap
+        Whether arrays stay on the disk until they are used.
+    """
+
+    def __init__(self, folder: Path, entries: Any, mmap: bool) -> None:
+        self._folder = folder
+        self._entries = {_checked_name(entry["name"]): entry for entry in entries}
+        self._mmap = mmap
+        self._read: dict[str, Any] = {}
+
+    def check(self, verify: bool) -> None:
+        """Refuse parts that are not there, or not as they were written.
+
+        Parameters
+        ----------
+        verify
+            Whether all bytes are read and compared with their checksums, not only counted.
+        """
+        for name, entry in self._entries.items():
+            path = self._folder / name
+            try:
+                n_bytes = path.stat().st_size
+            except OSError as error:
+                raise ModelFileError(
+                    f"{path} cannot be read, a part of the model ({error.strerror}). {RESTORE}"
+                ) from error
+            if n_bytes != entry["bytes"]:
+                raise ModelFileError(
+                    f"{path} has {n_bytes} bytes, but should have {entry['bytes']}: it is "
+                    f"truncated or was changed. {RESTORE}"
+                )
+            if verify:
+                with path.open("rb") as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
+                if found != entry["sha256"]:
+                    raise ModelFileError(
+                        f"{path} is damaged: its SHA-256 is {found[:12]}..., but should be "
+                        f"{str(entry['sha256'])[:12]}.... {RESTORE}"
+                    )
+
+    def array(self, name: str) -> Any:
+        """Return the array of a part, which can be changed without changing the file."""
+        return self._once(name, self._load_array)
+
+    def value(self, name: str) -> Any:
+        """Return the value of a part."""
+        return self._once(name, lambda path, _: from_json(path.read_bytes()))
+
+    def _once(self, name: str, read: Any) -> Any:
+        """Return what is in a part, which is read once."""
+        if name not in self._entries:
+            raise ModelFileError(f"{self._folder} has no part {name!r} that its model refers to.")
+        if name not in self._read:
+            self._read[name] = read(self._folder / name, self._entries[name])
+        return self._read[name]
+
+    def _load_array(self, path: Path, entry: Any) -> Any:
+        """Return the array in a file."""
+        # Mapped so that changes stay in memory: loops are compiled anew for read-only arrays.
+        array = np.asarray(np.load(path, mmap_mode="c" if self._mmap else None, allow_pickle=False))
+        if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
+            raise ModelFileError(
+                f"{path} has shape {array.shape} and type {array.dtype}, not what the manifest "
+                f"says: {entry['shape']} and {entry['dtype']}. {RESTORE}"
+            )
+        return array
+
+
+RESTORE = "Restore the folder from a copy, or save the model again."
+
+
+def _checked_name(name: Any) -> str:
+    """Return the name of a part, unless it is no plain file name."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise ModelFileError(
+            f"The manifest names a part {name!r}, which is not a plain file name. Taxonomist does "
+            "not write such names: do not trust this model."
+        )
+    return name

@@ -1,0 +1,47 @@
+"""What the figures of this folder share: an empty figure, and results by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from taxonomist.errors import LabelError, closest, import_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.figure import Figure
+
+Result = TypeVar("Result")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure that belongs to no window, its size in inches."""
+    module = import_extra("matplotlib.figure", "plot")
+    figure: Figure = module.Figure(figsize=(width, height), layout="constrained")
+    return figure
+
+
+def by_name(results: Result | Mapping[str, Result], name: str) -> dict[str, Result]:
+    """Return results by model; a single one goes by the given name."""
+    found = dict(results) if isinstance(results, Mapping) else {name: results}
+    if not found:
+        raise LabelError("There is nothing to draw: give at least one result.")
+    return found
+
+
+def check_measure(measure: str | None, known: Iterable[str]) -> str:
+    """Return the measure, by default the first one known."""
+    names = list(known)
+    if measure is None:
+        return names[0]
+    if measure not in names:
+        hint = closest(measure, names) or f" There are {', '.join(names)}."
+        raise ValueError(f"{measure!r} was not measured.{hint}")
+    return measure
+
+
+def draw_band(axes: Any, x: Any, mean: Any, std: Any, label: str) -> None:
+    """Draw a line with a band of one deviation to either side, where there is one."""
+    (line,) = axes.plot(x, mean, marker="o", label=label)
+    axes.fill_between(x, mean - std, mean + std, alpha=0.2, color=line.get_color(), linewidth=0)

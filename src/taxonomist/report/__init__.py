@@ -1,0 +1,7 @@
+"""The report: an assessment as one self-contained HTML page."""
+
+from __future__ import annotations
+
+from taxonomist.report.page import write_report
+
+__all__ = ["write_report"]

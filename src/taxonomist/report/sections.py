@@ -1,0 +1,226 @@
+"""The sections of the report that tell how good predictions are and where they go wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taxonomist.report.html import Html, bar, join, number, percent, table, tag
+from taxonomist.report.svg import curve_chart, reliability_chart
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from taxonomist.evaluation.assessment import Assessment
+    from taxonomist.evaluation.confusions import Confusion
+    from taxonomist.evaluation.learning_curve import LearningCurve
+    from taxonomist.evaluation.significance import Interval
+    from taxonomist.taxonomy import Taxonomy
+
+N_SUBTREES = 50
+"""Topmost categories that are listed; the tree has all."""
+
+N_CONFUSIONS = 12
+"""Confusions that are shown at once; the others open on demand."""
+
+N_DISTANCES = 10
+"""Distances that are told apart."""
+
+TITLES = {
+    "accuracy": ("Accuracy", "items in exactly the right category"),
+    "subset_accuracy": ("Subset accuracy", "items with exactly the right labels"),
+    "hierarchical_f1": ("Hierarchical F1", "labels and all above them, pooled over items"),
+    "macro_f1": ("Macro F1", "mean over all nodes, rare and frequent alike"),
+    "category_micro_f1": ("Category micro F1", "most specific labels, pooled over items"),
+    "category_macro_f1": ("Category macro F1", "mean over the most specific labels"),
+    "taxonomy_loss": ("Taxonomy loss", "half the path from truth to prediction; lower is better"),
+    "symmetric_difference_loss": (
+        "Symmetric difference",
+        "nodes missed or wrongly given per item; lower is better",
+    ),
+}
+"""What the headline measures are called, and what they say."""
+
+
+def headline(assessment: Assessment) -> Html:
+    """Return a sentence and a tile for each headline measure."""
+    n_right = assessment.distances.get(0, 0)
+    n = assessment.n_items
+    what = "all the right labels" if assessment.is_multilabel else "the right category"
+    lead = tag(
+        "p",
+        f"Of {n:,} items, ",
+        tag("b", f"{n_right:,} ({percent(n_right / n)})"),
+        f" got exactly {what}.",
+        class_="lead",
+    )
+    tiles = [_tile(name, interval) for name, interval in assessment.measures.items()]
+    note = "Ranges are 95 % bootstrap intervals over items."
+    return join([lead, tag("div", *tiles, class_="tiles"), tag("p", note, class_="note")])
+
+
+def _tile(name: str, interval: Interval) -> Html:
+    """Return a measure, its value and its interval."""
+    title, meaning = TITLES.get(name, (name, ""))
+    is_share = not name.endswith("_loss")
+    return tag(
+        "div",
+        tag("h3", title),
+        tag("p", number(interval.estimate), class_="value"),
+        bar(interval.estimate, interval.low, interval.high) if is_share else "",
+        tag("p", f"{number(interval.low)} to {number(interval.high)}", class_="ends"),
+        tag("p", meaning, class_="note"),
+        class_="tile",
+    )
+
+
+def levels(assessment: Assessment) -> Html:
+    """Return a table with a row per level."""
+    rows = [
+        (
+            f"Level {each.level}",
+            f"{each.n_nodes:,}",
+            f"{each.support:,}",
+            number(each.precision),
+            number(each.recall),
+            number(each.f1.estimate),
+            bar(each.f1.estimate, each.f1.low, each.f1.high),
+            f"{number(each.f1.low)} to {number(each.f1.high)}",
+        )
+        for each in assessment.levels
+    ]
+    head = ("Level", "nodes", "labels", "precision", "recall", "F1", "", "95 % interval")
+    return table("Pooled over the nodes of each level; level 1 is below the root.", head, rows)
+
+
+def subtrees(assessment: Assessment, taxonomy: Taxonomy) -> Html:
+    """Return a table with a row per topmost category, the largest ones if there are many."""
+    largest = sorted(assessment.subtrees, key=lambda each: -each.support)[:N_SUBTREES]
+    rows = [
+        (
+            node_title(taxonomy, each.node),
+            f"{each.n_nodes:,}",
+            f"{each.support:,}",
+            number(each.precision),
+            number(each.recall),
+            number(each.f1),
+            bar(each.f1),
+            number(each.pooled_f1),
+            percent(each.accuracy),
+        )
+        for each in largest
+    ]
+    caption = "Topmost categories: are their items found, and how well are they filed below?"
+    if len(largest) < len(assessment.subtrees):
+        caption += f" The {len(largest)} largest of {len(assessment.subtrees):,}."
+    head = ("Category", "nodes", "items", "precision", "recall", "F1", "")
+    return table(caption, [*head, "F1 of all below", "exactly right"], rows)
+
+
+def distances(assessment: Assessment) -> Html:
+    """Return a table of how far predictions are from the truth."""
+    known = sorted(assessment.distances.items())
+    shown, rest = known[:N_DISTANCES], known[N_DISTANCES:]
+    counts = [(str(distance), count) for distance, count in shown]
+    if rest:
+        counts.append((f"{rest[0][0]} or more", sum(count for _, count in rest)))
+    rows = [
+        (title, f"{count:,}", percent(count / assessment.n_items), bar(count / assessment.n_items))
+        for title, count in counts
+    ]
+    caption = "Nodes in which truth and prediction differ, all above them included; 0 is right."
+    return table(caption, ("Nodes that differ", "items", "share", ""), rows)
+
+
+def confusions(assessment: Assessment, taxonomy: Taxonomy) -> Html:
+    """Return a table of the most frequent confusions with examples."""
+    if not assessment.confusions:
+        return tag("p", "No node was taken for another.")
+    rows = [_confusion(each, taxonomy) for each in assessment.confusions]
+    shown, rest = (join(part) for part in (rows[:N_CONFUSIONS], rows[N_CONFUSIONS:]))
+    what = "Nodes of one level" if assessment.is_multilabel else "Categories"
+    caption = f"{what} that were missed, and what was given instead, most frequent first."
+    head = ("Missed", "given instead", "items", "share of its items")
+    first = table(caption, head, [shown], class_="confusions")
+    if not rest:
+        return first
+    more = table("The next most frequent.", head, [rest], class_="confusions")
+    title = tag("summary", f"{len(rows) - N_CONFUSIONS} more")
+    return join([first, tag("details", title, more, class_="more")])
+
+
+def _confusion(confusion: Confusion, taxonomy: Taxonomy) -> Html:
+    """Return a row with the pair and, if there are texts, one with examples below it."""
+    pair = tag(
+        "tr",
+        tag("th", node_title(taxonomy, confusion.true, above=True), scope="row"),
+        tag("td", node_title(taxonomy, confusion.predicted, above=True)),
+        tag("td", f"{confusion.count:,}"),
+        tag("td", percent(confusion.share)),
+    )
+    quotes = [tag("blockquote", text or "(no text)") for text in confusion.texts]
+    if not quotes:
+        return pair
+    title = "1 example" if len(quotes) == 1 else f"{len(quotes)} examples"
+    examples = tag("details", tag("summary", title), *quotes, class_="examples")
+    return join([pair, tag("tr", tag("td", examples, colspan=4), class_="below")])
+
+
+def reliability(assessment: Assessment) -> Html:
+    """Return a diagram per level and what to read from it."""
+    note = tag(
+        "p",
+        "For each item the most probable node of a level. On the diagonal probabilities keep their "
+        "word; below it the model is too sure of itself. A dot's area is its number of items.",
+        class_="note",
+    )
+    charts = [reliability_chart(level) for level in assessment.reliability]
+    return join([note, tag("div", *charts, class_="charts")])
+
+
+def learning(curves: Mapping[str, LearningCurve]) -> Html:
+    """Return a chart per measure, and the numbers."""
+    first = next(iter(curves.values()))
+    names = [measure.name for measure in first.measures]
+    note = "Bands are one standard deviation over repeats."
+    charts = [curve_chart(curves, name) for name in names]
+    rows = [
+        (f"{model}, {size:,}", *(number(float(curve.mean[name][at])) for name in names))
+        for model, curve in curves.items()
+        for at, size in enumerate(curve.sizes)
+    ]
+    numbers = table("Means over repeats.", ["Model, items per category", *names], rows)
+    more = tag("details", tag("summary", "The numbers"), numbers)
+    return join([tag("p", note, class_="note"), tag("div", *charts, class_="charts"), more])
+
+
+def telling_words(
+    words: Mapping[str, Sequence[Any]], assessment: Assessment, taxonomy: Taxonomy
+) -> Html:
+    """Return the words that speak for each of the topmost categories."""
+    largest = sorted(assessment.subtrees, key=lambda each: -each.support)[:N_SUBTREES]
+    rows = [
+        (node_title(taxonomy, each.node), _chips(words[each.node]))
+        for each in largest
+        if each.node in words
+    ]
+    caption = "Words that speak most for the topmost categories; the tree has those of all nodes."
+    return table(caption, ("Category", "words"), rows, class_="words")
+
+
+def _chips(words: Sequence[Any]) -> Html:
+    """Return words one by one; the title of each has its weight."""
+    return join(
+        tag("span", word, class_="chip", title=f"{float(weight):.3g}") for word, weight in words
+    )
+
+
+def node_title(taxonomy: Taxonomy, node: str, *, above: bool = False) -> Html:
+    """Return a node's name and id, and on request the names above it."""
+    name = taxonomy.name(node)
+    parts: list[object] = [tag("span", name, class_="name")]
+    if name != node:
+        parts += [" ", tag("span", node, class_="id")]
+    path = taxonomy.paths(node, limit=1)[0][:-1] if above else ()
+    if path:
+        parts.append(tag("span", " › ".join(map(taxonomy.name, path)), class_="path"))
+    return join(parts)

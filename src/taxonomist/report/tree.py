@@ -1,0 +1,100 @@
+"""The taxonomy as an expandable tree: its data, which a script on the page draws on demand."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from taxonomist.report.html import Html, join, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from taxonomist.evaluation.assessment import Assessment
+    from taxonomist.taxonomy import Taxonomy
+
+N_WORDS = 12
+"""Words that are shown of a node."""
+
+
+def tree_section(
+    assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[Any]] | None
+) -> Html:
+    """Return controls, an empty tree, and the data that fill it.
+
+    A page of ten thousand nodes holds their numbers and not their elements, so that it opens
+    at once.
+
+    Parameters
+    ----------
+    assessment
+        Results by node.
+    taxonomy
+        The taxonomy of the nodes.
+    words
+        For some nodes words with weights, the most telling first.
+
+    Returns
+    -------
+    Html
+        The content of the section.
+    """
+    data = _json(_data(assessment, taxonomy, words or {}))
+    kinds = {"found": "found", "missed": "missed", "added": "wrongly given"}
+    legend = [tag("span", title, class_=f"key {kind}") for kind, title in kinds.items()]
+    heads = ("category", "outcome", "F1", "items", "precision", "recall")
+    controls = join(
+        [
+            Html('<label>Find <input id="find" type="search" placeholder="a category"></label>'),
+            tag(
+                "label",
+                "Order ",
+                tag(
+                    "select",
+                    tag("option", "of the taxonomy", value="own"),
+                    tag("option", "lowest F1 first", value="f1"),
+                    tag("option", "most items first", value="items"),
+                    id="order",
+                ),
+            ),
+            tag("span", *legend, class_="legend"),
+        ]
+    )
+    return join(
+        [
+            tag("div", controls, class_="controls"),
+            tag("ul", id="matches", class_="matches"),
+            tag("div", *(tag("span", head) for head in heads), class_="row head"),
+            tag("div", id="tree", class_="tree"),
+            tag("noscript", tag("p", "The tree is drawn by a script, which is switched off.")),
+            Html(f'<script type="application/json" id="data">{data}</script>'),
+        ]
+    )
+
+
+def _data(
+    assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[Any]]
+) -> dict[str, Any]:
+    """Return a column per property of nodes, in the order of the taxonomy."""
+    starts = taxonomy.child_indptr.tolist()
+    below = taxonomy.child_indices.tolist()
+    nodes = assessment.nodes
+    code = {node: i for i, node in enumerate(taxonomy.nodes)}
+    return {
+        "ids": taxonomy.nodes,
+        "names": [n if n != i else 0 for n, i in zip(taxonomy.names, taxonomy.nodes, strict=True)],
+        "children": [below[a:b] for a, b in pairwise(starts)],
+        "support": [0, *(node.support for node in nodes)],
+        "predicted": [0, *(node.predicted for node in nodes)],
+        "found": [0, *(node.found for node in nodes)],
+        "takenFor": [0, *([[code[b], n] for b, n in node.taken_for] or 0 for node in nodes)],
+        "words": [[str(word) for word, _ in words.get(n, ())[:N_WORDS]] or 0 for n in code],
+    }
+
+
+def _json(data: dict[str, Any]) -> str:
+    """Return JSON that can stand in a script element, whatever texts it holds."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # Inside strings these mean the same, and no tag can end the element early.
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

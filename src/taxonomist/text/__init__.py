@@ -1,0 +1,9 @@
+"""Texts in, decisions out: ``TextClassifier``, the models it can hold, and why it decides."""
+
+from __future__ import annotations
+
+from taxonomist.text.classifier import TextClassifier
+from taxonomist.text.explanation import TextExplanation
+from taxonomist.text.models import MODELS, make_model
+
+__all__ = ["MODELS", "TextClassifier", "TextExplanation", "make_model"]

@@ -1,0 +1,136 @@
+"""Why a text is filed where it is: its words, at which level, for and against."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from taxonomist.models.explanation import Explanation
+
+CERTAIN = 1e-12
+"""Contributions that are smaller than this part of the largest are not shown."""
+
+
+@dataclass(frozen=True)
+class TextExplanation:
+    """The words that speak for and against a category.
+
+    Attributes
+    ----------
+    text
+        The text; several columns are joined by line breaks.
+    category, path
+        The category that is explained, and the way to it from the top.
+    probability
+        That of the category; None if the model has none.
+    score
+        The score; parts add up to it.
+    levels
+        For each node on the path: its id, its name, what it adds, and its strongest words.
+    spans
+        Where the words of the text are, and what each adds in all.
+    """
+
+    text: str
+    category: str
+    path: tuple[str, ...]
+    probability: float | None
+    score: float
+    levels: tuple[tuple[str, str, float, tuple[tuple[str, float], ...]], ...]
+    spans: tuple[tuple[int, int, float], ...]
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        found: Explanation,
+        path: Iterable[str],
+        probability: float | None,
+        spans: Iterable[tuple[int, int, str]],
+        n: int,
+    ) -> TextExplanation:
+        """Return an explanation by words from one by features, with the n strongest shown."""
+        total: dict[str, float] = defaultdict(float)
+        for part in found.parts:
+            for word, value in part.features:
+                total[word] += value
+        levels = tuple(
+            (part.node, part.name, part.value, tuple(part.features[:n])) for part in found.parts
+        )
+        least = CERTAIN * max(map(abs, total.values()), default=0.0)
+        placed = tuple(
+            (start, end, total[word]) for start, end, word in spans if abs(total[word]) > least
+        )
+        return cls(text, found.category, tuple(path), probability, found.score, levels, placed)
+
+    @property
+    def words(self) -> list[tuple[str, float, str]]:
+        """Words with what they add and the node where they do, the strongest first."""
+        found = [(word, value, node) for node, _, _, words in self.levels for word, value in words]
+        return sorted(found, key=lambda entry: -abs(entry[1]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as data that JSON can hold."""
+        return {
+            "category": self.category,
+            "path": list(self.path),
+            "probability": self.probability,
+            "score": self.score,
+            "levels": [
+                {
+                    "node": node,
+                    "name": name,
+                    "value": value,
+                    "words": [{"word": word, "value": part} for word, part in words],
+                }
+                for node, name, value, words in self.levels
+            ],
+        }
+
+    def __str__(self) -> str:
+        """Return the path, then a line per level with its strongest words."""
+        chance = "" if self.probability is None else f"  ({self.probability:.0%})"
+        lines = [" > ".join(self.path) + chance]
+        for node, name, value, words in self.levels:
+            title = node if name == node else f"{node} {name}"
+            parts = ", ".join(f"{word} {part:+.2f}" for word, part in words)
+            lines.append(f"  {value:+.2f}  {title}" + (f": {parts}" if parts else ""))
+        return "\n".join(lines)
+
+    def to_html(self) -> str:
+        """Return the text with its words marked, green for and red against, and the levels."""
+        largest = max((abs(value) for *_, value in self.spans), default=1.0)
+        pieces, end = [], 0
+        for start, stop, value in self.spans:
+            if start < end:
+                continue
+            strength = round(100 * abs(value) / largest)
+            colour = "46, 160, 67" if value > 0 else "218, 54, 51"
+            pieces.append(escape(self.text[end:start]))
+            pieces.append(
+                f'<mark style="background: rgba({colour}, {strength / 100:.2f}); color: inherit" '
+                f'title="{value:+.3f}">{escape(self.text[start:stop])}</mark>'
+            )
+            end = stop
+        pieces.append(escape(self.text[end:]))
+        head = escape(" > ".join(self.path))
+        chance = "" if self.probability is None else f" ({self.probability:.0%})"
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{value:+.2f}</td><td>"
+            + escape(", ".join(f"{word} {part:+.2f}" for word, part in words))
+            + "</td></tr>"
+            for _, name, value, words in self.levels
+        )
+        return (
+            f'<div class="taxonomist-explanation"><p><strong>{head}</strong>{chance}</p>'
+            f'<p style="white-space: pre-wrap">{"".join(pieces)}</p><table>{rows}</table></div>'
+        )
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        return self.to_html()

@@ -1,0 +1,120 @@
+"""The short search of ``model="auto"``: a few models on held-out items, flat ones among them."""
+
+from __future__ import annotations
+
+import logging
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from taxonomist import metrics
+from taxonomist.text.models import MODELS, make_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from taxonomist._typing import Codes
+    from taxonomist.taxonomy import Taxonomy
+
+logger = logging.getLogger(__name__)
+
+MOST_ITEMS = 5000
+"""Items that are tried at the most: enough to tell models apart, and bounded in time."""
+FEW_ITEMS = 30
+"""Categories with fewer items than this in the middle make mixtures worth a try."""
+COSTS = (0.3, 3.0)
+"""Values of C that are tried with the best model, beside 1."""
+
+
+class Trial(NamedTuple):
+    """A model that was tried.
+
+    ``score`` is hierarchical F1 for label sets and the negative taxonomy loss for one category per
+    item: more is better.
+    """
+
+    model: str
+    C: float
+    score: float
+    seconds: float
+
+
+class Problem(NamedTuple):
+    """What is searched: features by kind, labels, and the taxonomy."""
+
+    features: dict[bool, Any]  # by whether they are counts
+    labels: Sequence[Any]
+    taxonomy: Taxonomy
+    is_multilabel: bool
+
+
+def search(
+    problem: Problem, n_folds: int, seed: int, callback: Callable[[Trial], Any] | None = None
+) -> list[Trial]:
+    """Return what was tried, the best first.
+
+    Parameters
+    ----------
+    problem
+        Training items.
+    n_folds
+        Folds of which each is held out in turn.
+    seed
+        Chooses the items where there are too many, and the folds.
+    callback
+        Called with each trial.
+    """
+    rng = np.random.default_rng(seed)
+    items = rng.permutation(len(problem.labels))[:MOST_ITEMS]
+    trials: list[Trial] = []
+
+    def attempt(name: str, C: float) -> None:
+        start = perf_counter()
+        score = held_out_score(problem, items, name, C, n_folds)
+        trial = Trial(name, C, score, perf_counter() - start)
+        logger.info("Tried %s with C=%g: %.4f in %.1f s.", *trial)
+        trials.append(trial)
+        if callback is not None:
+            callback(trial)
+
+    for name in candidates(problem):
+        attempt(name, 1.0)
+    best = max(trials, key=lambda trial: trial.score)
+    for C in COSTS if MODELS[best.model].has_cost else ():
+        attempt(best.model, C)
+    return sorted(trials, key=lambda trial: -trial.score)
+
+
+def candidates(problem: Problem) -> list[str]:
+    """Return the names of models that are worth a try."""
+    if problem.is_multilabel:
+        names = ["flat", "svm", "ranking"]
+        return [*names, "markov"] if problem.taxonomy.is_tree else names
+    counts = np.unique(np.asarray(problem.labels, dtype=object), return_counts=True)[1]
+    return ["flat", "svm", "mixture"] if np.median(counts) < FEW_ITEMS else ["flat", "svm"]
+
+
+def held_out_score(problem: Problem, items: Codes, name: str, C: float, n_folds: int) -> float:
+    """Return how well a model predicts items that it has not seen."""
+    X = problem.features[MODELS[name].counts]
+    found: list[Any] = [None] * len(items)
+    folds = KFold(min(n_folds, len(items)))
+    for train, test in folds.split(items):
+        model = make_model(
+            name,
+            problem.taxonomy,
+            is_multilabel=problem.is_multilabel,
+            C=C,
+            cv=2,
+            random_state=0,
+        )
+        model.fit(X[items[train]], [problem.labels[i] for i in items[train]])
+        predicted = model.predict_labels(X[items[test]])
+        for i, labels in zip(test.tolist(), predicted, strict=True):
+            found[i] = labels if problem.is_multilabel else labels[0]
+    truth = [problem.labels[i] for i in items]
+    if problem.is_multilabel:
+        return float(metrics.hierarchical_f1(truth, found, problem.taxonomy))
+    return -float(metrics.taxonomy_loss(truth, found, problem.taxonomy))

@@ -1,0 +1,49 @@
+"""Running the command in this process, in a process of its own, and on a terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+
+class Result(NamedTuple):
+    """What a run of the command gave."""
+
+    code: int
+    out: str
+    err: str
+
+
+def arguments(args: tuple[object, ...]) -> list[str]:
+    return [sys.executable, "-m", "taxonomist", *map(str, args)]
+
+
+def run(*args: object, **env: str) -> Result:
+    """Run ``taxonomist`` in a process of its own."""
+    done = subprocess.run(
+        arguments(args), capture_output=True, encoding="utf-8", timeout=120, env=os.environ | env
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def run_on_terminal(*args: object, **env: str) -> Result:
+    """Run ``taxonomist`` with standard output and error on a terminal of 100 columns."""
+    import pty
+
+    main, terminal = pty.openpty()
+    size = {"COLUMNS": "100", "LINES": "50", "TERM": "xterm"}
+    process = subprocess.Popen(
+        arguments(args), stdout=terminal, stderr=terminal, env=os.environ | size | env
+    )
+    os.close(terminal)
+    shown = b""
+    try:
+        while data := os.read(main, 65536):
+            shown += data
+    except OSError:
+        # Linux ends a terminal that no one writes to any more with an error.
+        pass
+    os.close(main)
+    return Result(process.wait(timeout=120), shown.decode(), "")

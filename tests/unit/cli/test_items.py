@@ -1,0 +1,193 @@
+import pytest
+
+from taxonomist import Taxonomy
+from taxonomist.cli.bad_rows import SHOWN, BadRows, RowFault
+from taxonomist.cli.cells import LabelReader, labels_of, text_of, word_of
+from taxonomist.cli.items import Columns, read_items
+from taxonomist.cli.rows import Row, Table
+from taxonomist.errors import FormatError
+
+
+@pytest.fixture
+def taxonomy():
+    return Taxonomy.from_edges(
+        [("animal", "cat"), ("animal", "dog"), ("plant", "oak")], {"cat": "Cats", "oak": "Oaks"}
+    )
+
+
+def table_of(*rows, columns=None):
+    known = columns or tuple(dict.fromkeys(c for row in rows for c in row if isinstance(row, dict)))
+    made = (Row(k, row) for k, row in enumerate(rows, 2))
+    return Table("data.csv", tuple(known), made)
+
+
+def items(columns, *rows, labels=None):
+    bad = BadRows()
+    return list(read_items(table_of(*rows), columns, bad, labels)), bad
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("a b", "a b"), (None, ""), (float("nan"), ""), (3, "3"), (3.0, "3"), (2.5, "2.5")],
+)
+def test_texts(value, text):
+    assert text_of(value, "x") == text
+
+
+def test_no_text():
+    with pytest.raises(RowFault, match="'x' holds no text, but"):
+        text_of(["a"], "x")
+
+
+@pytest.mark.parametrize(("value", "word"), [(" a ", "a"), (7, "7"), (7.0, "7"), (None, "")])
+def test_words(value, word):
+    assert word_of(value) == word
+
+
+@pytest.mark.parametrize(
+    ("value", "separator", "path_separator", "labels"),
+    [
+        ("a", None, None, ("a",)),
+        (" a ", None, None, ("a",)),
+        (12, None, None, ("12",)),
+        ("a;b", None, None, ("a;b",)),
+        ("a;b; a;", ";", None, ("a", "b")),
+        ('["a", "b;c"]', ";", None, ("a", "b;c")),
+        ('["a", ', ";", None, ('["a",',)),
+        (["a", 3, None, ""], None, None, ("a", "3")),
+        ("A > B > C", None, None, (("A", "B", "C"),)),
+        ("A>B", None, None, ("A>B",)),
+        ("A/B; C", ";", "/", (("A", "B"), "C")),
+        (["A > B", "C"], None, None, (("A", "B"), "C")),
+    ],
+)
+def test_labels(value, separator, path_separator, labels):
+    assert labels_of(value, "code", separator, path_separator) == labels
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        ("", "no label in 'code'"),
+        (None, "no label in 'code'"),
+        ([], "no label in 'code'"),
+        ([None, " "], "no label in 'code'"),
+        ([["a"]], "is no label"),
+        ("A >  > C", "a step of the path 'A >  > C' is empty"),
+    ],
+)
+def test_labels_that_are_none(value, fault):
+    with pytest.raises(RowFault, match=fault):
+        labels_of(value, "code", None, None)
+
+
+def test_nodes_of_labels(taxonomy):
+    reader = LabelReader(taxonomy)
+    assert reader.nodes(("cat", ("animal", "Cats"), "animal > dog")) == ("cat", "dog")
+    with pytest.raises(RowFault, match="'caat' is not a node of the taxonomy.*'cat'"):
+        reader.nodes(("caat",))
+    with pytest.raises(RowFault, match="'plant > Cats' is not a node"):
+        reader.nodes((("plant", "Cats"),))
+
+
+def test_without_a_hint_nothing_similar_is_looked_for(taxonomy, monkeypatch):
+    reader = LabelReader(taxonomy)
+    with pytest.raises(RowFault, match="^'plant > Cats' is not a node of the taxonomy$"):
+        reader.nodes((("plant", "Cats"),), hint=False)
+    monkeypatch.setattr(Taxonomy, "resolve", None)
+    with pytest.raises(RowFault, match="^'plant > Cats' is not a node of the taxonomy$"):
+        reader.nodes((("plant", "Cats"),), hint=False)
+    with pytest.raises(RowFault, match="^'caat' is not a node of the taxonomy$"):
+        reader.nodes(("caat",), hint=False)
+    assert reader.nodes(("dog",), hint=False) == ("dog",)
+
+
+def test_one_label_where_one_is_wanted(taxonomy):
+    reader = LabelReader(taxonomy, single=True)
+    assert reader.nodes(("cat", ("animal", "Cats"))) == ("cat",)
+    with pytest.raises(RowFault, match="2 labels, but the model knows one per item"):
+        reader.nodes(("cat", "dog"))
+
+
+def test_items_have_lines_ids_texts_and_nodes(taxonomy):
+    row = {"id": 7, "title": "Purrs", "body": None, "code": "cat;dog"}
+    columns = Columns("title, body", "code", separator=";")
+    ((item,), bad) = items(columns, row, labels=LabelReader(taxonomy))
+    assert item == (2, "7", {"title": "Purrs", "body": ""}, ("cat", "dog"))
+    assert (bad.n_rows, bad.count) == (1, 0)
+
+
+def test_an_id_column_can_be_named_or_missing():
+    row = {"text": "a", "key": "k", "id": "i"}
+    assert items(Columns("text", id="key"), row)[0][0].id == "k"
+    assert items(Columns("text"), row)[0][0].id == "i"
+    assert items(Columns("text"), {"text": "a"})[0][0].id is None
+
+
+def test_a_column_whose_name_has_a_comma():
+    ((item,), _) = items(Columns("a,b"), {"a,b": "x", "a": "y", "b": "z"})
+    assert item.text == {"a,b": "x"}
+
+
+@pytest.mark.parametrize("columns", [Columns("x"), Columns("text", "x"), Columns("text", id="x")])
+def test_a_column_that_is_not_there(columns):
+    with pytest.raises(FormatError, match="data.csv has no column 'x'"):
+        items(columns, {"text": "a"})
+
+
+def test_bad_rows_are_counted_in_order(taxonomy):
+    rows = [
+        {"text": "a", "code": "cat"},
+        {"text": " ", "code": "cat"},
+        {"text": "a", "code": ""},
+        {"text": "a", "code": "kat"},
+        {"text": ["a"], "code": "cat"},
+    ]
+    found, bad = items(Columns("text", "code"), *rows, labels=LabelReader(taxonomy))
+    assert [item.line for item in found] == [2]
+    assert (bad.n_rows, bad.count) == (5, 4)
+    assert [line for line, _ in bad.first] == [3, 4, 5, 6]
+    assert bad.first[0][1] == "no text in 'text'"
+    assert "Did you mean 'cat'" in bad.first[2][1]
+
+
+def test_rows_with_a_fault_are_bad():
+    table = Table("data.csv", ("text",), iter([Row(2, {}, "3 cells"), Row(3, {"text": "a"})]))
+    bad = BadRows()
+    assert [item.line for item in read_items(table, Columns("text"), bad)] == [3]
+    assert bad.first == [(2, "3 cells")]
+
+
+def bad_rows(n_bad, n_rows):
+    bad = BadRows(n_rows=n_rows)
+    for line in range(2, 2 + n_bad):
+        bad.add(line, "no text.")
+    return bad
+
+
+def test_bad_rows_end_everything():
+    bad = bad_rows(SHOWN + 1200, 5000)
+    with pytest.raises(FormatError) as caught:
+        bad.settle("data.csv", skip=False)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "data.csv: 1,210 of 5,000 rows cannot be used."
+    assert lines[1] == "  line 2: no text."
+    assert lines[SHOWN + 1] == "  ... and 1,200 more."
+    assert "--skip-bad" in lines[-1]
+    assert len(lines) == SHOWN + 3
+
+
+def test_bad_rows_are_skipped_on_demand(capsys):
+    bad_rows(1, 2).settle("data.csv", skip=True)
+    assert "1 of 2 rows cannot be used." in capsys.readouterr().err
+    with pytest.raises(FormatError, match="No row is left"):
+        bad_rows(2, 2).settle("data.csv", skip=True)
+    with pytest.raises(FormatError, match="holds no rows"):
+        BadRows().settle("data.csv", skip=True)
+    BadRows(n_rows=1).settle("data.csv", skip=False)
+    assert not capsys.readouterr().err
+
+
+def test_bad_rows_as_data():
+    expected = {"rows": 3, "bad": 1, "first_bad": [{"line": 2, "fault": "no text."}]}
+    assert bad_rows(1, 3).to_dict() == expected

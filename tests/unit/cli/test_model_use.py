@@ -1,0 +1,302 @@
+"""The commands that use a trained model."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from tests.unit.cli.corpus import EDGES, rows, write_csv
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Return a folder with data, a taxonomy, a model, and one of label sets."""
+    from taxonomist.cli.app import app
+
+    folder = tmp_path_factory.mktemp("home")
+    (folder / "taxonomy.csv").write_text(EDGES)
+    items = rows(120)
+    data = write_csv(folder / "data.csv", items)
+    for item, other in zip(items[::3], items[1::3], strict=True):
+        item["code"] += ";" + other["code"]
+        item["text"] += " " + other["text"]
+    sets = write_csv(folder / "sets.csv", items)
+    write_csv(folder / "new.csv", rows(12, seed=1))
+    common = ["-t", folder / "taxonomy.csv", "--text", "title,text", "--label", "code"]
+    common += ["--model", "svm"]
+    for path, extra in ((data, []), (sets, ["--separator", ";"])):
+        command = ["train", path, *common, *extra, "--out", folder / path.stem]
+        app([*map(str, command)], standalone_mode=False)
+    return folder
+
+
+@pytest.fixture
+def there(home, monkeypatch):
+    monkeypatch.chdir(home)
+    return home
+
+
+def table(text, delimiter=","):
+    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+
+
+def test_predictions_keep_order_and_ids(call, there):
+    done = call("predict", "data", "new.csv")
+    assert done.code == 0
+    found = table(done.out)
+    assert [row["id"] for row in found] == [item["id"] for item in rows(12, seed=1)]
+    assert [row["label"] for row in found] == [item["code"] for item in rows(12, seed=1)]
+    assert found[0]["path"] == "Animals > Cats"
+    assert list(found[0]) == ["id", "label", "path"]
+
+
+def test_predictions_for_rows_without_ids_have_lines(call, there, tmp_path):
+    (tmp_path / "a.csv").write_text('title,text\n"purrs\nwhiskers",\n,barks bone\n')
+    found = table(call("predict", "data", tmp_path / "a.csv").out)
+    assert [(row["line"], row["label"]) for row in found] == [("2", "cat"), ("4", "dog")]
+
+
+def test_the_columns_can_be_others(call, there, tmp_path):
+    (tmp_path / "a.csv").write_text("key,body\n7,acorn timber\n")
+    options = ("--text", "body", "--id", "key")
+    done = call("predict", "data", tmp_path / "a.csv", *options)
+    assert table(done.out) == [{"id": "7", "label": "oak", "path": "Plants > oak"}]
+    (tmp_path / "a.csv").write_text("a,b,c\n1,2,3\n")
+    done = call("predict", "data", tmp_path / "a.csv", "--text", "a,b,c")
+    assert done.code == 2
+    assert "3 columns, but the model was trained on 2: title, text." in done.err
+
+
+def test_all_that_can_be_asked_for(call, there):
+    options = ("--top", "2", "--proba", "--explain", "--to", "tsv")
+    found = table(call("predict", "data", "new.csv", *options).out, "\t")
+    for row in found:
+        assert row["label_1"] == row["label"]
+        assert float(row["probability_1"]) > float(row["probability_2"])
+        # As probabilities of nodes and of categories: those of leaves are the same.
+        assert row["probability_1"] == row["probability"]
+        assert len(row["words"].split()) == 10
+
+
+def test_json_lines(call, there):
+    done = call("predict", "data", "new.csv", "--json", "--proba")
+    records = [json.loads(line) for line in done.out.splitlines()]
+    assert len(records) == 12
+    assert records[0]["id"] == "doc-0"
+    assert records[0]["labels"] == ["cat"]
+    assert records[0]["paths"] == [["Animals", "Cats"]]
+    assert 0 < records[0]["probabilities"][0] <= 1
+
+
+def test_sure_predictions_are_less_deep(call, there):
+    options = ("--confident", "0.8", "--proba")
+    for text, labels in (("never heard", []), ("purrs whiskers claws mouse sleeps", ["cat"])):
+        sure = json.loads(call("predict", "data", "--text", text, *options, "--json").out)
+        assert sure["labels"] == labels
+        assert all(chance >= 0.8 for chance in sure["probabilities"])
+    assert call("predict", "data", "--text", "never", *options).out.endswith("\n\t\t\n")
+    done = call("predict", "data", "--text", "never", "--confident", "1.5")
+    assert done.code == 2
+    assert "--confident must be above 0 and below 1. Got 1.5" in done.err
+
+
+def test_one_text(call, there):
+    done = call("predict", "data", "--text", "barks, bone and leash")
+    assert done.out.splitlines() == ["label\tpath", "dog\tAnimals > Dogs"]
+    for options, said in (
+        (["--text", " "], "--text is empty"),
+        ([], "Give rows, or a text"),
+    ):
+        done = call("predict", "data", *options)
+        assert done.code == 2
+        assert said in done.err
+
+
+def test_label_sets_are_parted(call, there):
+    found = table(call("predict", "sets", "sets.csv", "--separator", "|").out)
+    codes = [set(row["code"].split(";")) for row in table((there / "sets.csv").read_text())]
+    right = [set(row["label"].split("|")) == code for row, code in zip(found, codes, strict=True)]
+    assert sum(right) > 100
+    assert not {"A", "P", "ROOT"} & {label for row in found for label in row["label"].split("|")}
+
+
+def test_bad_rows_leave_no_file(call, there, tmp_path):
+    items = rows(6, seed=2)
+    items[4] |= {"title": "", "text": ""}
+    data = write_csv(tmp_path / "a.csv", items)
+    out = tmp_path / "out.csv"
+    done = call("predict", "data", data, "--out", out)
+    assert done.code == 2
+    assert "line 6: no text in 'title' or 'text'." in done.err
+    assert list(tmp_path.iterdir()) == [data]
+    done = call("predict", "data", data, "--out", out, "--skip-bad")
+    assert done.code == 0
+    assert "Wrote 5 rows" in done.err
+    assert [row["id"] for row in table(out.read_text())] == [f"doc-{i}" for i in (0, 1, 2, 3, 5)]
+
+
+def test_a_pipe_gets_the_blocks_before_a_bad_row(call, there, tmp_path, monkeypatch):
+    from taxonomist.cli import predictions
+
+    monkeypatch.setattr(predictions, "BLOCK", 2)
+    items = rows(6, seed=2)
+    items[3] |= {"title": "", "text": ""}
+    done = call("predict", "data", write_csv(tmp_path / "a.csv", items))
+    assert done.code == 2
+    assert [row["id"] for row in table(done.out)] == ["doc-0", "doc-1"]
+
+
+def test_a_missing_column_names_the_nearest(call, there, tmp_path):
+    (tmp_path / "a.csv").write_text("titel,text\na,b\n")
+    done = call("predict", "data", tmp_path / "a.csv")
+    assert done.code == 2
+    assert "no column 'title'; its columns are 'titel', 'text'. Did you mean 'titel'" in done.err
+
+
+def test_no_model(call, there):
+    for command in (["predict", "taxonomy.csv", "new.csv"], ["model", "show", "nowhere"]):
+        done = call(*command)
+        assert done.code == 2
+        assert "model" in done.err
+
+
+def test_evaluation_leaves_out_what_was_trained_on(call, there):
+    done = call("evaluate", "data", "data.csv", "--json")
+    found = json.loads(done.out)
+    assert found["n_items"] == 24
+    assert "96 items that the model was trained on are left out" in done.err
+    shown = json.loads(call("model", "show", "data", "--json").out)["facts"]
+    assert {name: found["measures"][name] for name in shown["measures"]} == shown["measures"]
+    done = call("evaluate", "data", "data.csv", "--all")
+    assert "120 items" in done.out
+    assert "96 of these items were trained on: the measures are too good." in done.err
+    done = call("evaluate", "data", "new.csv", "--nodes")
+    assert "12 items" in done.out
+    assert "node\tsupport\tpredicted\tprecision\trecall\tf1" in done.out
+    assert "\ncat\t3\t" in done.out
+    assert not done.err
+
+
+def test_evaluation_of_label_sets(call, there):
+    found = json.loads(call("evaluate", "sets", "sets.csv", "--json").out)
+    assert (found["is_multilabel"], found["n_items"]) == (True, 24)
+
+
+def test_evaluation_refuses_labels_that_are_not_known(call, there, tmp_path):
+    items = rows(6, seed=2)
+    items[0]["code"] = "ok"
+    items[1]["code"] = '["oak", "cat"]'
+    data = write_csv(tmp_path / "a.jsonl", items)
+    done = call("evaluate", "data", data)
+    assert done.code == 2
+    assert "line 1: 'ok' is not a node of the taxonomy. Did you mean 'oak'" in done.err
+    assert "line 2: 2 labels, but the model knows one per item." in done.err
+    assert json.loads(call("evaluate", "data", data, "--skip-bad", "--json").out)["bad"] == 2
+
+
+def test_models_are_compared_with_the_flat_one(call, there):
+    common = ("-t", "taxonomy.csv", "--text", "title,text", "--label", "code")
+    done = call("compare", "data.csv", *common, "--models", "svm,naive_bayes", "--json")
+    found = json.loads(done.out)
+    assert [model["name"] for model in found["models"]] == ["svm", "naive_bayes", "flat"]
+    assert found["baseline"] == "flat"
+    # Tested on items, not on three folds: small p-values can be reached.
+    assert found["models"][1]["results"]["accuracy"]["p_value"] is not None
+    shown = call("compare", "data.csv", *common, "--models", "svm", "--folds", "2")
+    assert shown.out.startswith("model")
+    assert "against flat" in shown.out
+    assert "2 paired values" in shown.out
+    marked = call("compare", "data.csv", *common, "--models", "flat", "--markdown")
+    assert marked.out.startswith("| model |")
+    sets = call("compare", "sets.csv", *common, "--separator", ";", "--models", "svm")
+    assert "symmetric_difference_loss" in sets.out
+    done = call("compare", "data.csv", *common, "--models", "svm,flt")
+    assert done.code == 2
+    assert "Did you mean 'flat'" in done.err
+
+
+def test_words_that_decide(call, there, tmp_path):
+    text = "acorn and thorn <b>"
+    done = call("explain", "data", "--text", text)
+    assert done.out.startswith("P > ")
+    assert "acorn +" in done.out
+    found = json.loads(call("explain", "data", "--text", text, "--category", "oak", "--json").out)
+    assert found["category"] == "oak"
+    assert found["path"] == ["P", "oak"]
+    page = tmp_path / "why.html"
+    done = call("explain", "data", "--text", text, "--words", "1", "--html", page)
+    assert done.out == ""
+    assert "<mark" in page.read_text()
+    assert "&lt;b&gt;" in page.read_text()
+    done = call("explain", "data", "--text", text, "--category", "oka")
+    assert done.code == 2
+    assert "Did you mean 'oak'" in done.err
+    assert call("explain", "data", "--text", " ").code == 2
+
+
+def test_a_model_without_probabilities_or_reasons(call, there, tmp_path):
+    data = ("data.csv", "--text", "title,text", "--label", "code", "--calibration", "none")
+    out = ("--out", tmp_path / "model", "--model", "neighbours")
+    assert call("train", *data, *out).code == 0
+    assert call("predict", tmp_path / "model", "--text", "acorn timber").code == 0
+    for options in (["--proba"], ["--top", "2"], ["--confident", "0.9"]):
+        done = call("predict", tmp_path / "model", "--text", "acorn timber", *options)
+        assert done.code == 2
+        assert "no probabilities: train it with --calibration" in done.err
+    for command in (["predict", "--explain"], ["explain"]):
+        done = call(command[0], tmp_path / "model", "--text", "acorn", *command[1:])
+        assert done.code == 2
+        assert "cannot say why" in done.err
+    assert call("report", tmp_path / "model", "data.csv", "-o", tmp_path / "r.html").code == 0
+    assert call("model", "show", tmp_path / "model").code == 0
+
+
+def test_facts_of_other_models_are_shown_as_they_are(call, tmp_path):
+    from taxonomist import LidstoneNB
+    from taxonomist.persistence import save
+
+    model = LidstoneNB().fit([[1, 0], [0, 1]], ["a", "b"])
+    save(model, tmp_path / "model", facts={"measures": {"accuracy": 0.5}, "search": [1, 2]})
+    shown = call("model", "show", tmp_path / "model").out
+    assert "accuracy 0.5" in shown
+    assert "1, 2" in shown
+    done = call("predict", tmp_path / "model", "--text", "a")
+    assert done.code == 2
+    assert "takes vectors and not texts" in done.err
+
+
+def test_a_text_from_standard_input(call, there, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("acorn timber"))
+    assert call("explain", "data", "--text", "-").out.startswith("P > oak")
+
+
+def test_a_report(call, there, tmp_path):
+    page = tmp_path / "report.html"
+    done = call("report", "data", "data.csv", "-o", page)
+    assert done.code == 0, done.err
+    text = page.read_text(encoding="utf-8")
+    assert "data on data.csv" in text
+    assert "24 items" in text
+    assert "Against the flat twin" in text
+    assert "Learning curve" in text
+    assert "Telling words" in text
+    assert "acorn" in text
+    assert f"The report is in {page}." in done.err
+
+
+@pytest.mark.parametrize("model", ["data", "sets"])
+def test_a_quick_report_and_one_on_new_items(call, there, tmp_path, model):
+    page = tmp_path / "report.html"
+    assert call("report", model, f"{model}.csv", "-o", page, "--quick", "--title", "T").code == 0
+    assert "Learning curve" not in page.read_text(encoding="utf-8")
+    done = call("report", model, "new.csv", "-o", page)
+    assert done.code == 0
+    assert "give the rows that the model was trained with" in done.err
+
+
+def test_a_report_of_label_sets(call, there, tmp_path):
+    page = tmp_path / "report.html"
+    done = call("report", "sets", "sets.csv", "-o", page)
+    assert done.code == 0, done.err
+    assert "Against the flat twin" in page.read_text(encoding="utf-8")

@@ -1,0 +1,243 @@
+import gzip
+import io
+import json
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taxonomist.cli.rows import Source, open_table
+from taxonomist.errors import FormatError
+
+
+def read(path, **options):
+    with open_table(Source(str(path), **options)) as table:
+        return table.columns, list(table.rows)
+
+
+def written(tmp_path, content, name="data.csv"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def values(rows):
+    return [dict(row.values) for row in rows]
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00\ufeff"))
+
+
+@given(rows=st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1))
+def test_what_the_csv_module_writes_is_read_back(tmp_path_factory, rows):
+    import csv
+
+    path = tmp_path_factory.mktemp("rows") / "data.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([("a", "b", "c"), *rows])
+    columns, found = read(path)
+    assert columns == ("a", "b", "c")
+    assert [tuple(row.values.values()) for row in found] == rows
+    # Each row begins where as many lines end before it as the text says.
+    text, lines = path.read_bytes().decode(), [row.line for row in found]
+    assert lines[0] == 2
+    assert lines == sorted(set(lines))
+    assert lines[-1] <= len(text.splitlines()) + 1
+
+
+def test_lines_are_those_where_rows_begin(tmp_path):
+    path = written(tmp_path, '\n\na,b\n1,"two\nlines"\n\n3,4\n')
+    columns, rows = read(path)
+    assert columns == ("a", "b")
+    assert [row.line for row in rows] == [4, 7]
+    assert values(rows) == [{"a": "1", "b": "two\nlines"}, {"a": "3", "b": "4"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "x,y\n1,2\n"),
+        ("a.csv", "x;y\n1;2\n"),
+        ("a.csv", "\ufeffx,y\r\n1,2\r\n"),
+        ("a.csv", '"x","y"\n"1","2"'),
+        ("a.csv", "x|y\n1|2\n"),
+        ("a.CSV", " x , y \n1,2\n"),
+        ("a.tsv", "x\ty\n1\t2\n"),
+        ("a.tab", "x\ty\n1\t2\n"),
+        ("a.jsonl", '{"x": "1", "y": "2"}\n'),
+        ("a.ndjson", '\n{"x": "1", "y": "2"}'),
+        ("a.jsonl", '\ufeff{"x": "1", "y": "2"}\n'),
+        ("unnamed", "x,y\n1,2\n"),
+        ("unnamed", "x\ty\n1\t2\n"),
+        ("unnamed", '{"x": "1", "y": "2"}\n'),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_format_is_read_and_told_apart(tmp_path, name, content, packed):
+    data = content.encode()
+    path = written(tmp_path, gzip.compress(data) if packed else data, name)
+    columns, rows = read(path)
+    assert columns == ("x", "y")
+    assert values(rows) == [{"x": "1", "y": "2"}]
+
+
+def test_a_compressed_file_is_known_by_its_first_bytes_and_its_inner_suffix(tmp_path):
+    path = written(tmp_path, gzip.compress(b"x,z\ty\n1,0\t2\n"), "a.tsv.gz")
+    assert values(read(path)[1]) == [{"x,z": "1,0", "y": "2"}]
+
+
+def test_the_delimiter_is_looked_for_outside_quotes(tmp_path):
+    path = written(tmp_path, '"a,b,c,d";e\n1;2\n')
+    assert read(path)[0] == ("a,b,c,d", "e")
+
+
+def test_a_format_that_is_asked_for_beats_the_suffix(tmp_path):
+    path = written(tmp_path, '{"x": 1}\n', "a.csv")
+    assert values(read(path, format="jsonl")[1]) == [{"x": 1}]
+    with pytest.raises(FormatError, match="no format 'jsnl'.*Did you mean 'jsonl'"):
+        read(path, format="jsnl")
+
+
+def test_parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "a.parquet"
+    table = pyarrow.table({"x": ["a", None] * 2500, "y": [["u", "v"], []] * 2500})
+    parquet.write_table(table, path)
+    columns, rows = read(path)
+    assert columns == ("x", "y")
+    assert [row.line for row in rows] == list(range(1, 5001))
+    assert values(rows[:2]) == [{"x": "a", "y": ["u", "v"]}, {"x": None, "y": []}]
+    packed = written(tmp_path, gzip.compress(path.read_bytes()), "a.parquet.gz")
+    assert read(packed) == (columns, rows)
+    unnamed = written(tmp_path, path.read_bytes(), "unnamed")
+    assert read(unnamed) == (columns, rows)
+
+
+def test_a_file_that_is_no_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    with pytest.raises(FormatError, match="is not a Parquet file"):
+        read(written(tmp_path, b"x,y\n1,2\n", "a.parquet"))
+
+
+class Pipe(io.RawIOBase):
+    """Bytes that come once, a few at a time."""
+
+    def __init__(self, data):
+        self._data = io.BytesIO(data)
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        part = self._data.read(min(100, len(buffer)))
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def test_standard_input_stays_open(monkeypatch):
+    for data in (b"x,y\n1,2\n", gzip.compress(b"x,y\n1,2\n")):
+        stdin = io.TextIOWrapper(io.BufferedReader(Pipe(data)))
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert values(read("-")[1]) == [{"x": "1", "y": "2"}]
+        assert not stdin.closed
+        assert not stdin.buffer.closed
+
+
+def test_parquet_from_a_pipe(monkeypatch, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"x": ["1"]}), tmp_path / "a")
+    pipe = Pipe((tmp_path / "a").read_bytes())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(pipe)))
+    assert values(read("-")[1]) == [{"x": "1"}]
+
+
+def test_rows_of_another_length_are_faults(tmp_path):
+    _, rows = read(written(tmp_path, "a,b\n1\n1,2,3\n1,2\n"))
+    assert [row.fault for row in rows] == [
+        "1 cells where the header has 2",
+        "3 cells where the header has 2",
+        "",
+    ]
+
+
+def test_lines_that_are_no_objects_are_faults(tmp_path):
+    _, rows = read(written(tmp_path, '{"x": 1}\n{"x": \n[1]\n{"x": 2}\n', "a.jsonl"))
+    assert [row.line for row in rows if not row.fault] == [1, 4]
+    assert rows[1].fault.startswith("not JSON (")
+    assert rows[2].fault == "not a JSON object, but list"
+
+
+def test_columns_that_the_first_lines_leave_out(tmp_path):
+    lines = [{"x": 1}, {"y": 2}, {"x": 3, "z": 4}]
+    path = written(tmp_path, "".join(json.dumps(line) + "\n" for line in lines), "a.jsonl")
+    columns, rows = read(path)
+    assert columns == ("x", "y", "z")
+    assert values(rows) == lines
+
+
+def test_long_cells(tmp_path):
+    cell = "word " * 100_000
+    assert values(read(written(tmp_path, f'x\n"{cell}"\n'))[1]) == [{"x": cell}]
+
+
+def test_rows_are_read_as_they_are_asked_for(tmp_path):
+    path = written(tmp_path, b"x\n" + b"1\n" * 50_000 + b"\xff\n")
+    with open_table(Source(str(path))) as table:
+        assert next(table.rows).line == 2
+        with pytest.raises(FormatError, match=r"after line \d+: this is not utf-8"):
+            list(table.rows)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \r\n", b"\xef\xbb\xbf", gzip.compress(b"")])
+def test_an_empty_file(tmp_path, content):
+    with pytest.raises(FormatError, match="is empty"):
+        read(written(tmp_path, content))
+
+
+def test_other_encodings(tmp_path):
+    for encoding in ("cp1252", "utf-16", "utf-8"):
+        path = written(tmp_path, "x,y\nGröße,2\n".encode(encoding))
+        assert values(read(path, encoding=encoding)[1]) == [{"x": "Größe", "y": "2"}]
+    with pytest.raises(FormatError, match="begins like utf-16; say --encoding"):
+        read(written(tmp_path, "x,y\nGröße,2\n".encode("utf-16")))
+    with pytest.raises(FormatError, match="this is not utf-8.*--encoding cp1252"):
+        read(written(tmp_path, "x,y\nGröße,2\n".encode("cp1252")))
+    with pytest.raises(FormatError, match="--encoding: unknown encoding: klingon"):
+        read(path, encoding="klingon")
+
+
+@pytest.mark.parametrize("content", ['x,y\n"1,2\n3,4\n', 'x,y\n"a"b,2\n'])
+def test_quotes_that_do_not_fit(tmp_path, content):
+    with pytest.raises(FormatError, match="line 2: the quotes do not fit"):
+        read(written(tmp_path, content))
+
+
+def test_a_damaged_gzip_file(tmp_path):
+    whole = gzip.compress(b"x,y\n" + b"".join(b"%d,2\n" % i for i in range(5000)))
+    with pytest.raises(FormatError, match="not a complete gzip file"):
+        read(written(tmp_path, whole[:-200]))
+
+
+def test_a_json_list_over_lines(tmp_path):
+    with pytest.raises(FormatError, match="one object a line, without the brackets"):
+        read(written(tmp_path, '[\n{"x": 1}\n]\n', "a.jsonl"))
+
+
+def test_a_missing_file():
+    with pytest.raises(FileNotFoundError):
+        read("nowhere.csv")
+
+
+def test_columns_are_found_or_the_nearest_is_named(tmp_path):
+    path = written(tmp_path, "title,abstract,code,code\n")
+    with open_table(Source(str(path))) as table:
+        assert table.column("title") == "title"
+        with pytest.raises(FormatError, match="no column 'abstrct'.*Did you mean 'abstract'"):
+            table.column("abstrct")
+        with pytest.raises(FormatError, match="names the column 'code' twice"):
+            table.column("code")

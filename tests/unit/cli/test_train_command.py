@@ -1,0 +1,148 @@
+import json
+
+import pytest
+
+from tests.unit.cli.corpus import EDGES, rows, write_csv
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taxonomy.csv").write_text(EDGES)
+    write_csv(tmp_path / "data.csv", rows(80))
+    return tmp_path
+
+
+def train(call, *options, data="data.csv"):
+    common = ("--text", "title,text", "--label", "code", "--out", "model")
+    done = call("train", data, *common, *options, "--json")
+    return done, json.loads(done.out) if done.code == 0 else None
+
+
+def test_a_model_is_trained_measured_and_saved(call, folder):
+    done, found = train(call, "--taxonomy", "taxonomy.csv", "--model", "svm", "--weights", "2,1")
+    assert done.code == 0, done.err
+    assert (found["items"], found["train_items"], found["test_items"]) == (80, 64, 16)
+    assert found["taxonomy"] == {"origin": "given", "nodes": 7}
+    assert found["measures"]["accuracy"]["value"] > 0.9
+    assert (found["bad"], found["is_multilabel"], found["final"]) == (0, False, False)
+    shown = json.loads(call("model", "show", "model", "--json").out)
+    assert shown["kind"] == "TextClassifier"
+    assert shown["facts"]["columns"]["text"] == "title,text"
+    assert shown["facts"]["measures"] == found["measures"]
+    assert shown["facts"]["test_items"] == 16
+
+
+def test_what_was_tried_is_said(call, folder):
+    done = call("train", "data.csv", "-t", "taxonomy.csv", "--label", "code", "-o", "model")
+    assert done.code == 0, done.err
+    assert "as given, 7 nodes, height 2" in done.out
+    assert "model\tC\tscore\tseconds" in done.out
+    assert "Held-out items: 16 items" in done.out
+    assert "Trained on 64 items (the others alone)" in done.err
+    shown = call("model", "show", "model").out
+    assert "measure\tvalue\tlow\thigh" in shown
+    assert "model\tC\tscore\tseconds" in shown
+
+
+def test_a_final_model_is_trained_on_all(call, folder):
+    options = ("--taxonomy", "taxonomy.csv", "--model", "svm")
+    _, first = train(call, *options)
+    _, found = train(call, *options, "--final")
+    assert (found["train_items"], found["test_items"], found["final"]) == (80, 16, True)
+    assert found["measures"] == first["measures"]
+    done = call("evaluate", "model", "data.csv")
+    assert done.code == 2
+    assert "trained on all 80 items" in done.err
+
+
+def test_a_final_model_is_the_one_that_was_found(call, folder):
+    _, found = train(call, "--taxonomy", "taxonomy.csv", "--final")
+    shown = json.loads(call("model", "show", "model", "--json").out)
+    assert shown["parameters"]["model"] == found["search"][0]["model"]
+    assert shown["parameters"]["C"] == found["search"][0]["C"]
+    assert shown["facts"]["items"] == 80
+
+
+def test_nothing_is_held_out_on_demand(call, folder):
+    done = call("train", "data.csv", "--label", "code", "--test-size", "0", "-o", "model")
+    assert done.code == 0
+    assert "No items were held out" in done.err
+    assert "Trained on 80 items (all items)" in done.err
+
+
+def test_texts_that_are_also_trained_on_do_not_count(call, folder):
+    items = rows(80)
+    write_csv(folder / "data.csv", [{**item, "title": "", "text": item["code"]} for item in items])
+    _, found = train(call, "--model", "svm")
+    assert (found["test_items"], found["measures"]) == (0, {})
+
+
+def test_a_taxonomy_of_paths(call, folder):
+    paths = {"cat": "A > cat", "dog": "A > dog", "oak": "P > oak", "rose": "P > rose"}
+    items = [{**item, "code": paths[item["code"]]} for item in rows(40)]
+    write_csv(folder / "data.csv", items)
+    _, found = train(call, "--model", "svm")
+    assert found["taxonomy"] == {"origin": "paths", "nodes": 7}
+
+
+def test_label_sets_and_no_taxonomy(call, folder):
+    items = rows(60)
+    for item, other in zip(items[::3], items[1::3], strict=True):
+        item["code"] += "|" + other["code"]
+    write_csv(folder / "data.csv", items)
+    _, found = train(call, "--model", "svm", "--separator", "|")
+    assert found["is_multilabel"]
+    assert found["taxonomy"] == {"origin": "labels", "nodes": 5}
+
+
+def test_features_of_characters_and_pairs_of_words(call, folder):
+    _, found = train(call, "--model", "svm", "--characters", "2-3", "--words", "2")
+    terms = json.loads(call("model", "show", "model", "--json").out)
+    assert terms["parameters"]["characters"] == [2, 3]
+    assert terms["parameters"]["words"] == [1, 2]
+    assert found["measures"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--model", "smv"], "Did you mean 'svm'"),
+        (["--characters", "5-3"], "--characters must be such as 3-5. Got '5-3'"),
+        (["--characters", "a"], "--characters must be such as 3-5. Got 'a'"),
+        (["--weights", "a"], "--weights must be numbers such as 3,1. Got 'a'"),
+        (["--weights", "1"], "weights must be 2 finite numbers"),
+        (["--test-size", "1"], "--test-size must be at least 0 and below 1. Got 1"),
+        (["--taxonomy", "nowhere.csv"], "nowhere.csv: No such file"),
+        (["--label", "cod"], "no column 'cod'; its columns are 'id', 'title'"),
+        (["--calibration", "magic"], "magic"),
+        (["--format", "jsonl"], "data.csv, line 1: not JSON"),
+        (["--encoding", "klingon"], "unknown encoding: klingon"),
+        (["--out", "data.csv"], "data.csv exists and is not a Taxonomist model"),
+        (["--out", "."], "exists and is not a Taxonomist model"),
+    ],
+)
+def test_what_is_refused(call, folder, options, said):
+    done, _ = train(call, *options)
+    assert done.code == 2, done.err
+    assert said in done.err
+    assert not (folder / "model").exists()
+
+
+def test_bad_rows_write_nothing_unless_they_are_skipped(call, folder):
+    items = rows(60)
+    items[3]["code"] = "oka"
+    items[5]["code"] = ""
+    items[7] |= {"text": " ", "title": ""}
+    write_csv(folder / "data.csv", items)
+    done, _ = train(call, "--model", "svm", "-t", "taxonomy.csv")
+    assert done.code == 2
+    assert "data.csv: 3 of 60 rows cannot be used." in done.err
+    assert "line 5: 'oka' is not a node of the taxonomy. Did you mean 'oak'" in done.err
+    assert "line 7: no label in 'code'." in done.err
+    assert "line 9: no text in 'title' or 'text'." in done.err
+    assert not (folder / "model").exists()
+    done, found = train(call, "--model", "svm", "-t", "taxonomy.csv", "--skip-bad")
+    assert done.code == 0
+    assert "They are left out." in done.err
+    assert (found["rows"], found["bad"], found["items"]) == (60, 3, 57)
