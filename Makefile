@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow lint format docs bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,6 +12,7 @@ help:
 	@echo "make test-slow  run the tests that take longer"
 	@echo "make lint       ruff, mypy --strict, import-linter"
 	@echo "make format     rewrite the sources in the house format"
+	@echo "make docs       build the pages in docs/_build/html"
 	@echo "make bench      run the benchmarks and record them in benchmarks/results"
 	@echo "make clean      remove .venv and caches"
 
@@ -49,6 +50,14 @@ test: lint
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow
 
+$(VENV)/.docs: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "The pages are in docs/_build/html; begin with index.html."
+
 $(VENV)/.bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
@@ -57,4 +66,4 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/reference/generated $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

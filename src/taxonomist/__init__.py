@@ -22,6 +22,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives; a module is imported when a name of it is first used.
 _HOMES = {
+    "CalibratedClassifier": "taxonomist.models",
     "CoupledBinarySVC": "taxonomist.models",
     "HierarchicalMixture": "taxonomist.models",
     "HierarchicalPerceptron": "taxonomist.models",
@@ -34,6 +35,7 @@ _HOMES = {
     "NodeSVC": "taxonomist.models",
     "PLSAClassifier": "taxonomist.models",
     "Taxonomy": "taxonomist.taxonomy",
+    "TextClassifier": "taxonomist.text",
     "ThresholdedKNN": "taxonomist.models",
     "TopDownSVC": "taxonomist.models",
     "datasets": "taxonomist.datasets",
@@ -42,10 +44,13 @@ _HOMES = {
     "kernels": "taxonomist.kernels",
     "losses": "taxonomist.losses",
     "metrics": "taxonomist.metrics",
+    "persistence": "taxonomist.persistence",
     "plots": "taxonomist.plots",
+    "report": "taxonomist.report",
 }
 
 __all__ = [
+    "CalibratedClassifier",
     "CoupledBinarySVC",
     "HierarchicalMixture",
     "HierarchicalPerceptron",
@@ -58,6 +63,7 @@ __all__ = [
     "NodeSVC",
     "PLSAClassifier",
     "Taxonomy",
+    "TextClassifier",
     "ThresholdedKNN",
     "TopDownSVC",
     "__version__",
@@ -67,7 +73,9 @@ __all__ = [
     "kernels",
     "losses",
     "metrics",
+    "persistence",
     "plots",
+    "report",
 ]
 
 

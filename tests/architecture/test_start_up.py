@@ -48,6 +48,7 @@ def test_help_answers_in_under_half_a_second():
 @pytest.mark.parametrize(
     "name",
     [
+        "CalibratedClassifier",
         "CoupledBinarySVC",
         "HierarchicalMixture",
         "HierarchicalPerceptron",
@@ -60,6 +61,7 @@ def test_help_answers_in_under_half_a_second():
         "NodeSVC",
         "PLSAClassifier",
         "Taxonomy",
+        "TextClassifier",
         "ThresholdedKNN",
         "TopDownSVC",
         "datasets",
@@ -68,7 +70,9 @@ def test_help_answers_in_under_half_a_second():
         "kernels",
         "losses",
         "metrics",
+        "persistence",
         "plots",
+        "report",
     ],
 )
 def test_public_names_are_exported(name):

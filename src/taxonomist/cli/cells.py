@@ -143,9 +143,13 @@ class LabelReader:
         if label not in self._known:
             self._known[label] = self._found(label)
         found = self._known[label]
+        if found is None and hint:
+            try:
+                self._taxonomy.resolve(label)
+            except UnknownNodeError as error:
+                raise RowFault(str(error).replace(repr(label), repr(shown(label)))) from error
         if found is None:
-            more = self._hint(label) if hint else ""
-            raise RowFault(more or f"{shown(label)!r} is not a node of the taxonomy")
+            raise RowFault(f"{shown(label)!r} is not a node of the taxonomy")
         return found
 
     def _found(self, label: Label) -> str | None:
@@ -156,10 +160,3 @@ class LabelReader:
             return self._taxonomy.resolve(label)
         except UnknownNodeError:
             return None
-
-    def _hint(self, label: Label) -> str:
-        """Return what the taxonomy says about a label that it does not know."""
-        try:
-            return self._taxonomy.resolve(label)
-        except UnknownNodeError as error:
-            return str(error).replace(repr(label), repr(shown(label)))

@@ -159,8 +159,8 @@ def held_out(labelled: Labelled, share: float, seed: int) -> Bools:
     is_test: Bools = (np.diff(ends) > 0)[folds]
     several = np.array([len(labels) > 1 for labels in labelled.labels])
     if several.any() and is_test[several].all():
-        # A model that has seen no label set would not know that there are any.
-        is_test[np.argmax(several)] = False
+        # A model that has seen no label set would not know that there are any: one changes sides.
+        is_test[[np.argmax(several), np.argmin(is_test)]] = False, True
     return is_test
 
 

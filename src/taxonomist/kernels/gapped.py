@@ -47,8 +47,8 @@ class GappedKernel:
 
     Notes
     -----
-    A pair takes time O(p (|s| |t| / 8 + 8 m)) and memory O(p |t|) for subsequences of up to p
-    letters, where m is the number of pairs of places that have the same letter: |s| |t| / 20 for
+    A pair takes time ``O(p (|s| |t| / 8 + 8 m))`` and memory ``O(p |t|)`` for subsequences of up to
+    p letters, where m is the number of pairs of places that have the same letter: a 20th for
     proteins, less for words.
 
     Lodhi et al. also let the letters of u itself decay, which multiplies k by ``decay**(2 * p)``:

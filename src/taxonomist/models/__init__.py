@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taxonomist.models.calibrated import CalibratedClassifier
 from taxonomist.models.coupled_binary_svc import CoupledBinarySVC
 from taxonomist.models.hierarchical_mixture import HierarchicalMixture
 from taxonomist.models.hierarchical_perceptron import HierarchicalPerceptron
@@ -17,6 +18,7 @@ from taxonomist.models.thresholded_knn import ThresholdedKNN
 from taxonomist.models.top_down_svc import TopDownSVC
 
 __all__ = [
+    "CalibratedClassifier",
     "CoupledBinarySVC",
     "HierarchicalMixture",
     "HierarchicalPerceptron",
