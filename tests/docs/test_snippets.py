@@ -18,15 +18,19 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PROSE_ONLY: set[str] = set()
+BUILT = ("_build", "generated")
+PAGES = [
+    ROOT / "README.md",
+    *sorted(page for page in (ROOT / "docs").rglob("*.md") if not set(BUILT) & set(page.parts)),
+]
+PROSE_ONLY = {"docs/index.md", "docs/reference/index.md"}
 """Pages without a snippet to run."""
 
-SHOWN_ONLY = {"text"}
-"""Kinds of blocks that are never run."""
+SHOWN_ONLY = {"text", "{toctree}", "{eval-rst}"}
+"""Kinds of blocks that are never run: what is shown, and what makes up pages."""
 
 FENCE = re.compile(
-    r"^(?P<skip><!-- not run: .+ -->\n+)?```(?P<kind>\w*)\n(?P<code>.*?)^```$", re.M | re.S
+    r"^(?P<skip><!-- not run: [^\n]+ -->\n+)?```(?P<kind>[\w{}-]*)\n(?P<code>.*?)^```$", re.M | re.S
 )
 LINK = re.compile(r"\]\((?!https?:)(?P<path>[^)#]+)")
 

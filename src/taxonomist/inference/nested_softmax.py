@@ -185,9 +185,10 @@ def _level(parents: Codes, depth: Codes, d: int) -> _Level:
 def _tree(categories: Categories) -> tuple[Codes, Codes]:
     """Return the parents of the nodes of a tree, and the node of each category."""
     expanded = categories.expanded
-    tree = expanded if expanded.is_tree else expanded.spanning_tree()
-    parents = np.concatenate([[0], tree.parent_indices]).astype(np.intp)
-    return parents, tree.codes(expanded.nodes[code] for code in categories.codes.tolist())
+    ids = [expanded.nodes[code] for code in categories.codes.tolist()]
+    # An inner node may lose all its children to other parents.
+    tree = expanded if expanded.is_tree else expanded.spanning_tree().prune(ids)
+    return np.concatenate([[0], tree.parent_indices]).astype(np.intp), tree.codes(ids)
 
 
 def _depths(parents: Codes) -> Codes:

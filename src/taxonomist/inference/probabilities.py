@@ -63,11 +63,14 @@ class Curve:
     def fit(cls, log_odds: Floats, evidence: Evidence) -> Curve:
         """Return the curve of probabilities that is closest to the truth (least squares).
 
-        It stays inside (0, 1), by as much as one true and one false pair more would make it.
+        A false pair is added at its upper end and a true one at its lower, so that it stays inside
+        (0, 1) and does not trust the few pairs there.
         """
-        inside = 1 / (float(evidence.weights.sum()) + 2)
-        found = IsotonicRegression(y_min=inside, y_max=1 - inside, out_of_bounds="clip").fit(
-            log_odds, evidence.truth.astype(np.float64), sample_weight=evidence.weights
+        ends = [log_odds.max(), log_odds.min()]
+        found = IsotonicRegression(out_of_bounds="clip").fit(
+            np.append(log_odds, ends),
+            np.append(evidence.truth, [False, True]).astype(np.float64),
+            sample_weight=np.append(evidence.weights, [1.0, 1.0]),
         )
         return cls(np.asarray(found.X_thresholds_), np.asarray(found.y_thresholds_))
 

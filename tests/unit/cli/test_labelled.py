@@ -71,7 +71,7 @@ def test_some_of_the_items():
     assert some.texts == [{"text": "document 2"}, {"text": "document 0"}]
 
 
-@pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.25, 0.3, 0.5, 0.8])
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.25, 0.3, 0.37, 0.5, 0.63, 0.8])
 def test_a_share_of_every_category_is_held_out(share):
     sizes = {"a": 200, "b": 60, "c": 20, "d": 7, "e": 1}
     items = labelled([[label] for label, size in sizes.items() for _ in range(size)])

@@ -201,12 +201,13 @@ def test_models_are_compared_with_the_flat_one(call, there):
     found = json.loads(done.out)
     assert [model["name"] for model in found["models"]] == ["svm", "naive_bayes", "flat"]
     assert found["baseline"] == "flat"
-    # Tested on items, not on three folds: small p-values can be reached.
     assert found["models"][1]["results"]["accuracy"]["p_value"] is not None
     shown = call("compare", "data.csv", *common, "--models", "svm", "--folds", "2")
     assert shown.out.startswith("model")
     assert "against flat" in shown.out
+    # Of folds there are two, of items enough.
     assert "2 paired values" in shown.out
+    assert "p is 0.5: hierarchical_f1, macro_f1." in shown.out
     marked = call("compare", "data.csv", *common, "--models", "flat", "--markdown")
     assert marked.out.startswith("| model |")
     sets = call("compare", "sets.csv", *common, "--separator", ";", "--models", "svm")

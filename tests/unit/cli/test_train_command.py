@@ -129,6 +129,12 @@ def test_what_is_refused(call, folder, options, said):
     assert not (folder / "model").exists()
 
 
+def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_read(call, folder):
+    done, _ = train(call, "--out", "taxonomy.csv", data="nowhere.csv")
+    assert done.code == 2
+    assert "taxonomy.csv exists and is not a Taxonomist model" in done.err
+
+
 def test_bad_rows_write_nothing_unless_they_are_skipped(call, folder):
     items = rows(60)
     items[3]["code"] = "oka"

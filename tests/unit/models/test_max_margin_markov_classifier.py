@@ -238,7 +238,7 @@ def test_items_of_weight_two_are_two_items():
     weighted = model(**exact).fit(X, y, sample_weight=weights)
     twice = np.repeat(np.arange(60), weights)
     repeated = model(**exact).fit(X[twice], [y[i] for i in twice])
-    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-6)
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=3e-5)
     np.testing.assert_allclose(weighted.node_coef_, repeated.node_coef_, atol=1e-3)
 
 
