@@ -11,14 +11,12 @@ from taxonomist.models.calibrated import CalibratedClassifier
 
 ESTIMATORS = [
     CalibratedClassifier(HierarchicalSVC(random_state=0)),
-    CalibratedClassifier(HierarchicalSVC(kernel="rbf", gamma=1.0, random_state=0), cv=3),
+    CalibratedClassifier(NodeSVC(random_state=0), method="isotonic", cv=2),
+    CalibratedClassifier(LidstoneNB(), cv=2),
+]
+VARIANTS = [
     CalibratedClassifier(HierarchicalSVC(random_state=0), method="platt", cv=3),
     CalibratedClassifier(CoupledBinarySVC(max_iter=20, cv=2, random_state=0), cv=2),
-    CalibratedClassifier(
-        CoupledBinarySVC(max_iter=20, cv=2, random_state=0), method="isotonic", cv=2
-    ),
-    CalibratedClassifier(NodeSVC(random_state=0), cv=2),
-    CalibratedClassifier(LidstoneNB(), cv=2),
     CalibratedClassifier(LogisticRegression(), cv=2),
 ]
 FOLDS = "repeats items in place of weights, which then are dealt to other folds"
@@ -32,7 +30,7 @@ def expected_failures(estimator):
         "check_sample_weight_equivalence_on_dense_data": FOLDS,
         "check_sample_weight_equivalence_on_sparse_data": FOLDS,
     }
-    if isinstance(estimator.model, (CoupledBinarySVC, LidstoneNB)):
+    if isinstance(estimator.model, (CoupledBinarySVC, LidstoneNB, NodeSVC)):
         failures["check_classifier_multioutput"] = TUNED
     if isinstance(estimator.model, LidstoneNB):
         failures["check_decision_proba_consistency"] = NEGATIVE
@@ -44,4 +42,11 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_of_variants(estimator, check):
     check(estimator)

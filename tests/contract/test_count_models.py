@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from taxonomist import HierarchicalMixture, HierarchicalShrinkage, LidstoneNB
@@ -11,11 +12,13 @@ from taxonomist.inference.label_sets import Threshold
 PLAIN = Threshold(value=0.0, calibrated=False)
 ESTIMATORS = [
     HierarchicalMixture(),
+    HierarchicalShrinkage(),
+    LidstoneNB(),
+]
+VARIANTS = [
     HierarchicalMixture(trust=1.0, discount=0.0, damping=None, length=0.0, path_weights="class"),
     HierarchicalMixture(inverse_temperature=[0.5, 0.8], path_weights="shrunk", held_out=0.3),
-    HierarchicalShrinkage(),
     HierarchicalShrinkage(take_out=True, decision=PLAIN, min_labels=0),
-    LidstoneNB(),
     LidstoneNB(alpha=1.0, decision="size"),
 ]
 
@@ -38,4 +41,10 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_of_variants(estimator, check):
     check(estimator)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from taxonomist import PLSAClassifier, ThresholdedKNN
@@ -12,13 +13,15 @@ from taxonomist.inference.label_sets import Threshold
 PLAIN = Threshold(value=0.0, calibrated=False)
 ESTIMATORS = [
     PLSAClassifier(),
-    PLSAClassifier(smoothing=0.1, spread=0.0, max_iter=20, fold_max_iter=50, decision="top_k"),
     ThresholdedKNN(),
+    InformationGainSelector(),
+    TfidfWeights(sublinear_tf=True),
+]
+VARIANTS = [
+    PLSAClassifier(smoothing=0.1, spread=0.0, max_iter=20, fold_max_iter=50, decision="top_k"),
     ThresholdedKNN(tfidf=False, n_neighbors=3),
     ThresholdedKNN(tfidf=False, decision=PLAIN),
-    InformationGainSelector(),
     InformationGainSelector(2),
-    TfidfWeights(sublinear_tf=True),
 ]
 
 
@@ -42,4 +45,10 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_of_variants(estimator, check):
     check(estimator)

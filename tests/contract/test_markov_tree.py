@@ -11,6 +11,8 @@ EXACT = {"tol": 1e-9, "dtype": "float64", "decision": "argmax", "min_labels": 0}
 ESTIMATORS = [
     MaxMarginMarkovClassifier(max_iter=20, cv=2),
     MaxMarginMarkovClassifier(**EXACT, cv=0, max_iter=300),
+]
+VARIANTS = [
     MaxMarginMarkovClassifier(
         kernel="rbf", gamma=1.0, features="path", train_on="consistent", max_iter=20, cv=2
     ),
@@ -33,4 +35,11 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_of_variants(estimator, check):
     check(estimator)

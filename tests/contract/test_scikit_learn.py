@@ -20,15 +20,17 @@ PLAIN = {"decision": Threshold(value=0.0, calibrated=False), "min_labels": 0}
 ESTIMATORS = [
     HierarchicalSVC(),
     HierarchicalSVC(**EXACT, constant=1.0, loss="zero_one"),
-    HierarchicalSVC(**EXACT, solver="greedy"),
-    HierarchicalSVC(**EXACT, kernel="rbf", gamma=1.0, max_iter=50),
     HierarchicalRankingSVC(max_iter=20),
     HierarchicalRankingSVC(**EXACT, slack="pair", decision="top_k", max_iter=100),
-    HierarchicalRankingSVC(kernel="rbf", gamma=1.0, decision="threshold", max_iter=20),
     CoupledBinarySVC(max_iter=20),
     CoupledBinarySVC(**EXACT, constant=1.0, max_iter=100, **PLAIN),
-    CoupledBinarySVC(kernel="rbf", gamma=1.0, decision="category_thresholds", max_iter=20),
     HierarchicalPerceptron(max_iter=200),
+]
+VARIANTS = [
+    HierarchicalSVC(**EXACT, solver="greedy"),
+    HierarchicalSVC(**EXACT, kernel="rbf", gamma=1.0, max_iter=50),
+    HierarchicalRankingSVC(kernel="rbf", gamma=1.0, decision="threshold", max_iter=20),
+    CoupledBinarySVC(kernel="rbf", gamma=1.0, decision="category_thresholds", max_iter=20),
     HierarchicalPerceptron(ridge=1.0, max_iter=200, average=True, kernel="rbf", gamma=1.0),
 ]
 APPROXIMATE = "compares scores to 1e-7, where the default tolerance is 1e-2; the exact ones pass"
@@ -51,4 +53,11 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_of_variants(estimator, check):
     check(estimator)

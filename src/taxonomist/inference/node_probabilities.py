@@ -43,7 +43,7 @@ def sum_of_categories(taxonomy: Taxonomy, codes: Codes, probabilities: Floats) -
         (n_items, n_nodes): no node has more than a parent, and the root has 1.
     """
     probabilities = check_scores(probabilities, len(codes))
-    found = _coherent(taxonomy, probabilities @ _above(taxonomy, codes))
+    found: Floats = np.minimum(probabilities @ _above(taxonomy, codes), 1.0)
     found[:, 0] = 1.0
     return found
 
@@ -72,11 +72,10 @@ def any_of_categories(
     probabilities = check_scores(probabilities, len(codes))
     with np.errstate(divide="ignore"):
         none = np.log1p(-probabilities) @ _above(taxonomy, codes)
-    found = -np.expm1(none)
-    if not has_label:
-        return _coherent(taxonomy, found)
-    found = _coherent(taxonomy, found / _nonzero(found[:, :1]))
-    found[:, 0] = 1.0
+    found: Floats = -np.expm1(none)
+    if has_label:
+        found /= _nonzero(found[:, :1])
+        found[:, 0] = 1.0
     return found
 
 
@@ -104,16 +103,9 @@ def _nonzero(divisors: Floats) -> Floats:
 
 
 def _above(taxonomy: Taxonomy, codes: Codes) -> CSR:
-    """Return which nodes are above or equal to each category, (n_categories, n_nodes)."""
+    """Return which nodes are above or equal to each category, (n_categories, n_nodes).
+
+    A product with it adds up categories in their order. A parent so has the terms of its child and
+    more, each in its place, and no rounding puts it below.
+    """
     return taxonomy.ancestor_matrix()[codes].astype(np.float64)
-
-
-def _coherent(taxonomy: Taxonomy, found: Floats) -> Floats:
-    """Return probabilities of nodes from which rounding has been taken: none above its parents."""
-    by_node = np.ascontiguousarray(np.clip(found, 0.0, 1.0).T)
-    # Codes ascend from parents to children, so this visits every node after all below it.
-    for child in range(taxonomy.n_nodes - 1, 0, -1):
-        start, stop = taxonomy.parent_indptr[child : child + 2]
-        for parent in taxonomy.parent_indices[start:stop]:
-            np.maximum(by_node[parent], by_node[child], out=by_node[parent])
-    return np.ascontiguousarray(by_node.T)

@@ -225,7 +225,8 @@ class TextClassifier(BaseEstimator):
         if depth is None and cost is None:
             return self.model_.predict_labels(X) if self.is_multilabel_ else self.model_.predict(X)
         self._need_probabilities()
-        return self.model_.predict(X, depth=depth, risk=risk, cost=cost)
+        ask = self.model_.predict_labels if self.is_multilabel_ else self.model_.predict
+        return ask(X, depth=depth, risk=risk, cost=cost)
 
     def predict_labels(self, texts: Iterable[Any]) -> list[list[Any]]:
         """Return the labels of each text as a list."""

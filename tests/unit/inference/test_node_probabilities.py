@@ -113,3 +113,14 @@ def test_certain_and_impossible_categories():
 def test_columns_must_fit():
     with pytest.raises(LabelError, match="3 categories"):
         sum_of_categories(DAG, DAG.codes(["a1", "x", "b1"]), np.ones((2, 2)))
+
+
+def test_rounding_puts_no_parent_below_a_child():
+    paths = [f"{k % 3} > {k % 7} in {k % 3} > {k}" for k in range(300)]
+    taxonomy = Taxonomy.from_paths(paths)
+    codes = taxonomy.codes([str(k) for k in range(300) if str(k) in taxonomy and k > 2])
+    rng = np.random.default_rng(0)
+    table = rng.dirichlet(np.full(len(codes), 0.02), size=300)
+    assert_coherent(taxonomy, sum_of_categories(taxonomy, codes, table))
+    for has_label in (False, True):
+        assert_coherent(taxonomy, any_of_categories(taxonomy, codes, table, has_label=has_label))

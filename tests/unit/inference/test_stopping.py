@@ -63,6 +63,11 @@ def test_confident_nodes_by_hand():
     assert labels.decode(TREE, found).tolist() == ["a1", "b1"]
 
 
+def test_the_root_is_the_answer_also_where_it_is_not_sure():
+    found = confident_nodes(TREE, [[0.2, 0.3, 0.0, 0.3, 0.1, 0.1]], 0.1)
+    assert found.tolist() == [0]
+
+
 def test_sums_that_miss_1_by_rounding_are_certain():
     # b1 has nothing, and the two others add up to a little less than 1.
     found = confident_nodes(TREE, [[1.0, 1 - 1e-15, 0.5, 0.5, 0.0, 0.0]], 0.0)

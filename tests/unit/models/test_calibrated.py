@@ -34,6 +34,9 @@ from taxonomist import (
     datasets,
     metrics,
 )
+from taxonomist.inference.held_out import HeldOut
+from taxonomist.inference.label_sets import label_limits
+from taxonomist.inference.probabilities import SetProbabilities
 from taxonomist.losses import weighted_tree
 from taxonomist.models import calibrated as module
 from taxonomist.models import node_decisions
@@ -385,6 +388,22 @@ def test_splits_and_weights():
     wrong = ["a" if label != "a" else "b1" for label in y[:10]] + y[10:]
     spoiled = CalibratedClassifier(model, cv=KFold(5)).fit(X, wrong, sample_weight=weights)
     np.testing.assert_allclose(spoiled.predict_proba(X), given.predict_proba(X), atol=1e-6)
+
+
+def test_label_sets_of_which_some_are_not_held_out():
+    X, y = data(is_single=False)
+    model = CoupledBinarySVC(RAGGED, random_state=0, cv=2)
+    half = [(np.arange(30), np.arange(30, 60)[::-1])]
+    found = CalibratedClassifier(model, cv=half).fit(X, y)
+    # What the other half says is not looked at.
+    part = model.fit(X[:30], y[:30])
+    scores = part.decision_function(X[30:])
+    marked = found._targets.encode(y[30:])
+    held_out = HeldOut([(np.arange(30), scores)], marked, label_limits(marked))
+    expected = SetProbabilities.fit("temperature", held_out, np.ones(30))
+    found = found.probabilities_
+    np.testing.assert_allclose(found.calibration.slopes, expected.calibration.slopes, rtol=0.1)
+    np.testing.assert_allclose(found.ceiling, expected.ceiling, rtol=0.1)
 
 
 def test_one_item_and_one_category():
