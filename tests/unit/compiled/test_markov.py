@@ -105,6 +105,21 @@ LOOPS = {
 }
 
 
+# These call most of the others; compiling each of those by itself takes a minute.
+WHOLE = (markov.find_worst, markov.find_other, markov.ascend, markov.sweep, markov.inspect)
+
+
+@every_case
+def test_whole_loops_and_their_twins(name):
+    def at(*names):
+        state = State(name)
+        return tuple(getattr(state, name) for name in names)
+
+    for loop in WHOLE:
+        assert_twins(loop, lambda loop=loop: at(*LOOPS[loop].split()))
+
+
+@pytest.mark.slow
 @every_case
 @pytest.mark.parametrize(("kind", "dtype"), [("sparse", "float64"), ("dense", "float32")])
 def test_loops_and_their_twins(name, kind, dtype):
