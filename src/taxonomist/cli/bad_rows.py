@@ -8,13 +8,13 @@ from typing import Any
 from taxonomist.cli.output import print_note
 from taxonomist.errors import FormatError
 
-__all__ = ["BadRows", "RowFault"]
+__all__ = ["BadRows", "RowError"]
 
 SHOWN = 10
 """Bad rows that are shown; the others are counted."""
 
 
-class RowFault(Exception):  # noqa: N818
+class RowError(Exception):
     """Says why a row is of no use."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from taxonomist.cli.bad_rows import RowFault
+from taxonomist.cli.bad_rows import RowError
 from taxonomist.errors import UnknownNodeError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def text_of(value: Any, column: str) -> str:
         return ""
     if isinstance(value, int | float):
         return word_of(value)
-    raise RowFault(f"{column!r} holds no text, but {str(value)[:40]!r}")
+    raise RowError(f"{column!r} holds no text, but {str(value)[:40]!r}")
 
 
 def word_of(value: Any) -> str:
@@ -58,7 +58,7 @@ def labels_of(
 
     Raises
     ------
-    RowFault
+    RowError
         If there is no label, or something else.
     """
     if isinstance(value, str):
@@ -66,11 +66,11 @@ def labels_of(
     found: list[Label] = []
     for label in value if isinstance(value, list) else [value]:
         if isinstance(label, list | dict):
-            raise RowFault(f"{str(label)[:40]!r} in {column!r} is no label")
+            raise RowError(f"{str(label)[:40]!r} in {column!r} is no label")
         if word := word_of(label):
             found.append(_steps(word, path_separator))
     if not found:
-        raise RowFault(f"no label in {column!r}")
+        raise RowError(f"no label in {column!r}")
     return tuple(dict.fromkeys(found))
 
 
@@ -93,7 +93,7 @@ def _steps(label: str, separator: str | None) -> Label:
         return label
     steps = tuple(step.strip() for step in label.split(separator))
     if "" in steps:
-        raise RowFault(f"a step of the path {label!r} is empty")
+        raise RowError(f"a step of the path {label!r} is empty")
     return steps
 
 
@@ -130,12 +130,12 @@ class LabelReader:
 
         Raises
         ------
-        RowFault
+        RowError
             If a label is not known, or there are several where one is wanted.
         """
         found = tuple(dict.fromkeys(self._node(label, hint) for label in labels))
         if self._single and len(found) > 1:
-            raise RowFault(f"{len(found)} labels, but the model knows one per item")
+            raise RowError(f"{len(found)} labels, but the model knows one per item")
         return found
 
     def _node(self, label: Label, hint: bool) -> str:
@@ -147,9 +147,9 @@ class LabelReader:
             try:
                 self._taxonomy.resolve(label)
             except UnknownNodeError as error:
-                raise RowFault(str(error).replace(repr(label), repr(shown(label)))) from error
+                raise RowError(str(error).replace(repr(label), repr(shown(label)))) from error
         if found is None:
-            raise RowFault(f"{shown(label)!r} is not a node of the taxonomy")
+            raise RowError(f"{shown(label)!r} is not a node of the taxonomy")
         return found
 
     def _found(self, label: Label) -> str | None:

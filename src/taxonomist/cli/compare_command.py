@@ -36,7 +36,7 @@ MEASURES = {
 """What is measured, by whether items have label sets."""
 
 
-def compare(  # noqa: PLR0913
+def compare(
     data: Data,
     models: Annotated[
         str, typer.Option(help="Models with commas between them; flat is always one of them.")

@@ -24,7 +24,7 @@ from taxonomist.cli.output import AsJson, print_json
 Nodes = Annotated[bool, typer.Option("--nodes", help="Also every node that occurs.")]
 
 
-def evaluate(  # noqa: PLR0913
+def evaluate(
     model: ModelFolder,
     data: Data,
     text: TrainedText = None,

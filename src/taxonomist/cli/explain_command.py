@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from taxonomist.cli.options import ModelFolder  # noqa: TC001 (typer reads annotations)
+from taxonomist.cli.options import ModelFolder
 from taxonomist.cli.output import AsJson, print_json, print_note
 
 Page = Annotated[

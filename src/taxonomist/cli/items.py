@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taxonomist.cli.bad_rows import RowFault
+from taxonomist.cli.bad_rows import RowError
 from taxonomist.cli.cells import labels_of, text_of, word_of
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def read_items(
         bad.n_rows += 1
         try:
             if row.fault:
-                raise RowFault(row.fault)
+                raise RowError(row.fault)
             item = Item(
                 line=row.line,
                 id=None if columns.id is None else word_of(row.values.get(columns.id)),
                 text=_texts(row, texts),
                 labels=_labels(row, columns, labels, hint=not bad.is_full),
             )
-        except RowFault as fault:
+        except RowError as fault:
             bad.add(row.line, str(fault))
         else:
             yield item
@@ -114,7 +114,7 @@ def _texts(row: Row, columns: tuple[str, ...]) -> dict[str, str]:
     """Return the texts of a row by column."""
     found = {column: text_of(row.values.get(column), column) for column in columns}
     if not any(map(str.strip, found.values())):
-        raise RowFault(f"no text in {' or '.join(map(repr, columns))}")
+        raise RowError(f"no text in {' or '.join(map(repr, columns))}")
     return found
 
 

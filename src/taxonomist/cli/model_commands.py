@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from taxonomist.cli.options import ModelFolder  # noqa: TC001 (typer reads annotations)
+from taxonomist.cli.options import ModelFolder
 from taxonomist.cli.output import AsJson, print_facts, print_json, print_table
 
 app = typer.Typer(help="Look at saved models.", no_args_is_help=True)

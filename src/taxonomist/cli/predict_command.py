@@ -27,7 +27,7 @@ WORDS = 5
 """Words that --explain gives for each row."""
 
 
-def predict(  # noqa: PLR0913
+def predict(
     model: ModelFolder,
     data: Annotated[
         str | None,

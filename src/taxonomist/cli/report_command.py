@@ -25,7 +25,7 @@ from taxonomist.cli.output import print_note
 Out = Annotated[Path, typer.Option("--out", "-o", help="The page; replaced when all is written.")]
 
 
-def report(  # noqa: PLR0913
+def report(
     model: ModelFolder,
     data: Data,
     out: Out = Path("report.html"),

@@ -132,7 +132,7 @@ def _open_bytes(source: Source, stack: ExitStack) -> BinaryIO:
     if source.path == STANDARD_INPUT:
         raw: Any = sys.stdin.buffer
     else:
-        raw = stack.enter_context(Path(source.path).open("rb"))  # noqa: SIM115
+        raw = stack.enter_context(Path(source.path).open("rb"))  # noqa: SIM115 (the stack closes it)
     stream = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
     if stream.peek(2)[:2] == b"\x1f\x8b":
         stream = io.BufferedReader(cast("Any", stack.enter_context(gzip.GzipFile(fileobj=stream))))
@@ -251,7 +251,7 @@ def _parquet_rows(
     parquet = import_extra("pyarrow.parquet", "io")
     pyarrow = import_extra("pyarrow", "io")
     if not stream.seekable():
-        spooled = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        spooled = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
         shutil.copyfileobj(stream, spooled)
         stream = cast("BinaryIO", spooled)
     try:

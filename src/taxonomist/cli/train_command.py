@@ -39,7 +39,7 @@ ORIGINS = {
 SCORE = "Score: hierarchical F1 of label sets, else minus the taxonomy loss; more is better."
 
 
-def train(  # noqa: PLR0913
+def train(
     data: Data,
     out: Out,
     taxonomy: TaxonomyFile = None,

@@ -1,7 +1,7 @@
 import pytest
 
 from taxonomist import Taxonomy
-from taxonomist.cli.bad_rows import SHOWN, BadRows, RowFault
+from taxonomist.cli.bad_rows import SHOWN, BadRows, RowError
 from taxonomist.cli.cells import LabelReader, labels_of, text_of, word_of
 from taxonomist.cli.items import Columns, read_items
 from taxonomist.cli.rows import Row, Table
@@ -35,7 +35,7 @@ def test_texts(value, text):
 
 
 def test_no_text():
-    with pytest.raises(RowFault, match="'x' holds no text, but"):
+    with pytest.raises(RowError, match="'x' holds no text, but"):
         text_of(["a"], "x")
 
 
@@ -77,27 +77,27 @@ def test_labels(value, separator, path_separator, labels):
     ],
 )
 def test_labels_that_are_none(value, fault):
-    with pytest.raises(RowFault, match=fault):
+    with pytest.raises(RowError, match=fault):
         labels_of(value, "code", None, None)
 
 
 def test_nodes_of_labels(taxonomy):
     reader = LabelReader(taxonomy)
     assert reader.nodes(("cat", ("animal", "Cats"), "animal > dog")) == ("cat", "dog")
-    with pytest.raises(RowFault, match="'caat' is not a node of the taxonomy.*'cat'"):
+    with pytest.raises(RowError, match="'caat' is not a node of the taxonomy.*'cat'"):
         reader.nodes(("caat",))
-    with pytest.raises(RowFault, match="'plant > Cats' is not a node"):
+    with pytest.raises(RowError, match="'plant > Cats' is not a node"):
         reader.nodes((("plant", "Cats"),))
 
 
 def test_without_a_hint_nothing_similar_is_looked_for(taxonomy, monkeypatch):
     reader = LabelReader(taxonomy)
-    with pytest.raises(RowFault, match="^'plant > Cats' is not a node of the taxonomy$"):
+    with pytest.raises(RowError, match="^'plant > Cats' is not a node of the taxonomy$"):
         reader.nodes((("plant", "Cats"),), hint=False)
     monkeypatch.setattr(Taxonomy, "resolve", None)
-    with pytest.raises(RowFault, match="^'plant > Cats' is not a node of the taxonomy$"):
+    with pytest.raises(RowError, match="^'plant > Cats' is not a node of the taxonomy$"):
         reader.nodes((("plant", "Cats"),), hint=False)
-    with pytest.raises(RowFault, match="^'caat' is not a node of the taxonomy$"):
+    with pytest.raises(RowError, match="^'caat' is not a node of the taxonomy$"):
         reader.nodes(("caat",), hint=False)
     assert reader.nodes(("dog",), hint=False) == ("dog",)
 
@@ -105,7 +105,7 @@ def test_without_a_hint_nothing_similar_is_looked_for(taxonomy, monkeypatch):
 def test_one_label_where_one_is_wanted(taxonomy):
     reader = LabelReader(taxonomy, single=True)
     assert reader.nodes(("cat", ("animal", "Cats"))) == ("cat",)
-    with pytest.raises(RowFault, match="2 labels, but the model knows one per item"):
+    with pytest.raises(RowError, match="2 labels, but the model knows one per item"):
         reader.nodes(("cat", "dog"))
 
 
