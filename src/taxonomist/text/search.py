@@ -90,8 +90,9 @@ def search(
 def candidates(problem: Problem) -> list[str]:
     """Return the names of models that are worth a try."""
     if problem.is_multilabel:
-        names = ["flat", "svm", "ranking"]
-        return [*names, "markov"] if problem.taxonomy.is_tree else names
+        names = ["flat", "svm", "ranking", "markov"]
+        is_tree = problem.taxonomy.is_tree
+        return [name for name in names if is_tree or not MODELS[name].needs_tree]
     counts = np.unique(np.asarray(problem.labels, dtype=object), return_counts=True)[1]
     return ["flat", "svm", "mixture"] if np.median(counts) < FEW_ITEMS else ["flat", "svm"]
 
