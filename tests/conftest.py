@@ -13,6 +13,11 @@ settings.register_profile("taxonomist", deadline=None, max_examples=60)
 settings.load_profile("taxonomist")
 
 
+def pytest_make_parametrize_id(val, argname):
+    """Name bytes by their length: gzip'd ones hold the time, and a name must not change by it."""
+    return f"{argname}-{len(val)}-bytes" if isinstance(val, bytes) else None
+
+
 @pytest.fixture
 def data_folder():
     """Return a function from a corpus name to its folder; it skips where the corpus is absent."""
