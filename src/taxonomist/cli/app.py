@@ -14,6 +14,7 @@ from taxonomist.cli.explain_command import explain
 from taxonomist.cli.model_commands import app as model_app
 from taxonomist.cli.predict_command import predict
 from taxonomist.cli.report_command import report
+from taxonomist.cli.reproduce_command import reproduce
 from taxonomist.cli.taxonomy_commands import app as taxonomy_app
 from taxonomist.cli.train_command import train
 
@@ -22,7 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, evaluate, compare, explain, report):
+for command in (train, predict, evaluate, compare, explain, report, reproduce):
     app.command()(command)
 app.add_typer(model_app, name="model")
 app.add_typer(taxonomy_app, name="taxonomy")

@@ -1,0 +1,56 @@
+"""``taxonomist reproduce``: the papers' tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from taxonomist.cli.output import AsJson, print_json, print_note, print_table, progress
+
+
+def reproduce(
+    paper: Annotated[
+        str | None, typer.Argument(help="CH04, HCC03, TCPH01, RSSS06, CH07 or BEYOND; else all.")
+    ] = None,
+    table: Annotated[str | None, typer.Option(help="Only this table, such as 2.")] = None,
+    figure: Annotated[str | None, typer.Option(help="Only this figure, such as 3.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small version.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduction"),
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Run the papers' experiments, and write their tables and figures with verdicts.
+
+    Finished pieces of work are kept: a run that was stopped goes on where it was.
+    """
+    from taxonomist.experiments import PAPERS
+    from taxonomist.experiments import reproduce as run
+
+    if table is not None and figure is not None:
+        raise typer.BadParameter("give --table or --figure, not both.")
+    wanted = f"table-{table}" if table is not None else figure and f"figure-{figure}"
+    with progress("cells") as report:
+        written = run(
+            PAPERS if paper is None else [paper],
+            out,
+            wanted=wanted,
+            is_quick=quick,
+            n_jobs=jobs,
+            progress=lambda _, done, total: report("Running", done, total),
+        )
+    rows = [
+        (part.paper, part.name, text, judgement.verdict, judgement.because)
+        for part in written
+        for text, judgement in part.claims
+    ]
+    columns = ("paper", "part", "claim", "verdict", "because")
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        print_table(columns, rows, "Do the papers' claims hold here?")
+    for part in written:
+        if part.missing:
+            print_note(f"{part.paper} {part.name} needs {', '.join(part.missing)}: not written.")
+    print_note(f"Tables and figures are in {out}; begin with {out / 'index.md'}.")

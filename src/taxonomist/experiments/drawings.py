@@ -1,0 +1,98 @@
+"""Figures of experiments: measures over a parameter, and histories of optimisers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from taxonomist.plots.axes import draw_band, new_figure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.figure import Figure
+
+    from taxonomist.experiments.declarations import Results
+
+
+def curves(
+    results: Results,
+    *,
+    lines: Mapping[str, Sequence[str]],
+    x: Sequence[float],
+    measures: Mapping[str, str],
+    label: str,
+) -> Figure:
+    """Draw measures over a parameter on a logarithmic axis.
+
+    Parameters
+    ----------
+    results
+        What was found.
+    lines
+        For each line the names of its cells, in the order of ``x``.
+    x
+        The values of the parameter.
+    measures
+        What is drawn, side by side, and how it is called.
+    label
+        The name of the parameter.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A plot per measure; bands are one standard deviation over folds or repeats.
+    """
+    figure = new_figure(5.5 * len(measures), 4)
+    for axes, (measure, shown) in zip(
+        figure.subplots(1, len(measures), squeeze=False)[0], measures.items(), strict=True
+    ):
+        for name, cells in lines.items():
+            values = [np.asarray(results[cell].values[measure]) for cell in cells]
+            means = np.array([value.mean() for value in values])
+            draw_band(axes, np.asarray(x), means, np.array([v.std() for v in values]), name)
+        axes.set_xscale("log")
+        axes.set_xticks(x, [f"{value:g}" for value in x])
+        axes.minorticks_off()
+        axes.set_xlabel(label)
+        axes.set_ylabel(shown)
+        axes.grid(alpha=0.3)
+        axes.legend()
+    return figure
+
+
+def histories(
+    results: Results, *, cells: Mapping[str, str], measures: Mapping[str, str], label: str
+) -> Figure:
+    """Draw what was recorded in the course of a fit, one plot above the other.
+
+    Parameters
+    ----------
+    results
+        What was found.
+    cells
+        For each line the name of its cell.
+    measures
+        What is drawn and how it is called.
+    label
+        What runs along the axis: the values of a measure ``"at"`` where a cell has it, else
+        1, 2, 3, ...
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A plot per measure.
+    """
+    figure = new_figure(6, 3 * len(measures))
+    rows = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (measure, shown) in zip(rows, measures.items(), strict=True):
+        for name, cell in cells.items():
+            values = results[cell].values
+            at = values.get("at", range(1, len(values[measure]) + 1))
+            axes.plot(list(at), values[measure], marker=".", label=name)
+        axes.set_ylabel(shown)
+        axes.grid(alpha=0.3)
+    rows[0].legend()
+    rows[-1].set_xlabel(label)
+    return figure

@@ -1,0 +1,32 @@
+"""Models as experiments declare them: functions of a taxonomy, with everything else bound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.pipeline import make_pipeline
+
+from taxonomist.features import TfidfWeights
+from taxonomist.models import HierarchicalSVC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from taxonomist.taxonomy import Taxonomy
+
+
+def with_tfidf(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any]) -> Any:
+    """Return a model of counts that are weighted by the training items' own frequencies."""
+    return make_pipeline(TfidfWeights(sublinear_tf=True), model(taxonomy))
+
+
+def joint_svm(taxonomy: Taxonomy, is_flat: bool = False, **parameters: Any) -> HierarchicalSVC:
+    """Return the hierarchical SVM, or the flat one with the zero-one loss."""
+    if is_flat:
+        parameters = {"attributes": "flat", "loss": "zero_one"} | parameters
+    return HierarchicalSVC(taxonomy, **{"random_state": 0, "n_jobs": 1, **parameters})
+
+
+def without_taxonomy(taxonomy: Taxonomy, model: Callable[[], Any]) -> Any:  # noqa: ARG001
+    """Return a model that knows no taxonomy."""
+    return model()

@@ -1,0 +1,207 @@
+"""The papers' tables and figures: run what is missing, write what is there."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from taxonomist import __version__, datasets
+from taxonomist.errors import CorpusNotFoundError, LabelError, closest
+from taxonomist.experiments.running import Store, run
+from taxonomist.experiments.writing import file_name, markdown_table, write_part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from taxonomist.experiments.declarations import Figure, Judgement, Paper, Results, Table
+    from taxonomist.experiments.running import Progress
+
+PAPERS = ("CH04", "HCC03", "TCPH01", "RSSS06", "CH07", "BEYOND")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "hiclass", "omikuji")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A table or figure that was written, or why it could not be.
+
+    Attributes
+    ----------
+    paper, name, title
+        Which one.
+    claims
+        Its claims, each with the verdict.
+    seconds
+        How long its cells took.
+    missing
+        The corpora that it needs and that are not on this machine; it is then not written.
+    """
+
+    paper: str
+    name: str
+    title: str
+    claims: tuple[tuple[str, Judgement], ...] = ()
+    seconds: float = 0.0
+    missing: tuple[str, ...] = ()
+
+
+def load_paper(key: str, *, is_quick: bool) -> Paper:
+    """Return the experiments of a paper.
+
+    Parameters
+    ----------
+    key
+        One of ``PAPERS``.
+    is_quick
+        Whether a small version is meant.
+
+    Returns
+    -------
+    Paper
+        Its cells, tables and figures.
+
+    Raises
+    ------
+    LabelError
+        There is no such paper.
+    """
+    if key.upper() not in PAPERS:
+        hint = closest(key.upper(), PAPERS) or f" There are {', '.join(PAPERS)}."
+        raise LabelError(f"There is no paper {key!r}.{hint}")
+    module = import_module(f"taxonomist.experiments.{key.lower()}")
+    found: Paper = module.paper(is_quick)
+    return found
+
+
+def reproduce(
+    keys: Sequence[str],
+    out: Path,
+    *,
+    wanted: str | None = None,
+    is_quick: bool = False,
+    n_jobs: int = 2,
+    progress: Progress,
+) -> list[Written]:
+    """Run the experiments of papers and write their tables and figures.
+
+    Parameters
+    ----------
+    keys
+        Which papers.
+    out
+        The folder to write to; finished cells are kept in ``cells`` there and not run again.
+    wanted
+        The one table or figure that is wanted, such as ``"table-2"``; all by default.
+    is_quick
+        Whether to run a small version of everything.
+    n_jobs
+        Number of processes.
+    progress
+        Called with the name of what was finished, and the numbers of finished and of all cells.
+
+    Returns
+    -------
+    list of Written
+        What was written, and what was not for want of a corpus.
+
+    Raises
+    ------
+    LabelError
+        There is no such paper, table or figure.
+    """
+    papers = [load_paper(key, is_quick=is_quick) for key in keys]
+    parts = [(paper, part) for paper in papers for part in _parts(paper, wanted)]
+    if not parts:
+        known = ", ".join(file_name(part) for paper in papers for part in _parts(paper, None))
+        raise LabelError(f"There is no {wanted}; there are {known}.")
+    store = Store(out / "cells")
+    absent = {corpus for paper, _ in parts for corpus in _absent(paper)}
+    cells = {
+        (paper.key, cell.name): cell
+        for paper, part in parts
+        for cell in paper.cells
+        if cell.name in part.cells and not _missing(paper, part, absent)
+    }
+    run(list(cells.values()), store, n_jobs, progress)
+    written = [_write(out, store, paper, part, absent) for paper, part in parts]
+    write_index(out, written, is_quick=is_quick)
+    return written
+
+
+def write_index(out: Path, written: Sequence[Written], *, is_quick: bool) -> None:
+    """Write the page that lists tables and figures, the verdicts on claims, and the versions."""
+    rows = [["", "claim", "does it hold here?"]]
+    for part in written:
+        link = f"[{part.paper} {part.name}]({part.paper}/{part.name}.md): {part.title}"
+        if part.missing:
+            rows.append([f"{part.paper} {part.name}", f"needs {', '.join(part.missing)}", ""])
+        for text, judgement in part.claims or (() if part.missing else (("", None),)):
+            rows.append([link, text, judgement.verdict if judgement else ""])
+    minutes = sum(part.seconds for part in written) / 60
+    lines = [
+        "# The papers' tables and figures",
+        f"Made by `taxonomist reproduce{' --quick' if is_quick else ''}` in "
+        f"{minutes:.0f} minutes of work ({', '.join(_versions())}).",
+        markdown_table(rows).replace("---:", "---"),
+    ]
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "index.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write(
+    out: Path, store: Store, paper: Paper, part: Table | Figure, absent: set[str]
+) -> Written:
+    """Write a table or figure, unless its corpora are absent."""
+    missing = _missing(paper, part, absent)
+    if missing:
+        return Written(paper.key, file_name(part), part.title, missing=missing)
+    results = _results(store, paper, part)
+    judgements = write_part(out / paper.key, part, results)
+    claims = tuple((c.text, j) for c, j in zip(part.claims, judgements, strict=True))
+    seconds = sum(result.seconds for result in results.values())
+    return Written(paper.key, file_name(part), part.title, claims, seconds)
+
+
+def _results(store: Store, paper: Paper, part: Table | Figure) -> Results:
+    """Return what the cells of a table or figure found."""
+    found = {cell.name: store.load(cell) for cell in paper.cells if cell.name in part.cells}
+    return {name: result for name, result in found.items() if result is not None}
+
+
+def _parts(paper: Paper, wanted: str | None) -> Iterator[Table | Figure]:
+    """Yield the tables and figures of a paper, or the one that is wanted."""
+    parts: list[Table | Figure] = [*paper.tables, *paper.figures]
+    for part in parts:
+        if wanted in (None, file_name(part)):
+            yield part
+
+
+def _missing(paper: Paper, part: Table | Figure, absent: set[str]) -> tuple[str, ...]:
+    """Return the absent corpora that a table or figure needs."""
+    needed = {cell.corpus for cell in paper.cells if cell.name in part.cells}
+    return tuple(sorted(needed & absent))
+
+
+def _absent(paper: Paper) -> set[str]:
+    """Return the corpora of a paper that are not on this machine."""
+    absent = set()
+    for corpus in {cell.corpus for cell in paper.cells if cell.corpus}:
+        try:
+            datasets.find(corpus)
+        except CorpusNotFoundError:
+            absent.add(corpus)
+    return absent
+
+
+def _versions() -> Iterator[str]:
+    """Yield the versions of what was used."""
+    yield f"taxonomist {__version__}"
+    yield f"Python {platform.python_version()}"
+    for package in PACKAGES:
+        try:
+            yield f"{package} {version(package)}"
+        except PackageNotFoundError:
+            continue

@@ -1,0 +1,98 @@
+"""Cells are run, two or more at a time, and kept in files, so that none is run twice.
+
+A cell's file is named by its key, written under another name and renamed: a killed run loses the
+cells in progress and nothing else.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+import time
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from taxonomist.experiments.declarations import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from taxonomist.experiments.declarations import Cell
+
+    Progress: TypeAlias = Callable[[str, int, int], None]
+
+
+class Store:
+    """Finished cells in a folder.
+
+    Parameters
+    ----------
+    folder
+        Where they are kept; made when the first is saved.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def load(self, cell: Cell) -> Result | None:
+        """Return what a cell found, or None if it has not been run."""
+        try:
+            with gzip.open(self._path(cell), "rt", encoding="utf-8") as stream:
+                return Result(**json.load(stream)["result"])
+        except FileNotFoundError:
+            return None
+
+    def save(self, cell: Cell, result: Result) -> None:
+        """Keep what a cell found."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        document = {"cell": cell.name, "result": vars(result)}
+        packed = gzip.compress(json.dumps(document).encode(), mtime=0)
+        handle, name = tempfile.mkstemp(dir=self.folder, suffix=".part")
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(packed)
+        os.replace(name, self._path(cell))
+
+    def _path(self, cell: Cell) -> Path:
+        return self.folder / f"{cell.key}.json.gz"
+
+
+def run(cells: Sequence[Cell], store: Store, n_jobs: int, progress: Progress) -> None:
+    """Run the cells that the store lacks: those that measure time alone, the others side by side.
+
+    Parameters
+    ----------
+    cells
+        What is wanted.
+    store
+        Where results are kept.
+    n_jobs
+        Number of processes.
+    progress
+        Called with the name of what was finished, and the numbers of finished and of all cells.
+    """
+    from joblib import Parallel, delayed
+
+    missing = [cell for cell in cells if store.load(cell) is None]
+    n_done = len(cells) - len(missing)
+    progress("", n_done, len(cells))
+    for is_timed in (False, True):
+        part = [cell for cell in missing if cell.is_timed == is_timed]
+        parallel = Parallel(n_jobs=1 if is_timed else n_jobs, return_as="generator_unordered")
+        for name in parallel(delayed(_run_one)(cell, store) for cell in part):
+            n_done += 1
+            progress(name, n_done, len(cells))
+
+
+def _run_one(cell: Cell, store: Store) -> str:
+    """Run a cell, keep what it found, and return its name."""
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        # Tables say what they are made of; a fold without some category needs no warning.
+        warnings.simplefilter("ignore")
+        result = cell.work()
+    store.save(cell, replace(result, seconds=time.perf_counter() - started))
+    return cell.name

@@ -1,0 +1,93 @@
+"""The work of most cells: a model cross-validated on a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from taxonomist.evaluation import Plan, cross_validate
+from taxonomist.experiments.declarations import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from taxonomist._typing import Codes
+    from taxonomist.evaluation.measures import MeasuresLike
+    from taxonomist.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Items to classify, and who is trained and tested on.
+
+    Attributes
+    ----------
+    X, y
+        Items and labels, in any form that models take.
+    taxonomy
+        The taxonomy of the labels.
+    splits
+        Training and test items of each fold.
+    """
+
+    X: Any
+    y: Any
+    taxonomy: Taxonomy
+    splits: list[tuple[Codes, Codes]]
+
+
+MakeProblem: TypeAlias = Callable[[], Problem]
+MakeModel: TypeAlias = "Callable[[Taxonomy], Any]"
+"""Gives the unfitted model for a taxonomy."""
+
+
+def trial(
+    *problems: MakeProblem, model: MakeModel, measures: MeasuresLike, per_item: bool = True
+) -> Result:
+    """Cross-validate a model.
+
+    Parameters
+    ----------
+    *problems
+        Load the data; the results on several follow one another.
+    model
+        Makes the model.
+    measures
+        What is measured.
+    per_item
+        Whether to measure single items too, for tests with more power.
+
+    Returns
+    -------
+    Result
+        The measures by fold, and by item where they are means over items; ``n_items`` and
+        ``n_categories`` by problem, and ``fit_seconds`` by fold.
+    """
+    found = [_cross_validated(problem(), model, measures, per_item) for problem in problems]
+    return Result(_joined(part.values for part in found), _joined(part.items for part in found))
+
+
+def _cross_validated(
+    data: Problem, model: MakeModel, measures: MeasuresLike, per_item: bool
+) -> Result:
+    """Cross-validate a model on one problem."""
+    plan = Plan(measures=measures, taxonomy=data.taxonomy, cv=data.splits, per_item=per_item)
+    found = cross_validate(model(data.taxonomy), data.X, data.y, plan)
+    rows = data.y if isinstance(data.y[0], list | tuple) else [[label] for label in data.y]
+    sizes = {
+        "n_items": [float(len(rows))],
+        "n_categories": [float(len({label for row in rows for label in row}))],
+    }
+    values = {name: array.tolist() for name, array in found.values.items()}
+    items = {name: array.tolist() for name, array in found.item_values.items()}
+    return Result(sizes | values | {"fit_seconds": found.fit_seconds.tolist()}, items)
+
+
+def _joined(parts: Iterable[Mapping[str, list[float]]]) -> dict[str, list[float]]:
+    """Return the values of each measure, part after part."""
+    joined: dict[str, list[float]] = {}
+    for part in parts:
+        for name, values in part.items():
+            joined.setdefault(name, []).extend(values)
+    return joined

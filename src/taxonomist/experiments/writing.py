@@ -1,0 +1,128 @@
+"""Tables and figures of a paper as files: Markdown and CSV, PNG, and the verdicts on claims."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from taxonomist.experiments.declarations import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results
+
+
+def write_part(folder: Path, part: Table | Figure, results: Results) -> list[Judgement]:
+    """Write a table as Markdown and CSV, or a figure as Markdown and PNG.
+
+    Parameters
+    ----------
+    folder
+        The folder of the paper.
+    part
+        The table or figure.
+    results
+        What its cells found.
+
+    Returns
+    -------
+    list of Judgement
+        The verdicts on its claims.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{file_name(part)}.md"
+    if isinstance(part, Table):
+        shown = _grid(part.entries, results)
+        path.with_suffix(".csv").write_text(_lines(part.entries, results), encoding="utf-8")
+    else:
+        shown = f"![{part.title}]({path.stem}.png)"
+        # No date and no version inside, so that the same results give the same file.
+        drawing = part.draw(results)
+        drawing.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": None})
+    judgements = [claim.judge(results) for claim in part.claims]
+    head = f"# {part.title[0].upper()}{part.title[1:]}\n\nData: {part.corpus}"
+    parts = [head, shown, _note(part, results), *_told(part, judgements)]
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    return judgements
+
+
+def file_name(part: Table | Figure) -> str:
+    """Return the name of a table's or figure's files, without a suffix."""
+    return f"{'table' if isinstance(part, Table) else 'figure'}-{part.number}"
+
+
+def markdown_table(rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table; the first row is the header, further columns are set right."""
+    header, *lines = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines])
+
+
+def _grid(entries: Sequence[Entry], results: Results) -> str:
+    """Return the numbers in rows and columns, each with the paper's in brackets."""
+    rows = list(dict.fromkeys(entry.row for entry in entries))
+    columns = list(dict.fromkeys(entry.column for entry in entries))
+    cells = {(entry.row, entry.column): _shown(entry, results) for entry in entries}
+    return markdown_table(
+        [
+            ["", *columns],
+            *([row, *(cells.get((row, column), "") for column in columns)] for row in rows),
+        ]
+    )
+
+
+def _shown(entry: Entry, results: Results) -> str:
+    """Return a number, and the paper's in brackets."""
+    ours = f"{entry.scale * _mean(entry, results):.{entry.digits}f}"
+    return ours if entry.paper is None else f"{ours} ({entry.paper:.{entry.digits}f})"
+
+
+def _mean(entry: Entry, results: Results) -> float:
+    """Return the mean of a measure over folds or repeats."""
+    return float(np.mean(results[entry.cell].values[entry.measure]))
+
+
+def _note(part: Table | Figure, results: Results) -> str:
+    """Return how to read a table or figure, and how long it took."""
+    total = sum(results[name].seconds for name in part.cells)
+    work = f"{len(part.cells)} cells, {total:.0f} s of work."
+    if not isinstance(part, Table):
+        return work
+    papers = any(entry.paper is not None for entry in part.entries)
+    brackets = " The paper's numbers are in brackets." if papers else ""
+    return f"Means over folds or repeats.{brackets} {work}"
+
+
+def _told(part: Table | Figure, judgements: Sequence[Judgement]) -> list[str]:
+    """Return the claims with their verdicts, and what was found."""
+    parts = []
+    if part.claims:
+        rows = [["claim", "does it hold here?", "because"]]
+        rows += [
+            [claim.text, f"**{judgement.verdict}**", judgement.because]
+            for claim, judgement in zip(part.claims, judgements, strict=True)
+        ]
+        parts.append("## Claims\n\n" + markdown_table(rows).replace("---:", "---"))
+    if part.finding:
+        parts.append(f"## What we found\n\n{part.finding}")
+    return parts
+
+
+def _lines(entries: Sequence[Entry], results: Results) -> str:
+    """Return the numbers as comma-separated values, a line each, with all their folds."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["row", "column", "measure", "paper", "mean", "deviation", "n"])
+    for entry in entries:
+        values = entry.scale * np.asarray(results[entry.cell].values[entry.measure])
+        deviation = float(values.std(ddof=1)) if values.size > 1 else math.nan
+        shown = [f"{value:.6g}" for value in (float(values.mean()), deviation)]
+        paper = "" if entry.paper is None else entry.paper
+        writer.writerow([entry.row, entry.column, entry.measure, paper, *shown, values.size])
+    return stream.getvalue().replace("nan", "")
