@@ -76,5 +76,5 @@ def read_to_measure(
             "Give others, or measure on these all the same with --all."
         )
     if n_seen:
-        print_note(f"{n_seen:,} items that the model was trained on are left out (--all: kept).")
+        print_note(f"Left out, since the model was trained on them (--all: kept): {n_seen:,}.")
     return parts

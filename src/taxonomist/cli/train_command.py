@@ -63,8 +63,8 @@ def train(
         str | None, typer.Option(help="How often each text column counts, such as 3,1.")
     ] = None,
     calibration: Annotated[
-        str, typer.Option(help="Probabilities by temperature, platt or isotonic; or none.")
-    ] = "temperature",
+        str, typer.Option(help="Probabilities: auto, temperature, platt, isotonic; or none.")
+    ] = "auto",
     test_size: Annotated[
         float, typer.Option(help="Share of the items that are held out to measure the model.")
     ] = 0.2,

@@ -64,7 +64,7 @@ def check_probabilities(classifier: TextClassifier) -> None:
     """Refuse a classifier without probabilities."""
     if classifier.calibration is None:
         raise ValueError(
-            "The model has no probabilities: train it with --calibration temperature, or ask "
+            "The model has no probabilities: train it with --calibration auto, or ask "
             "for the labels alone."
         )
 

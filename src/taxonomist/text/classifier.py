@@ -47,7 +47,8 @@ class TextClassifier(BaseEstimator):
         What texts are made into, as in ``taxonomist.features.TextFeatures``.
     calibration
         How probabilities are fitted to held-out items: ``"temperature"``, ``"platt"``,
-        ``"isotonic"``; None for no probabilities, which is quicker.
+        ``"isotonic"``; ``"auto"`` takes the first for one category and the last for label sets.
+        None for no probabilities, which is quicker.
     cv
         Folds in which items are held out, for the search and for probabilities.
     random_state
@@ -93,7 +94,7 @@ class TextClassifier(BaseEstimator):
         min_df: int = 2,
         max_features: int | None = None,
         weights: Any = None,
-        calibration: str | None = "temperature",
+        calibration: str | None = "auto",
         cv: int = 3,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -155,7 +156,10 @@ class TextClassifier(BaseEstimator):
         self.search_: list[Trial] = []
         model, self._takes_counts = self._choose(X, counts, y, callback)
         if self.calibration is not None:
-            model = CalibratedClassifier(model, method=self.calibration, cv=self.cv)
+            method = self.calibration
+            if method == "auto":
+                method = "isotonic" if self.is_multilabel_ else "temperature"
+            model = CalibratedClassifier(model, method=method, cv=self.cv)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.model_ = model.fit(counts if self._takes_counts else X, y, **given)
         self.classes_ = self.model_.classes_
@@ -399,7 +403,7 @@ class TextClassifier(BaseEstimator):
     def _need_probabilities(self) -> None:
         """Refuse what needs probabilities where there are none."""
         if self.calibration is None:
-            raise ValueError("There are no probabilities: fit with calibration='temperature'.")
+            raise ValueError("There are no probabilities: fit with calibration='auto'.")
 
 
 def _kinds() -> dict[str, type]:

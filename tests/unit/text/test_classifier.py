@@ -100,6 +100,13 @@ def test_the_right_to_stop():
     assert plain.predict_topk(unsure, 9)[0].shape == (2, 4)
 
 
+def test_probabilities_are_fitted_as_the_labels_ask():
+    for (texts, y), method in ((single(), "temperature"), (sets(), "isotonic")):
+        assert TextClassifier(TREE, model="svm", cv=2).fit(texts, y).model_.method == method
+    asked = TextClassifier(TREE, model="svm", cv=2, calibration="platt").fit(*sets())
+    assert asked.model_.method == "platt"
+
+
 def test_auto_tries_a_few_models_and_shows_them():
     texts, y = single()
     seen = []
