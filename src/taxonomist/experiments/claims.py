@@ -11,9 +11,8 @@ from taxonomist.evaluation import bootstrap_interval, permutation_test
 from taxonomist.experiments.declarations import Judgement, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from taxonomist._typing import Floats
+    from taxonomist.evaluation import PermutationResult
     from taxonomist.experiments.declarations import Results
 
 LEVEL = 0.05
@@ -57,11 +56,23 @@ class Better:
     def judge(self, results: Results) -> Judgement:
         """Decide by a paired permutation test over all pairs, and one for each pair."""
         gains = [self._gains(results, *pair) for pair in self.pairs]
-        verdicts = [_verdict(gain) for gain in gains]
-        verdict = _verdict(np.concatenate(gains))
-        if self.everywhere and "no" in verdicts:
-            verdict = "no"
-        return Judgement(verdict, self._because(gains, verdicts))
+        together = np.concatenate(gains)
+        whole = _test(together)
+        verdict, text = _verdict(whole), f"better by {whole.statistic:.3g}"
+        if together.size > 1:
+            interval = bootstrap_interval(together, random_state=_SEED)
+            text += f" [{interval.low:.3g}, {interval.high:.3g}]"
+        text += f", p = {whole.p_value:.2g}"
+        if len(gains) > 1:
+            verdicts = [_verdict(_test(gain)) for gain in gains]
+            if self.everywhere and "no" in verdicts:
+                verdict = "no"
+            text += (
+                f"; better in {sum(gain.mean() > 0 for gain in gains)} of {len(gains)} pairs, "
+                f"significantly in {verdicts.count('yes')}, significantly worse in "
+                f"{verdicts.count('no')}"
+            )
+        return Judgement(verdict, text)
 
     def _gains(self, results: Results, better: str, worse: str) -> Floats:
         """Return by how much the first is better, for each item or fold."""
@@ -73,22 +84,49 @@ class Better:
         difference = np.subtract(*pair)
         return np.asarray(-difference if self.lower else difference)
 
-    def _because(self, gains: Sequence[Floats], verdicts: Sequence[Verdict]) -> str:
-        """Return the figures behind a judgement."""
-        every = np.concatenate(gains)
-        p_value = permutation_test(every, np.zeros_like(every), random_state=_SEED).p_value
-        text = f"better by {every.mean():.3g}"
-        if every.size > 1:
-            interval = bootstrap_interval(every, random_state=_SEED)
-            text += f" [{interval.low:.3g}, {interval.high:.3g}]"
-        text += f", p = {p_value:.2g}"
-        if len(gains) == 1:
-            return text
-        up = sum(gain.mean() > 0 for gain in gains)
-        return (
-            f"{text}; better in {up} of {len(gains)} pairs, significantly in "
-            f"{verdicts.count('yes')}, significantly worse in {verdicts.count('no')}"
-        )
+
+@dataclass(frozen=True)
+class LargerGain:
+    """That one cell gains more over another in one setting than in another setting.
+
+    The verdict is that of a permutation test of the differences between gains, repeat by repeat.
+
+    Attributes
+    ----------
+    text
+        What is claimed.
+    larger, smaller
+        Of each setting, the names of the cell that gains and of the one that it gains over.
+    measure
+        What is compared; all four cells have as many repeats of it.
+    lower
+        Whether lower is better.
+    """
+
+    text: str
+    larger: tuple[str, str]
+    smaller: tuple[str, str]
+    measure: str
+    lower: bool = False
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The names of the cells that it is about."""
+        return *self.larger, *self.smaller
+
+    def judge(self, results: Results) -> Judgement:
+        """Decide by a permutation test of the differences between gains."""
+        gains = [self._gains(results, *pair) for pair in (self.larger, self.smaller)]
+        more = gains[0] - gains[1]
+        test = _test(more)
+        because = f"a gain of {gains[0].mean():.3g} against {gains[1].mean():.3g}"
+        return Judgement(_verdict(test), f"{because}, p = {test.p_value:.2g}")
+
+    def _gains(self, results: Results, better: str, worse: str) -> Floats:
+        """Return by how much the first is better, for each repeat."""
+        values = (results[name].values[self.measure] for name in (better, worse))
+        difference = np.subtract(*values)
+        return np.asarray(-difference if self.lower else difference)
 
 
 @dataclass(frozen=True)
@@ -135,9 +173,13 @@ class Ratio:
         return Judgement(verdict, f"{np.exp(interval.estimate):.3g} times [{low:.3g}, {high:.3g}]")
 
 
-def _verdict(gains: Floats) -> Verdict:
-    """Return what a two-sided test of the gains says."""
-    test = permutation_test(gains, np.zeros_like(gains), random_state=_SEED)
+def _test(gains: Floats) -> PermutationResult:
+    """Test whether the mean of paired gains is zero."""
+    return permutation_test(gains, np.zeros_like(gains), random_state=_SEED)
+
+
+def _verdict(test: PermutationResult) -> Verdict:
+    """Return what a two-sided test of gains says."""
     if test.p_value >= LEVEL:
         return "within noise"
     return "yes" if test.statistic > 0 else "no"

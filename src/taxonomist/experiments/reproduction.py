@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import platform
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from taxonomist import __version__, datasets
 from taxonomist.errors import CorpusNotFoundError, LabelError, closest
@@ -14,7 +15,7 @@ from taxonomist.experiments.running import Store, run
 from taxonomist.experiments.writing import file_name, markdown_table, write_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from taxonomist.experiments.declarations import Figure, Judgement, Paper, Results, Table
@@ -127,28 +128,48 @@ def reproduce(
     }
     run(list(cells.values()), store, n_jobs, progress)
     written = [_write(out, store, paper, part, absent) for paper, part in parts]
-    write_index(out, written, is_quick=is_quick)
+    for part in written:
+        if not part.missing:
+            record = asdict(part) | {"is_quick": is_quick}
+            path = out / part.paper / f"{part.name}.json"
+            path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    _write_index(out)
     return written
 
 
-def write_index(out: Path, written: Sequence[Written], *, is_quick: bool) -> None:
-    """Write the page that lists tables and figures, the verdicts on claims, and the versions."""
-    rows = [["", "claim", "does it hold here?"]]
-    for part in written:
-        link = f"[{part.paper} {part.name}]({part.paper}/{part.name}.md): {part.title}"
-        if part.missing:
-            rows.append([f"{part.paper} {part.name}", f"needs {', '.join(part.missing)}", ""])
-        for text, judgement in part.claims or (() if part.missing else (("", None),)):
-            rows.append([link, text, judgement.verdict if judgement else ""])
-    minutes = sum(part.seconds for part in written) / 60
+def _write_index(out: Path) -> None:
+    """Write the page that lists the tables and figures that are there, with verdicts."""
+    sections = []
+    for key in PAPERS:
+        records = [
+            json.loads(path.read_text(encoding="utf-8"))
+            for kind in ("table", "figure")
+            for path in sorted((out / key).glob(f"{kind}-*.json"))
+        ]
+        if records:
+            sections.append(f"## {key}\n\n" + _verdicts(records))
     lines = [
         "# The papers' tables and figures",
-        f"Made by `taxonomist reproduce{' --quick' if is_quick else ''}` in "
-        f"{minutes:.0f} minutes of work ({', '.join(_versions())}).",
-        markdown_table(rows).replace("---:", "---"),
+        f"Made by `taxonomist reproduce` ({', '.join(_versions())}). Each line leads to a table or "
+        "figure with the paper's numbers beside ours and the figures behind the verdicts.",
+        *sections,
     ]
-    out.mkdir(parents=True, exist_ok=True)
     (out / "index.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _verdicts(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return a table of the claims of a paper."""
+    rows = [["", "claim", "does it hold here?"]]
+    for record in records:
+        name, paper = record["name"], record["paper"]
+        small = " (small version)" if record["is_quick"] else ""
+        link = f"[{name}]({paper}/{name}.md): {record['title']}{small}, {record['seconds']:.0f} s"
+        claims = [(text, judgement["verdict"]) for text, judgement in record["claims"]]
+        rows += [
+            [link if position == 0 else "", text, verdict]
+            for position, (text, verdict) in enumerate(claims or [("", "")])
+        ]
+    return markdown_table(rows).replace("---:", "---")
 
 
 def _write(

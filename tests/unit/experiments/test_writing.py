@@ -1,0 +1,67 @@
+"""Tables and figures as files."""
+
+from __future__ import annotations
+
+import csv
+from functools import partial
+
+from taxonomist.experiments import drawings
+from taxonomist.experiments.claims import Better
+from taxonomist.experiments.declarations import Entry, Figure, Result, Table
+from taxonomist.experiments.writing import write_part
+
+RESULTS = {
+    "a": Result({"m": [0.4, 0.6], "n": [3.0]}, seconds=2),
+    "b": Result({"m": [0.1, 0.2], "n": [4.0]}, seconds=3),
+}
+CLAIM = Better("a is better | always.", (("a", "b"),), "m")
+
+
+def test_a_table(tmp_path):
+    table = Table(
+        number="2",
+        title="two models",
+        corpus="some items",
+        entries=(
+            Entry("one", "m %", "a", "m", 51.2, 1, 100.0),
+            Entry("one", "n", "a", "n", digits=0),
+            Entry("two", "m %", "b", "m", None, 1, 100.0),
+        ),
+        claims=(CLAIM,),
+        finding="Nothing.",
+    )
+    judgements = write_part(tmp_path / "P", table, RESULTS)
+    text = (tmp_path / "P" / "table-2.md").read_text()
+    assert text.startswith("# Two models\n\nData: some items\n")
+    assert (
+        "|  | m % | n |\n| --- | ---: | ---: |\n| one | 50.0 (51.2) | 3 |\n| two | 15.0 |  |"
+        in text
+    )
+    assert "2 cells, 5 s of work." in text
+    assert f"a is better \\| always. | **{judgements[0].verdict}** |" in text
+    assert text.endswith("Nothing.\n")
+    with (tmp_path / "P" / "table-2.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert rows[0]["mean"] == "50"
+    assert float(rows[0]["deviation"]) == 14.1421
+    assert rows[0]["paper"] == "51.2"
+    assert rows[1]["deviation"] == ""
+    assert [row["n"] for row in rows] == ["2", "1", "2"]
+
+
+def test_a_figure_is_the_same_file_for_the_same_results(tmp_path):
+    figure = Figure(
+        number="1",
+        title="m over n",
+        corpus="some items",
+        draw=partial(
+            drawings.curves, lines={"l": ["a", "b"]}, x=(1, 2), measures={"m": "M"}, label="n"
+        ),
+        drawn=("a", "b"),
+        claims=(CLAIM,),
+    )
+    for name in ("one", "two"):
+        write_part(tmp_path / name, figure, RESULTS)
+    first, second = ((tmp_path / name / "figure-1.png").read_bytes() for name in ("one", "two"))
+    assert first == second
+    assert "![m over n](figure-1.png)" in (tmp_path / "one" / "figure-1.md").read_text()
