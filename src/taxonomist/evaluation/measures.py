@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -95,14 +94,13 @@ class Measure:
         ndarray
             One value per item; NaN where the measure is not defined for it.
         """
-        from sklearn.exceptions import UndefinedMetricWarning
-
+        if getattr(self.function, "__module__", "").startswith("taxonomist.metrics."):
+            return metrics.item_values(self.value, y_true, output, classes, taxonomy)
+        # Of a function from elsewhere only the value is known: each item is measured by itself.
         items = np.arange(n_rows(y_true))[:, None]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            return np.array(
-                [self.value(take(y_true, i), take(output, i), classes, taxonomy) for i in items]
-            )
+        return np.array(
+            [self.value(take(y_true, i), take(output, i), classes, taxonomy) for i in items]
+        )
 
 
 MeasuresLike: TypeAlias = (

@@ -10,6 +10,7 @@ matrices, and both labels and scores may be sparse.
 
 from __future__ import annotations
 
+from taxonomist.metrics._inputs import item_values
 from taxonomist.metrics.curves import au_prc, node_scores
 from taxonomist.metrics.labelling import (
     hierarchical_loss,
@@ -63,6 +64,7 @@ __all__ = [
     "hierarchical_precision",
     "hierarchical_recall",
     "hierarchical_report",
+    "item_values",
     "maximal_loss",
     "mean_reciprocal_rank",
     "ndcg_at_k",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from taxonomist.errors import LabelError
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -75,15 +76,69 @@ def item_weights(sample_weight: ArrayLike | None, n_items: int) -> Floats:
 
 def mean(values: Floats | Bools, sample_weight: ArrayLike | None) -> float:
     """Return the weighted mean over all items."""
+    _keep(np.asarray(values, dtype=np.float64))
     return float(np.average(values, weights=item_weights(sample_weight, len(values))))
 
 
 def defined_mean(values: Floats, defined: Bools, sample_weight: ArrayLike | None) -> float:
     """Return the weighted mean over the items for which the measure is defined."""
+    _keep(np.where(defined, values, np.nan))
     weights = item_weights(sample_weight, len(values)) * defined
     if not weights.any():
         return undefined("No item has a relevant category: the measure is not defined.")
     return float(np.average(values, weights=weights))
+
+
+_kept: ContextVar[list[Floats] | None] = ContextVar("_kept", default=None)
+
+
+def _keep(values: Floats) -> None:
+    """Keep the values that a mean is taken of, where somebody asks for them."""
+    kept = _kept.get()
+    if kept is not None:
+        kept.append(values)
+
+
+def item_values(measure: Callable[..., float], *arguments: Any, **options: Any) -> Floats:
+    """Return the values of single items that a measure is the mean of.
+
+    Parameters
+    ----------
+    measure
+        A function of this package that is a mean over items, such as ``taxonomy_loss``.
+    *arguments, **options
+        What it is called with.
+
+    Returns
+    -------
+    ndarray
+        One value per item; NaN where the measure is not defined for it.
+
+    Raises
+    ------
+    TypeError
+        The measure is no mean over items.
+
+    Examples
+    --------
+    >>> from taxonomist import metrics
+    >>> metrics.item_values(metrics.accuracy, ["a", "b", "b"], ["a", "a", "b"])
+    array([1., 0., 1.])
+    """
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    kept: list[Floats] = []
+    token = _kept.set(kept)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            measure(*arguments, **options)
+    finally:
+        _kept.reset(token)
+    if len(kept) != 1:
+        name = getattr(measure, "__name__", repr(measure))
+        raise TypeError(f"{name} is no mean of a value per item.")
+    return kept[0]
 
 
 def undefined(why: str) -> float:

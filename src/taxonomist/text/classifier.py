@@ -72,6 +72,9 @@ class TextClassifier(BaseEstimator):
         What ``"auto"`` tried, the best first: model, C, score, seconds.
     training_
         Facts of the training: items, features, seconds, model.
+    seen_
+        Numbers by which the command line knows texts again that it trained the model on; only
+        models that it trained have them.
 
     Examples
     --------

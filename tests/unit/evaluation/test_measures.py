@@ -40,6 +40,27 @@ def test_means_over_items_are_means_of_the_item_values(name, taxonomy):
     assert values.mean() == pytest.approx(measure.value(Y_TRUE, output, CLASSES, taxonomy))
 
 
+@pytest.mark.parametrize("name", [n for n, m in MEASURES.items() if m.mean_over_items])
+def test_item_values_are_those_of_items_alone(name, taxonomy):
+    measure = MEASURES[name]
+    output = SCORES if measure.needs == "scores" else np.array(Y_PRED)
+    found = measure.item_values(Y_TRUE, output, CLASSES, taxonomy)
+    alone = [
+        measure.value(Y_TRUE[i : i + 1], output[i : i + 1], CLASSES, taxonomy) for i in range(5)
+    ]
+    np.testing.assert_allclose(found, alone)
+
+
+def test_item_values_of_a_function_from_elsewhere():
+    own = Measure("error", lambda t, p: 1 - metrics.accuracy(t, p), needs_taxonomy=False)
+    assert own.item_values(Y_TRUE, Y_PRED).tolist() == [0, 1, 0, 1, 0]
+
+
+def test_what_is_no_mean_has_no_item_values(taxonomy):
+    with pytest.raises(TypeError, match="no mean of a value per item"):
+        metrics.item_values(metrics.hierarchical_precision, [["a1"]], [["b1"]], taxonomy)
+
+
 def test_item_values_are_nan_where_the_measure_is_undefined():
     truth = [["a1"], [], ["b1"], ["a1"], ["a1"]]
     values = MEASURES["one_accuracy"].item_values(truth, SCORES, CLASSES)
