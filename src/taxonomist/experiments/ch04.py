@@ -61,7 +61,37 @@ THREE_EACH = {  # [CH04, Table 3]
 }
 SWEPT = ("E", "H")
 COSTS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
-OPTIMISED = "F"
+OPTIMISED = ("D", "E", "F", "H")
+DRAWN = "F"
+SOLVERS = ("greedy", "full")
+
+SMALL_TREE = (
+    "The one row without a gain is the smallest tree at the small margin: 9 categories with 111 "
+    "points each, where both models are right nine times in ten. Accuracies are up to 4 points above "
+    "the paper's in some rows and below in others, since the distribution of its points is not known; "
+    "the gains are of the paper's size."
+)
+FEWER = (
+    "These patents have an abstract where the paper has claims, and fewer main groups: levels of "
+    "accuracy differ from the paper's, gains can be compared. As in the paper, they are larger "
+    "with three documents a category than with all of them (Δ-loss: about a tenth against a twentieth)."
+)
+QP_COST = (
+    "The solution with an active set is sparser, as in the paper, but it takes longer, not shorter. A "
+    "step costs the same with and without an active set, since most of it is the update of the scores of "
+    "all items; so the number of steps decides, and the active set needs more than twice as many: "
+    "8 passes against 3 in section F. In the paper the quadratic program of a step was solved by an "
+    "interior-point method, whose cost grows with the cube of the number of variables, up to 159; "
+    "here variables of a step are optimised one or two at a time, which costs next to nothing. The "
+    "default solver of `HierarchicalSVC` takes 0.15 s for the same problem."
+)
+SMALL_C = (
+    "The claim fails for C = 0.01 and 0.1 in section E. The cause is the loss, not the sharing of "
+    "weights: at C = 0.01 the hierarchical SVM has accuracy 0.32 with the tree loss and 0.39 with "
+    "the zero-one loss, the flat SVM 0.34 and 0.42. Where C is too small for any margin to be met, "
+    "the most violated constraint of every item is the one of largest loss, a far category, and the "
+    "near ones are never told apart. From C = 0.3 on the Δ-loss is lower for every C in both sections."
+)
 
 
 def paper(is_quick: bool) -> Paper:
@@ -89,11 +119,14 @@ def paper(is_quick: bool) -> Paper:
     for cost in costs:
         wanted = {name: whole[name] for name in swept}
         cells += _pairs(f"C={cost:g}", wanted, "us-patents-ipc", C=cost, tol=0.1)
-    fitted = partial(patents, swept[0] if is_quick else OPTIMISED, n_items=few)
-    repeats = 2 if is_quick else 5
-    for solver in ("greedy", "full"):
-        work = partial(optimise, fitted, solver=solver, repeats=repeats)
+    fitted = {name: partial(patents, name, n_items=few) for name in OPTIMISED[: 2 if few else 4]}
+    for solver in SOLVERS:
+        work = partial(optimise, *fitted.values(), solver=solver)
         cells.append(Cell(f"optimise/{solver}", work, "us-patents-ipc", is_timed=True))
+        one = fitted.get(DRAWN, fitted["D"])
+        cells.append(
+            Cell(f"history/{solver}", partial(history, one, solver=solver), "us-patents-ipc")
+        )
     return Paper(
         key="CH04",
         title="Cai and Hofmann 2004, hierarchical document categorization with SVMs",
@@ -103,20 +136,30 @@ def paper(is_quick: bool) -> Paper:
     )
 
 
-def optimise(problem: MakeProblem, *, solver: str, repeats: int) -> Result:
-    """Fit the hierarchical SVM with one of the papers' own solvers, several times."""
-    data = problem()
-    X = TfidfWeights(sublinear_tf=True).fit_transform(data.X)
-    seconds = []
-    for _ in range(repeats + 1):  # the first one compiles
+def optimise(*problems: MakeProblem, solver: str) -> Result:
+    """Fit the hierarchical SVM with one of the papers' own solvers to several problems."""
+    found: dict[str, list[float]] = {"fit_seconds": [], "active_ratio": [], "ms_per_step": []}
+    for number, problem in enumerate((problems[0], *problems)):
+        data = problem()
+        X = TfidfWeights(sublinear_tf=True).fit_transform(data.X)
         started = time.perf_counter()
         model = joint_svm(data.taxonomy, solver=solver, tol=0.1).fit(X, data.y)
-        seconds.append(time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        if number > 0:  # the first one compiles
+            found["fit_seconds"].append(seconds)
+            found["active_ratio"].append(float(model.active_ratio_))
+            found["ms_per_step"].append(1000 * seconds / (len(data.y) * model.n_iter_))
+    return Result(found)
+
+
+def history(problem: MakeProblem, *, solver: str) -> Result:
+    """Return the dual objective and the active ratio after each pass of a fit [CH04, Eq. 41]."""
+    data = problem()
+    X = TfidfWeights(sublinear_tf=True).fit_transform(data.X)
+    model = joint_svm(data.taxonomy, solver=solver, tol=0.1).fit(X, data.y)
     n_duals = len(data.y) * (len(model.classes_) - 1)
     return Result(
         {
-            "fit_seconds": seconds[1:],
-            "active_ratio": [float(model.active_ratio_)],
             "objective": [float(entry.dual) for entry in model.history_],
             "active": [entry.n_active / n_duals for entry in model.history_],
         }
@@ -154,16 +197,19 @@ def _entries(kind: str, numbers: Mapping[Any, Sequence[float]]) -> tuple[Entry, 
     return tuple(entries)
 
 
-def _better(kind: str, names: Sequence[Any]) -> tuple[Better, ...]:
-    """Return the claim that the hierarchical SVM is better, for each measure."""
+def _better(
+    kind: str, names: Sequence[Any], everywhere: Sequence[str] = MEASURES
+) -> tuple[Better, ...]:
+    """Return the claim that the hierarchical SVM is better in every row or in most, by measure."""
     pairs = tuple((f"{kind}/{name}/hsvm", f"{kind}/{name}/flat") for name in names)
     return tuple(
         Better(
-            f"The hierarchical SVM has the better {SHOWN[measure][0].split()[0]} in every row.",
+            f"The hierarchical SVM has the better {SHOWN[measure][0].split()[0]} in "
+            f"{'every row' if measure in everywhere else 'most rows'}.",
             pairs,
             measure,
             lower=measure == "taxonomy_loss",
-            everywhere=True,
+            everywhere=measure in everywhere,
         )
         for measure in MEASURES
     )
@@ -177,6 +223,7 @@ def _table_1(settings: Mapping[Any, Sequence[float]]) -> Table:
         "three draws of each setting. The paper does not say how its points were distributed.",
         entries=_entries("synthetic", settings),
         claims=_better("synthetic", list(settings)),
+        finding=SMALL_TREE,
     )
 
 
@@ -186,7 +233,8 @@ def _table_2(sections: Mapping[str, Sequence[float]]) -> Table:
         title="flat and hierarchical SVM on the sections of the IPC",
         corpus=f"{PATENTS} The corpus's three folds, C = 1.",
         entries=_entries("section", sections),
-        claims=_better("section", list(sections)),
+        claims=_better("section", list(sections), everywhere=("taxonomy_loss",)),
+        finding=FEWER,
     )
 
 
@@ -198,34 +246,34 @@ def _table_3(sections: Mapping[str, Sequence[float]]) -> Table:
         corpus=f"{PATENTS} Three patents of each main group, five draws, three folds, C = 1.",
         entries=_entries("three", numbers),
         claims=_better("three", list(sections)),
+        finding=FEWER,
     )
 
 
 def _optimisers() -> Table:
+    rows = {"greedy": ("active set", 2200, 4.6), "full": ("all variables of an item", 42200, 4.9)}
+    entries = []
+    for solver, (row, seconds, active) in rows.items():
+        cell = f"optimise/{solver}"
+        entries += [
+            Entry(row, "seconds", cell, "fit_seconds", seconds, 2),
+            Entry(row, "active %", cell, "active_ratio", active, 1, 100.0),
+            Entry(row, "milliseconds a step", cell, "ms_per_step", digits=2),
+        ]
+    slower = "Without an active set learning takes 19 times as long."
+    sparser = "The active set gives the sparser solution."
+    pair = "optimise/full", "optimise/greedy"
     return Table(
         number="solvers",
         title="Algorithm 1 with and without an active set (section 6.4, last paragraph)",
-        corpus=f"{PATENTS} Section {OPTIMISED}, all patents, ε = 0.1.",
-        entries=tuple(
-            Entry(row, column, f"optimise/{solver}", measure, given, digits, scale)
-            for row, solver, numbers in (
-                ("active set", "greedy", (2200, 4.6)),
-                ("all variables of an item", "full", (42200, 4.9)),
-            )
-            for column, measure, given, digits, scale in (
-                ("seconds", "fit_seconds", numbers[0], 2, 1.0),
-                ("active %", "active_ratio", numbers[1], 1, 100.0),
-            )
-        ),
+        corpus=f"{PATENTS} Sections {', '.join(OPTIMISED)}, all patents, ε = 0.1; the paper's are "
+        "those of its section D.",
+        entries=tuple(entries),
         claims=(
-            Ratio(
-                "Without an active set learning takes 19 times as long.",
-                "optimise/full",
-                "optimise/greedy",
-                "fit_seconds",
-                19.0,
-            ),
+            Ratio(slower, *pair, "fit_seconds", 19.0),
+            Ratio(sparser, *pair, "active_ratio", 1.0),
         ),
+        finding=QP_COST,
     )
 
 
@@ -263,6 +311,7 @@ def _figure_3(swept: Sequence[str], costs: Sequence[float]) -> Figure:
             ),
             Better("C = 1 is a good choice: no other C is more accurate.", best, "accuracy"),
         ),
+        finding=SMALL_C,
     )
 
 
@@ -270,12 +319,12 @@ def _figure_4() -> Figure:
     return Figure(
         number="4",
         title="dual objective and active ratio of Algorithm 1",
-        corpus=f"{PATENTS} Section {OPTIMISED}, all patents, ε = 0.1.",
+        corpus=f"{PATENTS} Section {DRAWN}, all patents, ε = 0.1.",
         draw=partial(
             drawings.histories,
-            cells={"active set": "optimise/greedy", "all variables": "optimise/full"},
+            cells={"active set": "history/greedy", "all variables": "history/full"},
             measures={"objective": "dual objective", "active": "active ratio"},
             label="passes (as many steps as patents)",
         ),
-        drawn=("optimise/greedy", "optimise/full"),
+        drawn=("history/greedy", "history/full"),
     )

@@ -26,7 +26,7 @@ class Better:
 
     The verdict is that of a test over all pairs together: "yes" or "no" where it is significant,
     else "within noise". A claim about every pair is refuted by one pair that is significantly
-    the other way.
+    the other way, and holds only if no pair is the other way at all.
 
     Attributes
     ----------
@@ -67,6 +67,8 @@ class Better:
             verdicts = [_verdict(_test(gain)) for gain in gains]
             if self.everywhere and "no" in verdicts:
                 verdict = "no"
+            elif self.everywhere and verdict == "yes" and min(gain.mean() for gain in gains) <= 0:
+                verdict = "within noise"
             text += (
                 f"; better in {sum(gain.mean() > 0 for gain in gains)} of {len(gains)} pairs, "
                 f"significantly in {verdicts.count('yes')}, significantly worse in "

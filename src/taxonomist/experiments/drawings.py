@@ -96,3 +96,84 @@ def histories(
     rows[0].legend()
     rows[-1].set_xlabel(label)
     return figure
+
+
+def bars(
+    results: Results,
+    *,
+    groups: Sequence[str],
+    kinds: Mapping[str, Sequence[str]],
+    measures: Mapping[str, str],
+) -> Figure:
+    """Draw measures as groups of bars, one plot above the other.
+
+    Parameters
+    ----------
+    results
+        What was found.
+    groups
+        The names of the groups along the axis.
+    kinds
+        For each bar of a group, the names of its cells in the order of the groups.
+    measures
+        What is drawn and how it is called.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A plot per measure; whiskers are one standard deviation over folds or repeats.
+    """
+    figure = new_figure(max(5.0, 1.1 * len(groups)), 2.6 * len(measures))
+    rows = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
+    width = 0.8 / len(kinds)
+    for axes, (measure, shown) in zip(rows, measures.items(), strict=True):
+        for number, (name, cells) in enumerate(kinds.items()):
+            values = [np.asarray(results[cell].values[measure]) for cell in cells]
+            at = np.arange(len(groups)) + (number - (len(kinds) - 1) / 2) * width
+            means = [value.mean() for value in values]
+            whiskers = [value.std() for value in values]
+            axes.bar(at, means, width, yerr=whiskers, label=name, error_kw={"linewidth": 0.8})
+        axes.set_ylabel(shown)
+        axes.grid(axis="y", alpha=0.3)
+    rows[0].legend(ncols=2)
+    rows[-1].set_xticks(range(len(groups)), groups)
+    return figure
+
+
+def binned(
+    results: Results, *, cells: Mapping[str, str], width: int, most: int, measure: str, over: str
+) -> Figure:
+    """Draw the means of values in bins of another measure, as lines.
+
+    Parameters
+    ----------
+    results
+        What was found; the values of ``measure`` and ``over`` belong together.
+    cells
+        For each line the name of its cell.
+    width
+        The first bin is up to and with ``width``, the second from there to twice that, ...
+    most
+        The end of the last bin.
+    measure, over
+        What is drawn, and what the bins are of.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One plot; empty bins are left out.
+    """
+    figure = new_figure(6, 4)
+    axes = figure.subplots()
+    ends = np.arange(width, most + 1, width)
+    for name, cell in cells.items():
+        values, at = (np.asarray(results[cell].values[part]) for part in (measure, over))
+        inside = [values[(at > end - width) & (at <= end)] for end in ends]
+        used = [number for number, part in enumerate(inside) if part.size]
+        axes.plot(ends[used], [inside[n].mean() for n in used], marker="o", label=name)
+    axes.set_xticks(ends)
+    axes.set_xlabel(over)
+    axes.set_ylabel(measure)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    return figure

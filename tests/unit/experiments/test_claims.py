@@ -53,6 +53,14 @@ def test_one_pair_refutes_a_claim_about_every_pair():
     assert Better("always", pairs, "m", everywhere=True).judge(found).verdict == "no"
 
 
+def test_a_claim_about_every_pair_needs_every_pair():
+    found = results(a=noisy(2, 80, 1), b=noisy(0, 80, 2), c=noisy(-0.3, 30, 3), d=noisy(0, 30, 4))
+    pairs = (("a", "b"), ("c", "d"))
+    assert Better("mostly", pairs, "m").judge(found).verdict == "yes"
+    assert Better("always", pairs, "m", everywhere=True).judge(found).verdict == "within noise"
+    assert Better("always", pairs[:1] * 2, "m", everywhere=True).judge(found).verdict == "yes"
+
+
 def test_a_single_value_decides_nothing():
     found = results(a=[1.0], b=[0.0])
     assert Better("a > b", (("a", "b"),), "m").judge(found).verdict == "within noise"

@@ -1,0 +1,98 @@
+"""Claims that models are about as good as each other, and that something is no chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from taxonomist.evaluation import bootstrap_interval
+from taxonomist.experiments.claims import LEVEL
+from taxonomist.experiments.declarations import Judgement, Verdict
+
+if TYPE_CHECKING:
+    from taxonomist.experiments.declarations import Results
+
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class Alike:
+    """That cells differ by no more than a margin.
+
+    The verdict is "yes" where the bootstrap intervals of all differences lie within the margin,
+    "no" where one lies outside of it, else "within noise". A single fold has no interval.
+
+    Attributes
+    ----------
+    text
+        What is claimed.
+    pairs
+        The names of cells that are compared, fold by fold.
+    measure
+        What is compared.
+    margin
+        The largest difference that still counts as none.
+    """
+
+    text: str
+    pairs: tuple[tuple[str, str], ...]
+    measure: str
+    margin: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The names of the cells that it is about."""
+        return tuple(dict.fromkeys(name for pair in self.pairs for name in pair))
+
+    def judge(self, results: Results) -> Judgement:
+        """Decide by bootstrap intervals over folds."""
+        found = []
+        for pair in self.pairs:
+            first, second = (np.asarray(results[name].values[self.measure]) for name in pair)
+            difference = first - second
+            if difference.size < 2:
+                return Judgement("within noise", "a single run")
+            interval = bootstrap_interval(difference, random_state=_SEED)
+            found.append((interval.low, interval.high, *pair))
+        inside = [max(-low, high) <= self.margin for low, high, *_ in found]
+        outside = [min(-low, high) < -self.margin for low, high, *_ in found]
+        verdict: Verdict = "yes" if all(inside) else "no" if any(outside) else "within noise"
+        low, high, *names = max(found, key=lambda one: max(-one[0], one[1]))
+        return Judgement(
+            verdict,
+            f"within ±{self.margin:g} in {sum(inside)} of {len(found)} pairs, outside in "
+            f"{sum(outside)}; the largest: {' less '.join(names)}, [{low:.3g}, {high:.3g}]",
+        )
+
+
+@dataclass(frozen=True)
+class NoChance:
+    """That a value is larger than chance gives, by the p-value that the cell found.
+
+    Attributes
+    ----------
+    text
+        What is claimed.
+    cell
+        The name of the cell; its ``p_value`` is that of a permutation test.
+    measure
+        What was tested.
+    """
+
+    text: str
+    cell: str
+    measure: str
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The name of the cell that it is about."""
+        return (self.cell,)
+
+    def judge(self, results: Results) -> Judgement:
+        """Decide by the p-value."""
+        values = results[self.cell].values
+        p_value = values["p_value"][0]
+        because = f"{values[self.measure][0]:.3g}, p = {p_value:.2g}"
+        return Judgement("yes" if p_value < LEVEL else "within noise", because)

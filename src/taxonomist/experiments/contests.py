@@ -1,0 +1,205 @@
+"""Contests: one contestant on one split of a corpus, in a process of its own.
+
+A process of its own shows how much memory a contestant needs. It is forked from a server that has
+imported what is needed and holds no data.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import warnings
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_all_start_methods, get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.evaluation.splits import take
+from taxonomist.experiments.contestants import SETS, SINGLE
+from taxonomist.experiments.declarations import Result
+from taxonomist.experiments.set_measures import measured
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from taxonomist.experiments.contestants import Contestant
+    from taxonomist.experiments.trials import MakeProblem, Problem
+
+ENOUGH_S = 4.0
+"""No further repeat is begun when those before took so long."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a contestant did: its predictions, the seconds of each repeat, and its memory."""
+
+    predicted: Any
+    fit_seconds: list[float]
+    predict_seconds: list[float]
+    peak_mib: float
+
+
+def contest(problem: MakeProblem, *, contestant: str, repeats: int) -> Result:
+    """Let a contestant learn and predict in a process of its own, and measure it.
+
+    Parameters
+    ----------
+    problem
+        Loads the data, with one split.
+    contestant
+        Its name in ``SINGLE`` or ``SETS``.
+    repeats
+        How often it does so, at the most.
+
+    Returns
+    -------
+    Result
+        The measures of :func:`measured`, seconds of the processor ``fit_seconds`` and
+        ``predict_seconds``, which do not grow with what runs beside, and ``peak_mib``;
+        of the training items ``n_items``, ``n_categories``, ``per_category`` and ``depth``.
+    """
+    import joblib
+
+    data = problem()
+    ((train, test),) = data.splits
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "problem.joblib"
+        parts = data.X[train], take(data.y, train), data.X[test], data.taxonomy
+        joblib.dump(parts, file)
+        run = _apart(str(file), contestant, repeats)
+    found = measured(take(data.y, test), run.predicted, data.taxonomy)
+    spent = {
+        "fit_seconds": run.fit_seconds,
+        "predict_seconds": run.predict_seconds,
+        "peak_mib": [run.peak_mib],
+    }
+    return Result(sizes(data) | dict(found.values) | spent, found.items)
+
+
+def fitted(*problems: MakeProblem, contestant: str) -> Result:
+    """Let a contestant learn and predict in this process, with several samples of the same data.
+
+    Parameters
+    ----------
+    *problems
+        Load the samples, with one split each.
+    contestant
+        Its name in ``SINGLE`` or ``SETS``.
+
+    Returns
+    -------
+    Result
+        The measures of :func:`measured` and the values of :func:`sizes`, sample after sample.
+    """
+    found = []
+    for data in (problem() for problem in problems):
+        ((train, test),) = data.splits
+        model = (SINGLE | SETS)[contestant](data.taxonomy)
+        model.fit(data.X[train], take(data.y, train))
+        result = measured(take(data.y, test), model.predict(data.X[test]), data.taxonomy)
+        found.append(Result(sizes(data) | dict(result.values), result.items))
+    first = found[0]
+    return Result(
+        {name: [x for part in found for x in part.values[name]] for name in first.values},
+        {name: [x for part in found for x in part.items[name]] for name in first.items},
+    )
+
+
+def sizes(data: Problem) -> dict[str, list[float]]:
+    """Return how many training items and categories there are, and how deep categories lie.
+
+    Parameters
+    ----------
+    data
+        Items with one split.
+
+    Returns
+    -------
+    dict
+        ``n_items``, ``n_categories`` and the mean number of items ``per_category``, of training
+        items; the mean ``depth`` of their labels.
+    """
+    train = data.splits[0][0]
+    rows = labels.as_sets(take(data.y, train))
+    counts = Counter(label for row in rows for label in row)
+    depths = data.taxonomy.depths[data.taxonomy.codes([label for row in rows for label in row])]
+    return {
+        "n_items": [float(len(train))],
+        "n_categories": [float(len(counts))],
+        "per_category": [len(train) / len(counts)],
+        "depth": [float(np.mean(depths))],
+    }
+
+
+def compete(file: str, contestant: str, repeats: int) -> Run:
+    """Learn and predict, after a first time with a few items that loads what is compiled.
+
+    Parameters
+    ----------
+    file
+        Training items, their labels, test items and the taxonomy.
+    contestant
+        Its name in ``SINGLE`` or ``SETS``.
+    repeats
+        How often, at the most.
+
+    Returns
+    -------
+    Run
+        Predictions, seconds and memory of this process.
+    """
+    import joblib
+    from threadpoolctl import threadpool_limits
+
+    warnings.simplefilter("ignore")
+    X, y, X_test, taxonomy = joblib.load(file)
+    make = (SINGLE | SETS)[contestant]
+    few = np.arange(0, X.shape[0], max(1, X.shape[0] // 50))
+    seconds: list[list[float]] = []
+    with threadpool_limits(1):
+        make(taxonomy).fit(X[few], take(y, few)).predict(X[few])
+        while len(seconds) < repeats and np.sum(seconds) < ENOUGH_S:
+            predicted, spent = _learn_and_predict(make(taxonomy), X, y, X_test)
+            seconds.append(spent)
+    fit, predict = np.transpose(seconds).tolist()
+    return Run(predicted, fit, predict, _peak_mib())
+
+
+def _learn_and_predict(model: Contestant, X: Any, y: Any, X_test: Any) -> tuple[Any, list[float]]:
+    """Return predictions, and the seconds of learning and of predicting."""
+    times = [time.process_time()]
+    model.fit(X, y)
+    times.append(time.process_time())
+    predicted = model.predict(X_test)
+    times.append(time.process_time())
+    return predicted, np.diff(times).tolist()
+
+
+def _apart(file: str, contestant: str, repeats: int) -> Run:
+    """Compete in a process of its own."""
+    is_possible = "forkserver" in get_all_start_methods()
+    context = get_context("forkserver" if is_possible else "spawn")
+    if is_possible:
+        context.set_forkserver_preload([__name__])
+    with ProcessPoolExecutor(1, mp_context=context, initializer=_hush) as pool:
+        return pool.submit(compete, file, contestant, repeats).result()
+
+
+def _hush() -> None:
+    """Let this process print nothing: some packages show bars that cannot be switched off."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+
+
+def _peak_mib() -> float:
+    """Return the most memory that this process has held; NaN where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return np.nan
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

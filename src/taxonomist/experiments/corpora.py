@@ -1,0 +1,108 @@
+"""Whole corpora with one split each, as features that every contestant is given alike."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist import datasets
+from taxonomist.evaluation import GivenFolds, StratifiedFolds, sample_per_category
+from taxonomist.experiments.trials import Problem
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Codes
+    from taxonomist.datasets import Corpus
+
+NOT_TRAINED_ON = ("test", "unused")
+_SEED = 0
+
+
+@lru_cache(maxsize=1)
+def divided(
+    name: str,
+    *,
+    is_single: bool,
+    n_train: int,
+    n_test: int,
+    per_category: int | None = None,
+    seed: int = 0,
+    letters: int = 0,
+    **options: str,
+) -> Problem:
+    """Return a corpus with one split: its own, its first fold, or a stratified fifth.
+
+    Parameters
+    ----------
+    name
+        A named corpus.
+    is_single
+        Whether to keep the items with exactly one label, and not all that have some.
+    n_train, n_test
+        The most items of either part; of more, so many are drawn.
+    per_category
+        The most training items of a category; of more, so many are drawn.
+    seed
+        Seed of that draw.
+    letters
+        If positive, features are sequences of so many letters and not words.
+    **options
+        Options of the corpus.
+
+    Returns
+    -------
+    Problem
+        Features that were made from the training items alone, and the taxonomy cut to the nodes at
+        or above labels in use.
+    """
+    corpus = _loaded(name, is_single, **options)
+    rng = np.random.default_rng(_SEED)
+    train, test = (
+        np.sort(rng.permutation(part)[:most])
+        for part, most in zip(_parts(corpus), (n_train, n_test), strict=True)
+    )
+    if per_category is not None:
+        rows = [corpus.labels[item] for item in train]
+        train = train[sample_per_category(rows, per_category, seed)]
+    corpus = corpus.select(np.concatenate([train, test]))
+    corpus = corpus.relabel(corpus.taxonomy.prune({i for row in corpus.labels for i in row}))
+    split = np.arange(len(train)), np.arange(len(train), len(corpus))
+    y: Any = corpus.y if is_single else [list(row) for row in corpus.labels]
+    return Problem(_features(corpus, split[0], letters), y, corpus.taxonomy, [split])
+
+
+@lru_cache(maxsize=1)
+def _loaded(name: str, is_single: bool, **options: str) -> Corpus:
+    """Return the items of a corpus with exactly one label, or with some."""
+    corpus = datasets.load(name, **options)
+    wanted = [len(row) == 1 if is_single else len(row) > 0 for row in corpus.labels]
+    return corpus.select(np.array(wanted))
+
+
+def _parts(corpus: Corpus) -> tuple[Codes, Codes]:
+    """Return the training and the test items of a corpus."""
+    if corpus.split is not None:
+        known = np.isin(corpus.split.astype(str), NOT_TRAINED_ON)
+        return np.flatnonzero(~known), np.flatnonzero(corpus.split == "test")
+    folds = corpus.folds
+    if folds is None:
+        folds = StratifiedFolds(5, random_state=_SEED).folds(list(corpus.labels))
+    return next(iter(GivenFolds(folds).split(folds)))
+
+
+def _features(corpus: Corpus, train: Codes, letters: int) -> Any:
+    """Return tf-idf of words or letters, or features of about unit length."""
+    from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+    from sklearn.preprocessing import StandardScaler
+
+    if corpus.texts is not None:
+        shape = {"analyzer": "char", "ngram_range": (letters, letters)} if letters else {}
+        words = TfidfVectorizer(sublinear_tf=True, min_df=2, **shape)
+        return words.fit([corpus.texts[item] for item in train]).transform(corpus.texts)
+    X: Any = corpus.X
+    if not hasattr(X, "tocsr"):
+        X = np.nan_to_num(X)
+        return StandardScaler().fit(X[train]).transform(X) / np.sqrt(X.shape[1])
+    is_counts = (X.data == X.data.round()).all()
+    return TfidfTransformer(sublinear_tf=True).fit(X[train]).transform(X) if is_counts else X

@@ -1,0 +1,94 @@
+"""Label sets judged as TCPH01 does: precision, recall and F1, pooled and by category."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.evaluation import Plan, cross_validate
+from taxonomist.experiments.declarations import Result
+from taxonomist.experiments.set_measures import pseudo_values
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Floats
+    from taxonomist.experiments.trials import MakeModel, MakeProblem
+
+FEW = (10, 100)
+"""Categories with at most so many training items are looked at on their own."""
+
+
+def label_set_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
+    """Fit a model of label sets to the training items of the first split, and judge it.
+
+    Parameters
+    ----------
+    problem
+        Loads the data.
+    model
+        Makes the model.
+
+    Returns
+    -------
+    Result
+        What :func:`judged` returns of the test items.
+    """
+    data = problem()
+    train, test = data.splits[0]
+    plan = Plan(
+        measures="micro_f1", taxonomy=data.taxonomy, cv=[(train, test)], keep_predictions=True
+    )
+    found = cross_validate(model(data.taxonomy), data.X, data.y, plan)
+    assert found.predictions is not None
+    leaves = labels.encode(data.taxonomy, data.taxonomy.leaves)
+    y_train, y_test = ([data.y[item] for item in items] for items in (train, test))
+    T, Y, U = (
+        labels.encode_sets(data.taxonomy, part)[:, leaves].toarray().astype(np.float64)
+        for part in (y_train, y_test, found.predictions[0])
+    )
+    return judged(Y, U, T.sum(axis=0))
+
+
+def judged(Y: Floats, U: Floats, n_train: Floats) -> Result:
+    """Return precision, recall, F1 and accuracy of label sets.
+
+    Parameters
+    ----------
+    Y, U
+        True and predicted labels, items x categories, 0 or 1.
+    n_train
+        Training items of each category.
+
+    Returns
+    -------
+    Result
+        ``miP``, ``miR`` and ``miF1``, pooled over items and categories, with a value for each item;
+        ``maP``, ``maR`` and ``maF1``, means over categories, the first over those that were
+        predicted at all (``n_predicted``), the others with a value for each category; ``acc``,
+        the share of pairs of item and category that are right. ``F1`` and ``training documents``
+        are those of each category, ``f1_10`` and ``f1_100`` the mean F1 of the categories with at
+        most so many training items.
+    """
+    both = Y * U
+    hits, true, chosen = (part.sum(axis=1) for part in (both, Y, U))
+    items = {
+        "miP": pseudo_values(hits, chosen),
+        "miR": pseudo_values(hits, true),
+        "miF1": pseudo_values(2 * hits, true + chosen),
+        "acc": np.mean(Y == U, axis=1),
+    }
+    hits, true, chosen = (part.sum(axis=0) for part in (both, Y, U))
+    used = chosen > 0
+    f1 = 2 * hits / np.maximum(true + chosen, 1)
+    items |= {"maR": hits / np.maximum(true, 1), "maF1": f1}
+    items |= {f"f1_{most}": f1[n_train <= most] for most in FEW}
+    values = {name: _mean(part) for name, part in items.items()}
+    values |= {"maP": _mean(hits[used] / chosen[used]), "n_predicted": [float(used.sum())]}
+    values |= {"F1": f1.tolist(), "training documents": n_train.tolist()}
+    return Result(values, {name: part.tolist() for name, part in items.items()})
+
+
+def _mean(values: Any) -> list[float]:
+    """Return the mean as a list of one; 0 of nothing."""
+    return [float(np.mean(values)) if len(values) else 0.0]

@@ -1,0 +1,85 @@
+"""What contestants are measured by, with values for paired tests: by item, or by category."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.experiments.declarations import Result
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Floats
+    from taxonomist.taxonomy import Taxonomy
+
+
+def measured(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> Result:
+    """Return how good predictions are, with values for paired tests.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        One label per item, or label sets.
+    taxonomy
+        The taxonomy of the labels.
+
+    Returns
+    -------
+    Result
+        ``hierarchical_f1``, pooled over items; ``taxonomy_loss``, the mean symmetric difference
+        of closed label sets, half of it where items have one label each; ``macro_f1``, the mean
+        over the categories of the test items; and ``exact``, the share of items whose most
+        specific labels are exactly right. The means of the values of items, for ``macro_f1`` of
+        categories, are those values.
+    """
+    Y, U = (labels.encode_sets(taxonomy, labels.as_sets(y)) for y in (y_true, y_pred))
+    T, P = (labels.close(taxonomy, part)[:, 1:] for part in (Y, U))
+    both, true, predicted = (np.diff(part.indptr).astype(np.float64) for part in (T * P, T, P))
+    half = 1.0 if labels.is_label_sets(y_true) else 0.5
+    Y, U = (labels.most_specific(taxonomy, part) for part in (Y, U))
+    items = {
+        "hierarchical_f1": pseudo_values(2 * both, predicted + true),
+        "taxonomy_loss": half * (predicted + true - 2 * both),
+        "macro_f1": category_f1(Y, U),
+        "exact": (np.diff((Y != U).tocsr().indptr) == 0).astype(np.float64),
+    }
+    values = {name: [float(part.mean())] for name, part in items.items()}
+    return Result(values, {name: part.tolist() for name, part in items.items()})
+
+
+def pseudo_values(part: Floats, whole: Floats) -> Floats:
+    """Return a value for each item so that their mean is the ratio R = Σ part / Σ whole.
+
+    Parameters
+    ----------
+    part, whole
+        What is summed, by item.
+
+    Returns
+    -------
+    ndarray
+        R + (part - R whole) / mean(whole), the linear share of each item in the ratio.
+    """
+    if whole.sum() == 0:
+        return np.zeros_like(whole)
+    ratio = part.sum() / whole.sum()
+    return np.asarray(ratio + (part - ratio * whole) / whole.mean())
+
+
+def category_f1(Y: CSR, U: CSR) -> Floats:
+    """Return the F1 of each category that some item has.
+
+    Parameters
+    ----------
+    Y, U
+        True and predicted labels, items x nodes.
+
+    Returns
+    -------
+    ndarray
+        One value per column of ``Y`` that is not empty.
+    """
+    both, true, predicted = (np.asarray(part.sum(axis=0)) for part in (Y * U, Y, U))
+    used = true > 0
+    return np.asarray(2 * both[used] / (true + predicted)[used])
