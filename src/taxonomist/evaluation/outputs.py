@@ -36,8 +36,18 @@ def truth_of(model: Any, y: Any, taxonomy: Taxonomy | None) -> Any:
 
 
 def predictions(model: Any, X: Any, taxonomy: Taxonomy | None) -> Any:
-    """Return one label per item, or label sets: lists of ids where the columns have ids."""
-    return _label_lists(model.predict(X), _ids(model), taxonomy.nodes if taxonomy else None)
+    """Return one label per item, or label sets: lists of ids where the columns have ids.
+
+    The columns of ``predict`` are categories. A model with ``predict_labels`` is asked that way for
+    its label sets, which may hold inner nodes that are no category.
+    """
+    found = model.predict(X)
+    ids = _ids(model)
+    if labels.is_indicator(found) and ids is not None:
+        last, vectors = _last_step(model, X)
+        if hasattr(last, "predict_labels"):
+            return last.predict_labels(vectors)
+    return _label_lists(found, ids, taxonomy.nodes if taxonomy else None)
 
 
 def scored_truth(
@@ -67,6 +77,14 @@ def _ids(model: Any) -> Sequence[str] | None:
     """Return the ids of the model's columns, or None where they are only numbered."""
     classes = getattr(model, "classes_", ())
     return list(classes) if len(classes) and np.asarray(classes).dtype.kind in "OUT" else None
+
+
+def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return the model at the end of a pipeline or in a search, and what it is given."""
+    model = getattr(model, "best_estimator_", model)
+    if not hasattr(model, "steps"):
+        return model, X
+    return _last_step(model[-1], model[:-1].transform(X) if len(model) > 1 else X)
 
 
 def _label_lists(y: Any, *columns: Sequence[str] | None) -> Any:

@@ -11,6 +11,8 @@ from taxonomist.evaluation import bootstrap_interval, permutation_test
 from taxonomist.experiments.declarations import Judgement, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taxonomist._typing import Floats
     from taxonomist.evaluation import PermutationResult
     from taxonomist.experiments.declarations import Results
@@ -24,7 +26,8 @@ _SEED = 0
 class Better:
     """That cells are better than others, by paired permutation tests.
 
-    The verdict is that of a test over all pairs together: "yes" or "no" where it is significant,
+    The verdict is that of a test over all pairs together, in which several pairs of the same
+    items count once, by their mean: "yes" or "no" where it is significant,
     else "within noise". A claim about every pair is refuted by one pair that is significantly
     the other way, and holds only if no pair is the other way at all.
 
@@ -56,7 +59,7 @@ class Better:
     def judge(self, results: Results) -> Judgement:
         """Decide by a paired permutation test over all pairs, and one for each pair."""
         gains = [self._gains(results, *pair) for pair in self.pairs]
-        together = np.concatenate(gains)
+        together = _together(gains)
         whole = _test(together)
         verdict, text = _verdict(whole), f"better by {whole.statistic:.3g}"
         if together.size > 1:
@@ -126,8 +129,8 @@ class LargerGain:
 
     def _gains(self, results: Results, better: str, worse: str) -> Floats:
         """Return by how much the first is better, for each repeat."""
-        values = (results[name].values[self.measure] for name in (better, worse))
-        difference = np.subtract(*values)
+        gained, other = (results[name].values[self.measure] for name in (better, worse))
+        difference = np.subtract(gained, other)
         return np.asarray(-difference if self.lower else difference)
 
 
@@ -173,6 +176,14 @@ class Ratio:
         if low >= self.least or high < self.least:
             verdict = "yes" if low >= self.least else "no"
         return Judgement(verdict, f"{np.exp(interval.estimate):.3g} times [{low:.3g}, {high:.3g}]")
+
+
+def _together(gains: Sequence[Floats]) -> Floats:
+    """Return the gains of all pairs; those of as many items are taken to be of the same ones."""
+    by_size: dict[int, list[Floats]] = {}
+    for gain in gains:
+        by_size.setdefault(gain.size, []).append(gain)
+    return np.concatenate([np.mean(group, axis=0) for group in by_size.values()])
 
 
 def _test(gains: Floats) -> PermutationResult:

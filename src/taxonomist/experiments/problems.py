@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import Codes
     from taxonomist.datasets import Corpus
+    from taxonomist.experiments.trials import MakeProblem
 
 PATENTS = (
     "`us-patents-ipc`, real US patents under the IPC (title and abstract), which stand in for "
@@ -82,6 +84,134 @@ def patent_counts(section: str, labels: str = "main", n_items: int | None = None
     data = patents(section, labels, n_items=n_items)
     every = np.arange(data.X.shape[0])
     return Problem(data.X, data.y, data.taxonomy, [(every, every)])
+
+
+@lru_cache(maxsize=2)
+def _rcv1(subset: str) -> Corpus:
+    """Return vectors of stories, which take seconds to load."""
+    return datasets.load("rcv1-subset", subset=subset)
+
+
+@lru_cache(maxsize=2)
+def stories(n_train: int, n_test: int, *, only_ccat: bool, seed: int = 0) -> Problem:
+    """Return stories of RCV1 with their topics at or below CCAT, the first ones for training.
+
+    They are drawn from all stories, so that more than half have none of the topics, or they are
+    those of the fixed split of the stories in CCAT.
+    """
+    from sklearn.preprocessing import normalize
+
+    corpus = _rcv1("ccat" if only_ccat else "all")
+    rng = np.random.default_rng(seed)
+    if only_ccat:
+        split = np.asarray(corpus.split)
+        parts = [np.flatnonzero(split == name) for name in ("train", "test")]
+    else:
+        parts = np.split(rng.permutation(len(corpus))[: n_train + n_test], [n_train])
+        corpus = corpus.relabel(corpus.taxonomy.subtree("CCAT"))
+    chosen = np.concatenate([parts[0][:n_train], parts[1][:n_test]])
+    splits = [(np.arange(n_train), np.arange(n_train, len(chosen)))]
+    y = [list(corpus.labels[item]) for item in chosen]
+    vectors: Any = corpus.X
+    return Problem(normalize(vectors[chosen]), y, corpus.taxonomy, splits)
+
+
+@lru_cache(maxsize=2)
+def patent_paths(section: str, n_items: int | None = None) -> Problem:
+    """Return a section's patents as counts of words, each with a label set of one main group."""
+    data = patents(section, n_items=n_items)
+    return Problem(data.X, [[label] for label in data.y], data.taxonomy, data.splits)
+
+
+@lru_cache(maxsize=2)
+def section_d_vectors(n_items: int | None = None) -> Problem:
+    """Return WIPO-alpha's documents of section D as vectors of length 1, in their own split."""
+    from sklearn.preprocessing import normalize
+
+    corpus = datasets.load("wipo-alpha-d-lsa")
+    corpus = corpus.relabel(corpus.taxonomy.subtree("D"))
+    split = np.asarray(corpus.split)
+    train, test = (np.flatnonzero(split == name)[:n_items] for name in ("train", "test"))
+    y = [list(row) for row in corpus.labels]
+    return Problem(normalize(corpus.X), y, corpus.taxonomy, [(train, test)])
+
+
+@lru_cache(maxsize=1)
+def section_d_folds(n_items: int | None = None) -> Problem:
+    """Return the same vectors, each with one label, in three stratified folds."""
+    data = section_d_vectors()
+    X, y = data.X[:n_items], np.array([row[0] for row in data.y[:n_items]], dtype=object)
+    return Problem(X, y, data.taxonomy, list(StratifiedFolds(3, random_state=0).split(X, y)))
+
+
+def few_to_train(problem: MakeProblem, per_category: int, seed: int) -> Problem:
+    """Return a problem with so many training items per category; the test items stay the same."""
+    data = problem()
+    splits = [
+        (train[sample_per_category(_chosen(data.y, train), per_category, seed)], test)
+        for train, test in data.splits
+    ]
+    return Problem(data.X, data.y, data.taxonomy, splits)
+
+
+@lru_cache(maxsize=1)
+def enzymes(length: int, n_items: int | None = None) -> Problem:
+    """Return proteins as counts of substrings of a length, each with the label set of its EC."""
+    from scipy.sparse import vstack
+
+    from taxonomist.features import SpectrumFeatures
+
+    corpus = datasets.load("enzyme-ec")
+    train, test = corpus.train().select(slice(n_items)), corpus.test().select(slice(n_items))
+    spectrum = SpectrumFeatures(length)
+    X = [spectrum.fit_transform(train.texts), spectrum.transform(test.texts)]
+    splits = [(np.arange(len(train)), np.arange(len(train), len(train) + len(test)))]
+    y = [list(row) for row in (*train.labels, *test.labels)]
+    return Problem(vstack(X, format="csr"), y, corpus.taxonomy, splits)
+
+
+def without_copies(problem: MakeProblem) -> Problem:
+    """Return a problem in which only the first of items with the same features is trained on."""
+    data = problem()
+    firsts = first_copies(data.X)
+    splits = [(train[np.isin(train, firsts)], test) for train, test in data.splits]
+    return Problem(data.X, data.y, data.taxonomy, splits)
+
+
+def distinct_folds(problem: MakeProblem, n_folds: int, seed: int = 0) -> Problem:
+    """Return stratified folds of the items with other features than all before them."""
+    data = problem()
+    firsts = first_copies(data.X)
+    X, y = data.X[firsts], _chosen(data.y, firsts)
+    folds = StratifiedFolds(n_folds, random_state=seed).split(X, y)
+    return Problem(X, y, data.taxonomy, list(folds))
+
+
+def distinct_samples(problem: MakeProblem, per_category: int, n_repeats: int) -> Problem:
+    """Return repeats of training on so many items per category and testing on all others.
+
+    Only the first of items with the same features is there.
+    """
+    data = problem()
+    firsts = first_copies(data.X)
+    X, y = data.X[firsts], _chosen(data.y, firsts)
+    every = np.arange(len(firsts))
+    drawn = [sample_per_category(y, per_category, seed) for seed in range(n_repeats)]
+    splits = [(train, np.setdiff1d(every, train)) for train in drawn]
+    return Problem(X, y, data.taxonomy, splits)
+
+
+def first_copies(X: Any) -> Codes:
+    """Return the rows of a sparse matrix that are like none before them."""
+    from scipy.sparse import csr_array
+
+    rows = csr_array(X, copy=True)
+    rows.sum_duplicates()
+    seen: dict[tuple[bytes, bytes], int] = {}
+    for row, (start, end) in enumerate(pairwise(rows.indptr.tolist())):
+        key = rows.indices[start:end].tobytes(), rows.data[start:end].tobytes()
+        seen.setdefault(key, row)
+    return np.array(list(seen.values()), dtype=np.intp)
 
 
 def _frequent(corpus: Corpus, least: int) -> Corpus:

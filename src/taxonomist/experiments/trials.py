@@ -61,8 +61,8 @@ def trial(
     Returns
     -------
     Result
-        The measures by fold, and by item where they are means over items; ``n_items`` and
-        ``n_categories`` by problem, and ``fit_seconds`` by fold.
+        The measures by fold, and by item where they are means over items; ``n_items``,
+        ``n_categories`` and ``n_labels``, the mean per item, by problem; ``fit_seconds`` by fold.
     """
     found = [_cross_validated(problem(), model, measures, per_item) for problem in problems]
     return Result(_joined(part.values for part in found), _joined(part.items for part in found))
@@ -78,6 +78,7 @@ def _cross_validated(
     sizes = {
         "n_items": [float(len(rows))],
         "n_categories": [float(len({label for row in rows for label in row}))],
+        "n_labels": [sum(map(len, rows)) / len(rows)],
     }
     values = {name: array.tolist() for name, array in found.values.items()}
     items = {name: array.tolist() for name, array in found.item_values.items()}

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results
 
 
-def write_part(folder: Path, part: Table | Figure, results: Results) -> list[Judgement]:
+def write_part(
+    folder: Path, part: Table | Figure, results: Results, finding: str = ""
+) -> list[Judgement]:
     """Write a table as Markdown and CSV, or a figure as Markdown and PNG.
 
     Parameters
@@ -29,6 +31,8 @@ def write_part(folder: Path, part: Table | Figure, results: Results) -> list[Jud
         The table or figure.
     results
         What its cells found.
+    finding
+        What is to be said about differences from the paper.
 
     Returns
     -------
@@ -47,7 +51,11 @@ def write_part(folder: Path, part: Table | Figure, results: Results) -> list[Jud
         drawing.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": None})
     judgements = [claim.judge(results) for claim in part.claims]
     head = f"# {part.title[0].upper()}{part.title[1:]}\n\nData: {part.corpus}"
-    parts = [head, shown, _note(part, results), *_told(part, judgements)]
+    parts = [head, shown, _note(part, results)]
+    if part.claims:
+        parts.append("## Claims\n\n" + _verdicts(part, judgements))
+    if finding:
+        parts.append(f"## What we found\n\n{finding.strip()}")
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     return judgements
 
@@ -99,19 +107,14 @@ def _note(part: Table | Figure, results: Results) -> str:
     return f"Means over folds or repeats.{brackets} {work}"
 
 
-def _told(part: Table | Figure, judgements: Sequence[Judgement]) -> list[str]:
-    """Return the claims with their verdicts, and what was found."""
-    parts = []
-    if part.claims:
-        rows = [["claim", "does it hold here?", "because"]]
-        rows += [
-            [claim.text, f"**{judgement.verdict}**", judgement.because]
-            for claim, judgement in zip(part.claims, judgements, strict=True)
-        ]
-        parts.append("## Claims\n\n" + markdown_table(rows).replace("---:", "---"))
-    if part.finding:
-        parts.append(f"## What we found\n\n{part.finding}")
-    return parts
+def _verdicts(part: Table | Figure, judgements: Sequence[Judgement]) -> str:
+    """Return the claims with their verdicts as a table."""
+    rows = [["claim", "does it hold here?", "because"]]
+    rows += [
+        [claim.text, f"**{judgement.verdict}**", judgement.because]
+        for claim, judgement in zip(part.claims, judgements, strict=True)
+    ]
+    return markdown_table(rows).replace("---:", "---")
 
 
 def _lines(entries: Sequence[Entry], results: Results) -> str:

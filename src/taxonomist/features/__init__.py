@@ -1,7 +1,8 @@
-"""Features of texts and other sequences: bags of words, spectra of substrings, codes, selection."""
+"""Features of texts and other sequences: words, contexts, substrings, codes, selection."""
 
 from __future__ import annotations
 
+from taxonomist.features.contexts import ContextFeatures
 from taxonomist.features.information_gain import InformationGainSelector
 from taxonomist.features.letters import AMINO_ACIDS
 from taxonomist.features.sequences import SequenceCodes
@@ -11,6 +12,7 @@ from taxonomist.features.tfidf import TfidfFeatures, TfidfWeights
 
 __all__ = [
     "AMINO_ACIDS",
+    "ContextFeatures",
     "InformationGainSelector",
     "SequenceCodes",
     "SpectrumFeatures",

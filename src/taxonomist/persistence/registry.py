@@ -52,6 +52,7 @@ _HOMES = {
     "taxonomist.inference.size_predictor": ("FittedSizePredictor",),
     "taxonomist.inference.word_scores": ("WordScores",),
     "taxonomist.features": (
+        "ContextFeatures",
         "InformationGainSelector",
         "SequenceCodes",
         "SpectrumFeatures",

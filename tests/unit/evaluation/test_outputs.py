@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
-from taxonomist import metrics
+from taxonomist import MaxMarginMarkovClassifier, metrics
 from taxonomist.errors import LabelError
 from taxonomist.evaluation import outputs
 
@@ -41,6 +41,26 @@ def test_indicators_become_ids(taxonomy, form):
     model = Fitted(["b1", "a1", "a2"], answer)
     assert outputs.predictions(model, [], taxonomy) == [["b1", "a2"], [], ["a1"]]
     assert outputs.truth_of(model, answer, taxonomy) == [["b1", "a2"], [], ["a1"]]
+
+
+def test_label_sets_keep_inner_nodes_that_are_no_category(taxonomy):
+    model = Fitted(["a1", "a2"], np.array([[1, 0], [0, 0]]))
+    model.predict_labels = lambda X: [["a", "a1"], ["b"]]
+    assert outputs.predictions(model, [], taxonomy) == [["a", "a1"], ["b"]]
+
+
+def test_label_sets_of_a_pipeline(taxonomy):
+    X = np.array([[2.0, 0, 0], [0, 2, 0], [0, 0, 2]] * 4)
+    y = [["a1"], ["a2"], ["a1", "b1"]] * 4
+    models = [
+        make_pipeline(
+            FunctionTransformer(), MaxMarginMarkovClassifier(taxonomy, decision="argmax")
+        ),
+        make_pipeline(MaxMarginMarkovClassifier(taxonomy, decision="argmax")),
+    ]
+    for model in models:
+        model.fit(X, y)
+        assert outputs.predictions(model, X, taxonomy) == model[-1].predict_labels(X)
 
 
 def test_stored_zeros_are_no_labels(taxonomy):

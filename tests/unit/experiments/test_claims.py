@@ -79,3 +79,13 @@ def test_a_larger_gain():
     found = results(a=noisy(3, seed=1), b=noisy(0, seed=2), c=noisy(1, seed=3), d=noisy(0, seed=4))
     assert LargerGain("more", ("a", "b"), ("c", "d"), "m").judge(found).verdict == "yes"
     assert LargerGain("more", ("c", "d"), ("a", "b"), "m").judge(found).verdict == "no"
+
+
+def test_pairs_of_the_same_items_count_once():
+    rng = np.random.default_rng(0)
+    gain = rng.normal(0.25, 1, size=40)
+    found = results(a=gain, b=np.zeros(40))
+    one = Better("once", (("a", "b"),), "m").judge(found)
+    many = Better("often", (("a", "b"),) * 9, "m").judge(found)
+    assert one.verdict == many.verdict == "within noise"
+    assert many.because.startswith(one.because)

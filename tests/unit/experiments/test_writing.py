@@ -28,9 +28,8 @@ def test_a_table(tmp_path):
             Entry("two", "m %", "b", "m", None, 1, 100.0),
         ),
         claims=(CLAIM,),
-        finding="Nothing.",
     )
-    judgements = write_part(tmp_path / "P", table, RESULTS)
+    judgements = write_part(tmp_path / "P", table, RESULTS, "Nothing.")
     text = (tmp_path / "P" / "table-2.md").read_text()
     assert text.startswith("# Two models\n\nData: some items\n")
     assert (

@@ -5,7 +5,13 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks as checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from taxonomist.features import SequenceCodes, SpectrumFeatures, TfidfFeatures, TfidfWeights
+from taxonomist.features import (
+    ContextFeatures,
+    SequenceCodes,
+    SpectrumFeatures,
+    TfidfFeatures,
+    TfidfWeights,
+)
 
 TEXT_CHECKS = [
     checks.check_estimator_cloneable,
@@ -28,13 +34,17 @@ def test_matrices(estimator, check):
 
 @pytest.mark.parametrize("check", TEXT_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize(
-    "estimator", [SpectrumFeatures(), TfidfFeatures(), SequenceCodes()], ids=str
+    "estimator",
+    [SpectrumFeatures(), TfidfFeatures(), SequenceCodes(), ContextFeatures()],
+    ids=lambda estimator: type(estimator).__name__,
 )
 def test_texts(estimator, check):
     check(type(estimator).__name__, estimator)
 
 
-@pytest.mark.parametrize("estimator", [SpectrumFeatures(2), TfidfFeatures()], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [SpectrumFeatures(2), TfidfFeatures(), ContextFeatures([])], ids=str
+)
 def test_an_unfitted_transformer_says_so(estimator):
     from sklearn.exceptions import NotFittedError
 

@@ -1,0 +1,114 @@
+"""Losses, precision and recall over microlabels [RSSS06], with values for paired tests by item.
+
+Every node of the taxonomy is a microlabel, the root too, which all items have if it only joins the
+taxonomy.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.experiments.declarations import Result
+from taxonomist.experiments.set_measures import pseudo_values
+from taxonomist.taxonomy import differences, labels
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Floats
+    from taxonomist.experiments.trials import MakeModel, MakeProblem
+    from taxonomist.taxonomy import Taxonomy
+
+
+def labelling_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
+    """Cross-validate a model of label sets.
+
+    Parameters
+    ----------
+    problem
+        Loads the data.
+    model
+        Makes the model.
+
+    Returns
+    -------
+    Result
+        The measures of :func:`microlabel_values` by fold and by item; ``n_items``, ``n_nodes`` and
+        ``fit_seconds``.
+    """
+    data = problem()
+    folds, seconds = [], []
+    for train, test in data.splits:
+        started = time.perf_counter()
+        fitted = model(data.taxonomy).fit(data.X[train], [data.y[item] for item in train])
+        seconds.append(time.perf_counter() - started)
+        predicted = _predicted_sets(fitted, data.X[test])
+        folds.append(microlabel_values([data.y[i] for i in test], predicted, data.taxonomy))
+    values = {name: [float(fold[name].mean()) for fold in folds] for name in folds[0]}
+    items = {name: np.concatenate([fold[name] for fold in folds]).tolist() for name in folds[0]}
+    sizes = {
+        "n_items": [float(len(data.y))],
+        "n_nodes": [float(data.taxonomy.n_nodes)],
+        "fit_seconds": seconds,
+    }
+    return Result(sizes | values, items)
+
+
+def _predicted_sets(model: Any, X: Any) -> list[list[str]]:
+    """Return predicted label sets with all nodes of partial paths.
+
+    ``predict`` has a column for each category only, which leaves out nodes that are nobody's label.
+    """
+    if hasattr(model, "steps"):
+        X, model = model[:-1].transform(X), model[-1]
+    found: list[list[str]] = model.predict_labels(X)
+    return found
+
+
+def microlabel_values(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> dict[str, Floats]:
+    """Return measures of label sets for each item; their means are the measures.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Label sets; ancestors of labels belong to them.
+    taxonomy
+        The taxonomy of the labels.
+
+    Returns
+    -------
+    dict of ndarray
+        ``zero_one`` and ``delta``; ``uniform``, ``sibling`` and ``subtree``, the scalings of the
+        loss that charges a node only if its parent is right; ``precision``, ``recall`` and ``f1``
+        of all microlabels together, and, as ``recall_2``, of those of each level.
+    """
+    Y, U = (_labellings(y, taxonomy) for y in (y_true, y_pred))
+    wrong = np.diff(differences.charged(taxonomy, Y, U, "node").indptr).astype(np.float64)
+    first = differences.charged(taxonomy, Y, U, "parent").astype(np.float64)
+    values = {"zero_one": (wrong > 0).astype(np.float64), "delta": wrong}
+    for scaling in differences.SCALINGS:
+        values[scaling] = first @ differences.node_scaling(taxonomy, scaling)
+    values |= _ratios(Y, U, np.ones(taxonomy.n_nodes), "")
+    for level in range(taxonomy.height + 1):
+        at_level = (taxonomy.depths == level).astype(np.float64)
+        values |= _ratios(Y, U, at_level, f"_{level}")
+    return values
+
+
+def _labellings(y: Any, taxonomy: Taxonomy) -> CSR:
+    """Return the microlabels of all items, items x nodes."""
+    sets = [list(row) for row in y]
+    if taxonomy.has_artificial_root:
+        sets = [[*row, taxonomy.root] for row in sets]
+    return labels.close(taxonomy, labels.encode_sets(taxonomy, sets))
+
+
+def _ratios(Y: CSR, U: CSR, chosen: Floats, suffix: str) -> dict[str, Floats]:
+    """Return precision, recall and F1 over some nodes, as pseudo-values of items."""
+    both, true, predicted = (part.astype(np.float64) @ chosen for part in (Y * U, Y, U))
+    return {
+        f"precision{suffix}": pseudo_values(both, predicted),
+        f"recall{suffix}": pseudo_values(both, true),
+        f"f1{suffix}": pseudo_values(2 * both, true + predicted),
+    }

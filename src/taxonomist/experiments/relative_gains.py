@@ -1,0 +1,79 @@
+"""The claim that one relative gain is larger than another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from taxonomist.experiments.declarations import Judgement, Verdict
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Floats
+    from taxonomist.experiments.declarations import Results
+
+NORMAL_95 = 1.96
+"""Standard deviations from the mean to the ends of a normal 95 % interval."""
+
+
+class Gain(NamedTuple):
+    """How much one cell is better than another by a measure, relative to the worse of the two."""
+
+    better: str
+    worse: str
+    measure: str
+    lower: bool = False
+
+    def is_defined(self, results: Results) -> bool:
+        """Return whether neither mean is zero."""
+        return all(np.mean(results[name].items[self.measure]) > 0 for name in self[:2])
+
+    def logarithm(self, results: Results) -> tuple[float, Floats]:
+        """Return the logarithm of the ratio, and how far each item moves it to first order."""
+        a, b = (np.asarray(results[name].items[self.measure]) for name in self[:2])
+        sign = -1.0 if self.lower else 1.0
+        return sign * math.log(a.mean() / b.mean()), sign * (a / a.mean() - b / b.mean())
+
+
+@dataclass(frozen=True)
+class LargerRelativeGain:
+    """That one relative gain is larger than another.
+
+    The verdict is "yes" or "no" where the 95 % interval of the difference between the logarithms
+    of the two ratios lies on one side of zero, else "within noise". The interval is normal, with
+    the ratios linear in the items' values; gains of the same cells are paired item by item.
+
+    Attributes
+    ----------
+    text
+        What is claimed.
+    larger, smaller
+        The two gains; their cells have the measure for each item.
+    """
+
+    text: str
+    larger: Gain
+    smaller: Gain
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The names of the cells that it is about."""
+        return tuple(dict.fromkeys((*self.larger[:2], *self.smaller[:2])))
+
+    def judge(self, results: Results) -> Judgement:
+        """Decide by the interval of the difference."""
+        gains = (self.larger, self.smaller)
+        if not all(gain.is_defined(results) for gain in gains):
+            return Judgement("within noise", "a ratio to a mean of zero")
+        (large, moves), (small, others) = (gain.logarithm(results) for gain in gains)
+        is_paired = self.larger[:2] == self.smaller[:2]
+        parts = (moves - others,) if is_paired else (moves, others)
+        error = math.sqrt(sum(part.var() / part.size for part in parts))
+        low, high = (large - small + side * NORMAL_95 * error for side in (-1, 1))
+        verdict: Verdict = "within noise"
+        if low > 0 or high < 0:
+            verdict = "yes" if low > 0 else "no"
+        shown = f"a relative gain of {math.expm1(large):.1%} against {math.expm1(small):.1%}"
+        return Judgement(verdict, f"{shown}, difference of logarithms [{low:.2g}, {high:.2g}]")
