@@ -65,34 +65,6 @@ OPTIMISED = ("D", "E", "F", "H")
 DRAWN = "F"
 SOLVERS = ("greedy", "full")
 
-SMALL_TREE = (
-    "The one row without a gain is the smallest tree at the small margin: 9 categories with 111 "
-    "points each, where both models are right nine times in ten. Accuracies are up to 4 points above "
-    "the paper's in some rows and below in others, since the distribution of its points is not known; "
-    "the gains are of the paper's size."
-)
-FEWER = (
-    "These patents have an abstract where the paper has claims, and fewer main groups: levels of "
-    "accuracy differ from the paper's, gains can be compared. As in the paper, they are larger "
-    "with three documents a category than with all of them (Δ-loss: about a tenth against a twentieth)."
-)
-QP_COST = (
-    "The solution with an active set is sparser, as in the paper, but it takes longer, not shorter. A "
-    "step costs the same with and without an active set, since most of it is the update of the scores of "
-    "all items; so the number of steps decides, and the active set needs more than twice as many: "
-    "8 passes against 3 in section F. In the paper the quadratic program of a step was solved by an "
-    "interior-point method, whose cost grows with the cube of the number of variables, up to 159; "
-    "here variables of a step are optimised one or two at a time, which costs next to nothing. The "
-    "default solver of `HierarchicalSVC` takes 0.15 s for the same problem."
-)
-SMALL_C = (
-    "The claim fails for C = 0.01 and 0.1 in section E. The cause is the loss, not the sharing of "
-    "weights: at C = 0.01 the hierarchical SVM has accuracy 0.32 with the tree loss and 0.39 with "
-    "the zero-one loss, the flat SVM 0.34 and 0.42. Where C is too small for any margin to be met, "
-    "the most violated constraint of every item is the one of largest loss, a far category, and the "
-    "near ones are never told apart. From C = 0.3 on the Δ-loss is lower for every C in both sections."
-)
-
 
 def paper(is_quick: bool) -> Paper:
     """Return the experiments of the paper, or a small version of them."""
@@ -223,7 +195,6 @@ def _table_1(settings: Mapping[Any, Sequence[float]]) -> Table:
         "three draws of each setting. The paper does not say how its points were distributed.",
         entries=_entries("synthetic", settings),
         claims=_better("synthetic", list(settings)),
-        finding=SMALL_TREE,
     )
 
 
@@ -234,7 +205,6 @@ def _table_2(sections: Mapping[str, Sequence[float]]) -> Table:
         corpus=f"{PATENTS} The corpus's three folds, C = 1.",
         entries=_entries("section", sections),
         claims=_better("section", list(sections), everywhere=("taxonomy_loss",)),
-        finding=FEWER,
     )
 
 
@@ -246,7 +216,6 @@ def _table_3(sections: Mapping[str, Sequence[float]]) -> Table:
         corpus=f"{PATENTS} Three patents of each main group, five draws, three folds, C = 1.",
         entries=_entries("three", numbers),
         claims=_better("three", list(sections)),
-        finding=FEWER,
     )
 
 
@@ -273,7 +242,6 @@ def _optimisers() -> Table:
             Ratio(slower, *pair, "fit_seconds", 19.0),
             Ratio(sparser, *pair, "active_ratio", 1.0),
         ),
-        finding=QP_COST,
     )
 
 
@@ -311,7 +279,6 @@ def _figure_3(swept: Sequence[str], costs: Sequence[float]) -> Figure:
             ),
             Better("C = 1 is a good choice: no other C is more accurate.", best, "accuracy"),
         ),
-        finding=SMALL_C,
     )
 
 

@@ -273,7 +273,6 @@ def _times(fitted: Sequence[tuple[str, str]]) -> Table:
             if name != "perceptron"
             for kind, called in KINDS.items()
         ),
-        finding="",
     )
 
 

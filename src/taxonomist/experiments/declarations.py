@@ -139,8 +139,6 @@ class Table:
         Its numbers.
     claims
         What the paper says of them.
-    finding
-        What is to be said about differences from the paper.
     """
 
     number: str
@@ -148,7 +146,6 @@ class Table:
     corpus: str
     entries: tuple[Entry, ...]
     claims: tuple[Claim, ...] = ()
-    finding: str = ""
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -175,7 +172,6 @@ class Figure:
     draw: Callable[[Results], Drawing]
     drawn: tuple[str, ...]
     claims: tuple[Claim, ...] = ()
-    finding: str = ""
 
     @property
     def cells(self) -> tuple[str, ...]:

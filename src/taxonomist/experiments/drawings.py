@@ -135,7 +135,8 @@ def bars(
             axes.bar(at, means, width, yerr=whiskers, label=name, error_kw={"linewidth": 0.8})
         axes.set_ylabel(shown)
         axes.grid(axis="y", alpha=0.3)
-    rows[0].legend(ncols=2)
+    handles, names = rows[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(kinds))
     rows[-1].set_xticks(range(len(groups)), groups)
     return figure
 

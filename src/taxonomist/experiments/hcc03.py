@@ -60,25 +60,6 @@ DOCUMENT_DATA = (
     "on all documents of a fold, nor which C it used. C = 1 and the library's defaults. Tests are "
     "over test documents, each with its mean over the draws."
 )
-DOCUMENT_FINDING = (
-    "The paper's two claims hold on both corpora: taxonomy and Δ-loss together are better than the "
-    "flat SVM, and more so in Δ-loss than in accuracy (for 2 per class of section D the difference "
-    "between the two gains is within noise). The gains in Δ-loss are smaller on section D "
-    "(5 to 6 %) and nearly as large on the patents (9 to 11 %) as in the paper (12 to 14 %).\n\n"
-    "One column of the paper does not come out on the patents: there the taxonomy with the "
-    "zero-one loss is worse than the flat SVM, where the paper has it slightly better. The cause "
-    "is C. Main groups of the same subclass share all attributes but one, so that telling them "
-    "apart by a margin of 1 takes longer weights, and with C = 1 and a loss of 1 for all "
-    "mistakes slack is cheaper. With 4 per class and one draw, taxonomy against flat gives "
-    "accuracy 30.5 against 32.7 % and Δ-loss 1.61 against 1.48 with C = 1, 33.3 against 33.4 % "
-    "and 1.46 against 1.46 with C = 3, 33.3 against 32.9 % and 1.46 against 1.48 with C = 10.\n\n"
-    "The gain of the taxonomy with the Δ-loss also depends on C. On the patents it is there with "
-    "C = 1 (Δ-loss 1.33 against 1.48 for the flat SVM), nearly gone with C = 3 (1.45 against 1.46) "
-    "and gone with C = 10 (1.47 against 1.48): with so few documents and so many words the "
-    "training documents can be separated, and where slack is too dear to be used the loss that "
-    "scales it plays no part. On section D, with 100 features, it stays (1.47 against 1.52, "
-    "1.51 against 1.57, 1.55 against 1.61)."
-)
 SENSE_DATA = (
     f"`{SENSEVAL}`, the paper's data: 29 nouns in the split of Senseval-2. Of its 3,512 training "
     "and 1,754 test passages, 104 and 56 have no sense but only the mark of a proper name or of an "
@@ -98,32 +79,6 @@ SENSE_DATA = (
     "(67.4 to 72.1 %; this one 72.1 %) in view. For naive Bayes and the perceptron nine forms were "
     "tried on the test passages themselves (56.0 to 69.8 %): raw features give naive Bayes 65.7 %, "
     "and scikit-learn's one-against-rest perceptron has 65.6 % with these features."
-)
-SENSE_FINDING = (
-    "**Which Δ-loss the paper shows.** Its numbers (0.161) are below its share of mistakes "
-    "(0.285), so the senses themselves cannot cost 1/2 each, which would make every mistake cost "
-    "1 at least. Nor are they that loss divided by 2: then only 13 % of mistakes would leave the "
-    "supersense, but with any of our models 58 to 60 % do. They agree with costs at the "
-    "supersenses only, that is with the share of passages put under a wrong supersense: the "
-    "paper's 0.1612 is 57 % of its mistakes, our 0.1614 is 59 % of ours. The first row of Δ-losses "
-    "is that loss; the second has the senses' costs too.\n\n"
-    "**Flat SVM, naive Bayes and perceptron** come out within about a point of the paper, in the "
-    "forms shown; the choice of forms (above) was not blind to the test passages, so this "
-    "closeness is no independent confirmation.\n\n"
-    "**The taxonomy does not help here**: it costs 1.3 points of accuracy. In the paper it "
-    "gains 0.4 points, 7 of 1,754 passages, which is less than the half-width of our interval "
-    "(1.0 points). The cause is that what is learned about a supersense from one noun says little "
-    "about another noun. (1) With senses moved to supersenses at random the taxonomy does about as "
-    "well as with the true ones (last column). (2) With a supersense of its own for each noun, so "
-    "that nothing is shared between nouns, accuracy is 72.1 % and the loss 0.164, close to the "
-    "flat SVM. (3) A linear SVM trained to tell supersenses on 28 nouns is right for 41 % of "
-    "the passages of the 29th, where guessing among that noun's supersenses is right for 29 %, and "
-    "always giving its most frequent one for 71 %. (4) It is not C or the weights of nodes: "
-    "C = 1 and 3 with all three choices of weights give 71.1 to 71.5 %, C = 0.3 gives 67.9 to "
-    "70.0 %. (5) It is not that there are too many passages for sharing to matter: with at most "
-    "1, 2, 4 and 8 training passages per sense (means of three draws), taxonomy against flat gives "
-    "24.4 against 23.7 %, 33.6 against 34.5 %, 44.1 against 44.4 % and 54.1 against 54.2 %; only "
-    "with a single passage is there a gain, also in loss (0.457 against 0.486)."
 )
 
 
@@ -259,7 +214,6 @@ def _table_1() -> Table:
         corpus=DOCUMENT_DATA,
         entries=tuple(_document_entries()),
         claims=tuple(_document_claims()),
-        finding=DOCUMENT_FINDING,
     )
 
 
@@ -280,7 +234,6 @@ def _table_2() -> Table:
         corpus=SENSE_DATA,
         entries=tuple(entries),
         claims=tuple(_sense_claims()),
-        finding=SENSE_FINDING,
     )
 
 

@@ -7,6 +7,7 @@ import platform
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from taxonomist import __version__, datasets
@@ -127,12 +128,14 @@ def reproduce(
         if cell.name in part.cells and not _missing(paper, part, absent)
     }
     run(list(cells.values()), store, n_jobs, progress)
-    written = [_write(out, store, paper, part, absent) for paper, part in parts]
-    for part in written:
-        if not part.missing:
-            record = asdict(part) | {"is_quick": is_quick}
-            path = out / part.paper / f"{part.name}.json"
-            path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    written = []
+    for paper, part in parts:
+        missing = _missing(paper, part, absent)
+        if missing:
+            written.append(Written(paper.key, file_name(part), part.title, missing=missing))
+        else:
+            results = _results(store, paper, part)
+            written.append(_write(out / paper.key, part, results, is_quick=is_quick))
     _write_index(out)
     return written
 
@@ -172,18 +175,22 @@ def _verdicts(records: Sequence[Mapping[str, Any]]) -> str:
     return markdown_table(rows).replace("---:", "---")
 
 
-def _write(
-    out: Path, store: Store, paper: Paper, part: Table | Figure, absent: set[str]
-) -> Written:
-    """Write a table or figure, unless its corpora are absent."""
-    missing = _missing(paper, part, absent)
-    if missing:
-        return Written(paper.key, file_name(part), part.title, missing=missing)
-    results = _results(store, paper, part)
-    judgements = write_part(out / paper.key, part, results)
+def _write(folder: Path, part: Table | Figure, results: Results, *, is_quick: bool) -> Written:
+    """Write a table or figure, and beside it the verdicts as data."""
+    paper, name = folder.name, file_name(part)
+    judgements = write_part(folder, part, results, "" if is_quick else _finding(paper, name))
     claims = tuple((c.text, j) for c, j in zip(part.claims, judgements, strict=True))
     seconds = sum(result.seconds for result in results.values())
-    return Written(paper.key, file_name(part), part.title, claims, seconds)
+    written = Written(paper, name, part.title, claims, seconds)
+    record = json.dumps(asdict(written) | {"is_quick": is_quick}, indent=1)
+    (folder / f"{name}.json").write_text(record + "\n", encoding="utf-8")
+    return written
+
+
+def _finding(paper: str, name: str) -> str:
+    """Return what is to be said under a table or figure; it is about the full experiments."""
+    page = files("taxonomist.experiments") / "findings" / paper / f"{name}.md"
+    return page.read_text(encoding="utf-8") if page.is_file() else ""
 
 
 def _results(store: Store, paper: Paper, part: Table | Figure) -> Results:

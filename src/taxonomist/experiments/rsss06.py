@@ -231,7 +231,6 @@ def _table_1() -> Table:
         corpus=_DATA,
         entries=tuple(entries),
         claims=tuple(claims),
-        finding=FINDING_1,
     )
 
 
@@ -282,7 +281,6 @@ def _table_2() -> Table:
         corpus=f"{_DATA} {_PROTEINS}",
         entries=tuple(entries),
         claims=tuple(claims),
-        finding=FINDING_2,
     )
 
 
@@ -337,7 +335,6 @@ def _table_3() -> Table:
         corpus=f"{_DATA} {_PROTEINS}",
         entries=tuple(entries),
         claims=tuple(claims),
-        finding=FINDING_3,
     )
 
 
@@ -372,7 +369,6 @@ def _figure_2() -> Figure:
                 5.0,
             ),
         ),
-        finding=FINDING_F2,
     )
 
 
@@ -399,7 +395,6 @@ def _figure_3() -> Figure:
             InnerRatio(text, "climbs", f"seconds {a}", f"seconds {b}", least)
             for text, a, b, least in ratios
         ),
-        finding=FINDING_F3,
     )
 
 
@@ -418,70 +413,4 @@ _DATA = (
 _PROTEINS = (
     "Enzymes: `enzyme-ec`, 7,700 and 1,755 proteins and 277 nodes; the paper's 236 nodes and its "
     "proteins were never published. Features are counts of substrings of four letters."
-)
-FINDING_1 = (
-    "The paper's numbers for Reuters are those of stories from all of RCV1, of which 45 % are in "
-    "CCAT: its recall of 89.4 % on level 0 (Table 3) says so, and with such stories we come "
-    "within about 4 points of every l_0/1. With stories in CCAT only, which the corpus's "
-    "fixed split has, half of the label sets are wrong, whatever the loss.\n\n"
-    "On patents the hierarchical losses reduce l_0/1, as in the paper. The losses with sibling and "
-    "subtree scaling are small numbers (a leaf costs 1/193), so that C = 1 regularises far less "
-    "than with l_Δ, but on the first fold of section G this is not the reason: l_Δ has 85 % wrong "
-    "sets with C = 1, 84 % with C = 10 and 84 % with C = 100 (not converged, gap 89 %), l_H~ "
-    "subtree 80 % with C = 1 and 79 % with C = 0.01. So it is the form of the loss.\n\n"
-    "On the section D vectors the size of C does matter, and the claim fails with C = 1. Wrong "
-    "sets of l_H~ subtree with C = 0.001, 0.01, 0.03, 0.1 and 1: 83, 61, 55, 60 and 71 %; of l_Δ "
-    "with C = 1 and 10: 63 and 61 %. With C = 1 l_H~ has a precision of 65 %, l_Δ of 88 %, which "
-    "looks like overfitting on 100 dense features. The row with C = 0.03 is the best of these five "
-    "on the test documents themselves: it shows what C does, and is no fair comparison.\n\n"
-    "H-M³ is stopped after 12 passes, when l_H~ sibl and subtree still have a duality gap of more "
-    "than 5 % on patents. Learning to a gap of 1 % takes 23 passes and five times as long with "
-    "l_H~ subtree, and gives the same l_0/1 on the first fold of section G (80.3 %)."
-)
-FINDING_2 = (
-    "As in the paper, P, R and F1 count the root, which all patents and proteins have.\n\n"
-    "On RCV1 and on patents the order of the methods is that of the paper, except that H-RLS and "
-    "H-M³ l_Δ differ by noise only on patents. All have more wrong sets than there: on RCV1 by 2 "
-    "to 4 points, on patents, which have a title and an abstract instead of the full text, by 2 to "
-    "15.\n\n"
-    "In l_Δ SVM is not clearly inferior. Where nodes are hard to find it predicts few of them, and "
-    "a node that is left out costs no more than a wrong one: on patents l_H~ finds 7 points more "
-    "of the true nodes, but has 2.28 wrong microlabels per patent against 2.02.\n\n"
-    "On the section D vectors H-M³ does not have the lowest l_0/1. For l_H~ it depends on C (see "
-    "Table 1): the best of five values on the test documents, 0.03, gives 54.5 % wrong sets, H-SVM "
-    "with C = 1 57.3 % (with 0.1 70.7 %; no others were tried). For l_Δ paths end early: 38 % "
-    "recall on level 3, H-SVM 47 %. Neither C = 10 (61 %) nor a larger constant feature (64 %) nor "
-    "training on consistent labellings (64 %) changes this; at least one label per document does: "
-    "48 %. All of these are single runs on 358 test documents.\n\n"
-    "On enzymes label sets stay empty for most proteins with every method but the last: recall is "
-    "about 30 % on level 1 already. There l_Δ has no advantage over H-SVM and H-RLS, l_H~ has. The "
-    "paper's SVM finds 5 % on level 1, ours 30 %; its proteins and the form of its kernel are not "
-    "known. H-M³ is stopped after 8 passes on enzymes, and the library's rule is there only "
-    "that each protein has a label, without the odds of nodes, which would take five more fits."
-    "\n\n"
-    "The library's own decision rule, fitted to held-out items, has the lowest l_0/1 on every "
-    "corpus."
-)
-FINDING_3 = (
-    "The claims hold on RCV1 and on patents, with numbers close to the paper's: on RCV1 SVM and "
-    "H-SVM have the same precision and recall on level 0 to half a point. On the section D vectors "
-    "H-M³ (l_H~) has the best recall on level 3 too, but not the best F1: 42.5 % with C = 1, H-SVM "
-    "53.7 %. It depends on C: 56.6 % with 0.03, the best of five values on the test documents (see "
-    "Table 1)."
-)
-FINDING_F2 = (
-    "The losses are at their optima before the objective is, as in the paper, but by less: the "
-    "test loss after 3 or 4 passes, the objective (98 %) after 6 to 9.\n\n"
-    "About half of the marginals are zero. Still nearly every patent takes part: 0.1 % have no "
-    "marginal above zero after 8 passes. What is zero are labellings of an edge that never came up "
-    "in an update: where the parent is off in truth, 'parent on, child off' is zero in 96 % of the "
-    "cases, 'both off' in 0.2 %.\n\n"
-    "An SVM per node is the faster one here: the paper's SVM-light took 50 s per node, "
-    "liblinear takes milliseconds on the same kind of features. The time of H-M³ in that claim is "
-    "that of the library's own solver to a gap of 2 %."
-)
-FINDING_F3 = (
-    "To a gap of 5 % on 150 stories; the linear programs are solved by a good general solver, "
-    "and called from Python, one for each step. Runs with them may end at 20 s with a larger gap, "
-    "so that the ratio is rather too small."
 )

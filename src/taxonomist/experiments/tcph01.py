@@ -19,7 +19,6 @@ from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Tabl
 from taxonomist.experiments.grouping import grouped
 from taxonomist.experiments.label_set_trials import label_set_trial
 from taxonomist.experiments.news import newsgroups, reuters
-from taxonomist.experiments.tcph01_findings import FINDINGS
 from taxonomist.experiments.trials import trial
 from taxonomist.features import InformationGainSelector, TfidfWeights
 from taxonomist.inference.label_sets import Threshold
@@ -259,7 +258,6 @@ def _table_3(sizes: Sequence[int]) -> Table:
         corpus=f"{POSTINGS} All words. {DEFAULTS}",
         entries=_news_entries("groups", list(SINGLE), sizes),
         claims=(*claims, *_ahead("groups", sizes), Alike(alike, everyone, "accuracy", ALIKE)),
-        finding=FINDINGS["3"],
     )
 
 
@@ -278,7 +276,6 @@ def _table_3_clean(sizes: Sequence[int]) -> Table:
             ),
             *_ahead("clean", sizes),
         ),
-        finding=FINDINGS["3-without-files"],
     )
 
 
@@ -313,7 +310,6 @@ def _table_4() -> Table:
         corpus=STORIES,
         entries=tuple(entries),
         claims=tuple(claims),
-        finding=FINDINGS["4"],
     )
 
 
@@ -352,7 +348,6 @@ def _clusters() -> Table:
             for row, name in names.items()
             if not name[1]
         ),
-        finding=FINDINGS["clusters"],
     )
 
 
@@ -404,7 +399,6 @@ def _figure_1(sizes: Sequence[int]) -> Figure:
             Alike(f"{text} (our defaults).", similar, "accuracy", ALIKE),
             Alike(f"{text} (the paper's settings of HS).", as_paper, "accuracy", ALIKE),
         ),
-        finding=FINDINGS["figure 1"],
     )
 
 
@@ -433,5 +427,4 @@ def _figure_2() -> Figure:
             for first, second in PAIRS
             for most in (10, 100)
         ),
-        finding=FINDINGS["figure 2"],
     )
