@@ -8,17 +8,17 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
 from taxonomist.experiments.claims import Better
-from taxonomist.experiments.contestants import SETS, SINGLE
-from taxonomist.experiments.contests import contest, fitted
-from taxonomist.experiments.corpora import divided
+from taxonomist.experiments.claims.gains import Trend, draw_gains
 from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Table
-from taxonomist.experiments.gains import Trend, draw_gains
+from taxonomist.experiments.work.contestants import SETS, SINGLE
+from taxonomist.experiments.work.contests import contest, fitted
+from taxonomist.experiments.work.corpora import divided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taxonomist.experiments.gains import Pair
-    from taxonomist.experiments.trials import Problem
+    from taxonomist.experiments.claims.gains import Pair
+    from taxonomist.experiments.work.trials import Problem
 
 Most: TypeAlias = "Mapping[bool, tuple[int, int]]"
 """The most training and test items, by whether items have one label each."""

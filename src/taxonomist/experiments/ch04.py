@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better, Ratio
 from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Result, Table
-from taxonomist.experiments.models import joint_svm, with_tfidf
-from taxonomist.experiments.problems import PATENTS, patents, synthetic
-from taxonomist.experiments.trials import trial
+from taxonomist.experiments.work.models import joint_svm, with_tfidf
+from taxonomist.experiments.work.problems import PATENTS, patents, synthetic
+from taxonomist.experiments.work.trials import trial
 from taxonomist.features import TfidfWeights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taxonomist.experiments.trials import MakeProblem
+    from taxonomist.experiments.work.trials import MakeProblem
 
 MEASURES = ("accuracy", "mean_reciprocal_rank", "taxonomy_loss", "parent_accuracy")
 # Of each measure: the head of its column, the factor to the paper's numbers, and their decimals.

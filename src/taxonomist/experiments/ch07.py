@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better, LargerGain, Ratio
 from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Result, Table
-from taxonomist.experiments.models import ranking_model, with_tfidf
-from taxonomist.experiments.problems import (
+from taxonomist.experiments.work.models import ranking_model, with_tfidf
+from taxonomist.experiments.work.problems import (
     PATENTS,
     distinct_folds,
     distinct_samples,
     patents,
     without_copies,
 )
-from taxonomist.experiments.trials import trial
+from taxonomist.experiments.work.trials import trial
 from taxonomist.features import TfidfWeights
 from taxonomist.models import HierarchicalPerceptron, HierarchicalRankingSVC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taxonomist.experiments.trials import MakeModel, MakeProblem
+    from taxonomist.experiments.work.trials import MakeModel, MakeProblem
 
 # Of each measure: the head of its column, the factor to per cent, and decimals.
 SHOWN = {

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.experiments.claims import Better
+from taxonomist.experiments.claims.relative_gains import Gain, LargerRelativeGain
 from taxonomist.experiments.declarations import Cell, Entry, Paper, Result, Table
-from taxonomist.experiments.models import joint_svm, ranking_model, with_tfidf
-from taxonomist.experiments.problems import PATENTS, few_to_train, patents, section_d_folds
-from taxonomist.experiments.relative_gains import Gain, LargerRelativeGain
-from taxonomist.experiments.senses import (
+from taxonomist.experiments.work.models import joint_svm, ranking_model, with_tfidf
+from taxonomist.experiments.work.problems import PATENTS, few_to_train, patents, section_d_folds
+from taxonomist.experiments.work.senses import (
     SENSE_MEASURES,
     SENSEVAL,
     sense_model,
     shuffled,
     word_senses,
 )
-from taxonomist.experiments.trials import trial
+from taxonomist.experiments.work.trials import trial
 from taxonomist.models import HierarchicalPerceptron, LidstoneNB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist.experiments.trials import MakeModel, MakeProblem
+    from taxonomist.experiments.work.trials import MakeModel, MakeProblem
 
 SVMS: dict[str, dict[str, Any]] = {
     "flat 0/1": {"attributes": "flat", "loss": "zero_one"},

@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from taxonomist.experiments import problems
 from taxonomist.experiments.claims import Better
-from taxonomist.experiments.climbing import (
+from taxonomist.experiments.claims.comparisons import Even, Falls, InnerRatio, NotSeen
+from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Table
+from taxonomist.experiments.work import problems
+from taxonomist.experiments.work.climbing import (
     RAW,
     climbs,
     draw_climbs,
     draw_losses,
     losses_over_time,
 )
-from taxonomist.experiments.comparisons import Even, Falls, InnerRatio, NotSeen
-from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Table
-from taxonomist.experiments.microlabels import labelling_trial
-from taxonomist.experiments.models import of_label_sets, with_counts_weighted
+from taxonomist.experiments.work.microlabels import labelling_trial
+from taxonomist.experiments.work.models import of_label_sets, with_counts_weighted
 from taxonomist.models import HierarchicalRLS, MaxMarginMarkovClassifier, NodeSVC, TopDownSVC
 
 if TYPE_CHECKING:

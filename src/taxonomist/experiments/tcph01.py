@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import make_pipeline
 
 from taxonomist.experiments import drawings
-from taxonomist.experiments.agreement import Alike, NoChance
 from taxonomist.experiments.claims import Better, LargerGain, Ratio
+from taxonomist.experiments.claims.agreement import Alike, NoChance
 from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Table
-from taxonomist.experiments.grouping import grouped
-from taxonomist.experiments.label_set_trials import label_set_trial
-from taxonomist.experiments.news import newsgroups, reuters
-from taxonomist.experiments.trials import trial
+from taxonomist.experiments.work.grouping import grouped
+from taxonomist.experiments.work.label_set_trials import label_set_trial
+from taxonomist.experiments.work.news import newsgroups, reuters
+from taxonomist.experiments.work.trials import trial
 from taxonomist.features import InformationGainSelector, TfidfWeights
 from taxonomist.inference.label_sets import Threshold
 from taxonomist.models import (
@@ -34,7 +34,7 @@ from taxonomist.models import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from taxonomist.experiments.trials import MakeModel
+    from taxonomist.experiments.work.trials import MakeModel
     from taxonomist.taxonomy import Taxonomy
 
 AS_PAPER = {"trust": 1.0, "discount": 0.0, "damping": None, "length": 0.0}

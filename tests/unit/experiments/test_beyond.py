@@ -4,13 +4,13 @@ from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
 from taxonomist import Taxonomy, metrics
-from taxonomist.experiments import contestants, contests, corpora
 from taxonomist.experiments.beyond import CORPORA, PACKAGES, paper
-from taxonomist.experiments.contestants import best_threshold
+from taxonomist.experiments.claims.gains import Trend, draw_gains, relative_gain
 from taxonomist.experiments.declarations import Result
-from taxonomist.experiments.gains import Trend, draw_gains, relative_gain
-from taxonomist.experiments.set_measures import measured, pseudo_values
-from taxonomist.experiments.trials import Problem
+from taxonomist.experiments.work import contestants, contests, corpora
+from taxonomist.experiments.work.contestants import best_threshold
+from taxonomist.experiments.work.set_measures import measured, pseudo_values
+from taxonomist.experiments.work.trials import Problem
 
 TREE = Taxonomy.from_edges(
     [("a", "a1"), ("a", "a2"), ("b", "b1"), ("b", "b2"), ("b2", "b21"), ("b2", "b22")]

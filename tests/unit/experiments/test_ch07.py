@@ -13,14 +13,14 @@ from taxonomist.experiments import drawings
 from taxonomist.experiments.ch07 import fit_times, paper
 from taxonomist.experiments.claims import LargerGain
 from taxonomist.experiments.declarations import Result
-from taxonomist.experiments.models import ranking_model
-from taxonomist.experiments.problems import (
+from taxonomist.experiments.work.models import ranking_model
+from taxonomist.experiments.work.problems import (
     distinct_folds,
     distinct_samples,
     first_copies,
     without_copies,
 )
-from taxonomist.experiments.trials import Problem
+from taxonomist.experiments.work.trials import Problem
 
 ANIMALS = Taxonomy.from_paths(["pet > cat", "pet > dog", "wild > wolf"])
 ROWS = np.array([[1, 0, 2], [0, 1, 0], [1, 0, 2], [1, 0, 1], [0, 1, 0], [0, 0, 3], [2, 2, 0]])

@@ -10,12 +10,12 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from taxonomist import HierarchicalSVC, Taxonomy
+from taxonomist.experiments.claims.relative_gains import Gain, LargerRelativeGain
 from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.hcc03 import averaged_trial, sense_trial
-from taxonomist.experiments.problems import few_to_train
-from taxonomist.experiments.relative_gains import Gain, LargerRelativeGain
-from taxonomist.experiments.senses import AmongSenses, is_right, least_loss, shuffled
-from taxonomist.experiments.trials import Problem
+from taxonomist.experiments.work.problems import few_to_train
+from taxonomist.experiments.work.senses import AmongSenses, is_right, least_loss, shuffled
+from taxonomist.experiments.work.trials import Problem
 from taxonomist.features import ContextFeatures
 
 TAXONOMY = Taxonomy.from_paths(["act > a1", "act > a2", "thing > t1", "thing > t2"])

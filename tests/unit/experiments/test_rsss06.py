@@ -9,12 +9,12 @@ import pytest
 
 from taxonomist import MaxMarginMarkovClassifier, Taxonomy, metrics
 from taxonomist.experiments.claims import Better
-from taxonomist.experiments.climbing import RAW, climbs, losses_over_time
-from taxonomist.experiments.comparisons import Even, Falls, InnerRatio, NotSeen
+from taxonomist.experiments.claims.comparisons import Even, Falls, InnerRatio, NotSeen
 from taxonomist.experiments.declarations import Result
-from taxonomist.experiments.microlabels import labelling_trial, microlabel_values
-from taxonomist.experiments.models import of_label_sets, with_counts_weighted
-from taxonomist.experiments.trials import Problem
+from taxonomist.experiments.work.climbing import RAW, climbs, losses_over_time
+from taxonomist.experiments.work.microlabels import labelling_trial, microlabel_values
+from taxonomist.experiments.work.models import of_label_sets, with_counts_weighted
+from taxonomist.experiments.work.trials import Problem
 
 PATHS = [
     "animal > cat > lynx",

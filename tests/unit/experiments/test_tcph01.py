@@ -7,12 +7,12 @@ import pytest
 from sklearn.metrics import adjusted_rand_score, precision_recall_fscore_support
 
 from taxonomist import Taxonomy
-from taxonomist.experiments import grouping, news
-from taxonomist.experiments.agreement import Alike, NoChance
+from taxonomist.experiments.claims.agreement import Alike, NoChance
 from taxonomist.experiments.declarations import Result
-from taxonomist.experiments.grouping import compared, grouped, likelihood_groups
-from taxonomist.experiments.label_set_trials import judged
-from taxonomist.experiments.trials import Problem
+from taxonomist.experiments.work import grouping, news
+from taxonomist.experiments.work.grouping import compared, grouped, likelihood_groups
+from taxonomist.experiments.work.label_set_trials import judged
+from taxonomist.experiments.work.trials import Problem
 
 
 def test_draws_have_as_many_of_each_group_and_test_on_others():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from taxonomist.experiments.models import joint_svm
+from taxonomist.experiments.work.models import joint_svm
 from taxonomist.models import HierarchicalRankingSVC, MaxMarginMarkovClassifier
 
 if TYPE_CHECKING:

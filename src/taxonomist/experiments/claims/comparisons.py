@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.evaluation import bootstrap_interval, permutation_test
-from taxonomist.experiments.claims import LEVEL
+from taxonomist.experiments.claims.better import LEVEL
 from taxonomist.experiments.declarations import Judgement, Verdict
 
 if TYPE_CHECKING:

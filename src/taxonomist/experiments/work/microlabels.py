@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.experiments.declarations import Result
-from taxonomist.experiments.set_measures import pseudo_values
+from taxonomist.experiments.work.set_measures import pseudo_values
 from taxonomist.taxonomy import differences, labels
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Floats
-    from taxonomist.experiments.trials import MakeModel, MakeProblem
+    from taxonomist.experiments.work.trials import MakeModel, MakeProblem
     from taxonomist.taxonomy import Taxonomy
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from taxonomist import datasets
 from taxonomist.evaluation import GivenFolds, StratifiedFolds, sample_per_category
-from taxonomist.experiments.trials import Problem
+from taxonomist.experiments.work.trials import Problem
 
 if TYPE_CHECKING:
     from taxonomist._typing import Codes

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from taxonomist.evaluation import bootstrap_interval
-from taxonomist.experiments.claims import LEVEL
+from taxonomist.experiments.claims.better import LEVEL
 from taxonomist.experiments.declarations import Judgement
 from taxonomist.plots.axes import new_figure
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist import datasets
-from taxonomist.experiments.trials import Problem
+from taxonomist.experiments.work.trials import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.evaluation.splits import take
-from taxonomist.experiments.contestants import SETS, SINGLE
 from taxonomist.experiments.declarations import Result
-from taxonomist.experiments.set_measures import measured
+from taxonomist.experiments.work.contestants import SETS, SINGLE
+from taxonomist.experiments.work.set_measures import measured
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from taxonomist.experiments.contestants import Contestant
-    from taxonomist.experiments.trials import MakeProblem, Problem
+    from taxonomist.experiments.work.contestants import Contestant
+    from taxonomist.experiments.work.trials import MakeProblem, Problem
 
 ENOUGH_S = 4.0
 """No further repeat is begun when those before took so long."""

@@ -8,12 +8,12 @@ import numpy as np
 
 from taxonomist.evaluation import Plan, cross_validate
 from taxonomist.experiments.declarations import Result
-from taxonomist.experiments.set_measures import pseudo_values
+from taxonomist.experiments.work.set_measures import pseudo_values
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
     from taxonomist._typing import Floats
-    from taxonomist.experiments.trials import MakeModel, MakeProblem
+    from taxonomist.experiments.work.trials import MakeModel, MakeProblem
 
 FEW = (10, 100)
 """Categories with at most so many training items are looked at on their own."""

@@ -15,14 +15,14 @@ import numpy as np
 
 from taxonomist import datasets
 from taxonomist.evaluation import GivenFolds, StratifiedFolds, sample_per_category
-from taxonomist.experiments.trials import Problem
+from taxonomist.experiments.work.trials import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taxonomist._typing import Codes
     from taxonomist.datasets import Corpus
-    from taxonomist.experiments.trials import MakeProblem
+    from taxonomist.experiments.work.trials import MakeProblem
 
 PATENTS = (
     "`us-patents-ipc`, real US patents under the IPC (title and abstract), which stand in for "

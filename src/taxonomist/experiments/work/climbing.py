@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.experiments.declarations import Result
-from taxonomist.experiments.microlabels import microlabel_values
+from taxonomist.experiments.work.microlabels import microlabel_values
 from taxonomist.features import TfidfWeights
 from taxonomist.losses import labelling_loss
 from taxonomist.models import MaxMarginMarkovClassifier, NodeSVC
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from taxonomist.experiments.declarations import Results
-    from taxonomist.experiments.trials import MakeProblem, Problem
+    from taxonomist.experiments.work.trials import MakeProblem, Problem
     from taxonomist.solvers.solution import Pass
 
 ORACLES = {"dp": "dynamic", "lp": "linear_program"}

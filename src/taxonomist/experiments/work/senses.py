@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from taxonomist import datasets
 from taxonomist.datasets.files import open_text
 from taxonomist.evaluation import Measure
-from taxonomist.experiments.trials import Problem
+from taxonomist.experiments.work.trials import Problem
 from taxonomist.features import ContextFeatures
 from taxonomist.metrics import taxonomy_loss
 from taxonomist.taxonomy import Taxonomy

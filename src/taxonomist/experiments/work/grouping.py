@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taxonomist._typing import Codes, Floats
-    from taxonomist.experiments.trials import MakeProblem
+    from taxonomist.experiments.work.trials import MakeProblem
 
 N_PERMUTATIONS = 1999
 _SEED = 0

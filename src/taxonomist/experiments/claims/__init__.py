@@ -1,0 +1,11 @@
+"""Claims that the results decide, by paired tests or intervals.
+
+``better`` compares models, item by item or fold by fold; ``agreement`` says that values are alike
+or no chance; ``comparisons``, ``gains`` and ``relative_gains`` compare differences.
+"""
+
+from __future__ import annotations
+
+from taxonomist.experiments.claims.better import Better, LargerGain, Ratio
+
+__all__ = ["Better", "LargerGain", "Ratio"]
