@@ -23,8 +23,10 @@ PAGES = [
     ROOT / "README.md",
     *sorted(page for page in (ROOT / "docs").rglob("*.md") if not set(BUILT) & set(page.parts)),
 ]
-PROSE_ONLY = {"docs/index.md", "docs/reference/index.md"}
-"""Pages without a snippet to run."""
+PROSE_ONLY = {"docs/index.md", "docs/reference/index.md"} | {
+    page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "reproduction").rglob("*.md")
+}
+"""Pages without a snippet to run; those of the reproduction are results."""
 
 SHOWN_ONLY = {"text", "{toctree}", "{eval-rst}"}
 """Kinds of blocks that are never run: what is shown, and what makes up pages."""

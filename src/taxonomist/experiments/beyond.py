@@ -49,7 +49,7 @@ CORPORA = {
     "naics2012": Data("naics2012"),
     "onet-soc": Data("onet-soc"),
     "makupalat-ykl": Data("makupalat-ykl"),
-    "icd10cm": Data("icd10cm", limit=8000),
+    "icd10cm": Data("icd10cm"),
     "reuters21578": Data("reuters21578", is_single=False),
     "rcv1-subset": Data("rcv1-subset", is_single=False),
     "enron-ucb": Data("enron-ucb", is_single=False),
@@ -85,7 +85,7 @@ SHOWN = {
 MADE = (
     "The split is the corpus's own, else its first fold or a stratified fifth. Of more than "
     "{0[0]:,} training or {0[1]:,} test items so many are drawn, with label sets {1[0]:,} and "
-    "{1[1]:,}; of `icd10cm` 8,000 training items, of main groups of patents 2,500. All "
+    "{1[1]:,}; of main groups of patents 2,500 training items. All "
     "contestants have the same features, made from the training items: tf-idf of words "
     "(of sequences of 3 letters for `enzyme-ec`); numeric features are standardised. Taxonomies "
     "are cut to the nodes at or above labels in use. In corpora with one label per item the few "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -153,8 +154,13 @@ def _write_index(out: Path) -> None:
             sections.append(f"## {key}\n\n" + _verdicts(records))
     lines = [
         "# The papers' tables and figures",
-        f"Made by `taxonomist reproduce` ({', '.join(_versions())}). Each line leads to a table or "
-        "figure with the paper's numbers beside ours and the figures behind the verdicts.",
+        f"Made by `taxonomist reproduce` on {os.cpu_count()} cores ({', '.join(_versions())}). "
+        "Each line leads to a table or figure, with the seconds of its work (what several of them "
+        "share is counted in each), the paper's numbers beside ours, and the figures behind the "
+        "verdicts.",
+        "A claim holds, **yes**, where a paired permutation test or an interval says so at the "
+        "level of 0.05; **no** where it says the contrary; and else it is **within noise**. A "
+        "claim about every row needs every row.",
         *sections,
     ]
     (out / "index.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
