@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 """A p-value below it is no chance."""
+N_PERMUTATIONS = 2000
 _SEED = 0
 
 
@@ -188,7 +189,8 @@ def _together(gains: Sequence[Floats]) -> Floats:
 
 def _test(gains: Floats) -> PermutationResult:
     """Test whether the mean of paired gains is zero."""
-    return permutation_test(gains, np.zeros_like(gains), random_state=_SEED)
+    zeros = np.zeros_like(gains)
+    return permutation_test(gains, zeros, n_permutations=N_PERMUTATIONS, random_state=_SEED)
 
 
 def _verdict(test: PermutationResult) -> Verdict:
