@@ -45,7 +45,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 test: lint
-	$(BIN)/pytest -m "not slow" -n 2
+	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow
