@@ -116,9 +116,15 @@ class LinearScores:
 
 
 def as_rows(X: Any, dtype: Any) -> Rows:
-    """Return a matrix, CSR or dense, as the rows that compiled loops read."""
+    """Return a matrix, CSR or dense, as the rows that compiled loops read.
+
+    Indices have the same types for all matrices, since loops are compiled anew for others.
+    """
     if hasattr(X, "indptr"):
-        return Rows(X.indptr, X.indices, X.data.astype(dtype, copy=False))
+        indptr, indices = X.indptr.astype(np.intp, copy=False), X.indices
+        if X.shape[1] <= np.iinfo(np.int32).max:
+            indices = indices.astype(np.int32, copy=False)
+        return Rows(indptr, indices, X.data.astype(dtype, copy=False))
     ends = np.arange(X.shape[0] + 1) * X.shape[1]
     data = np.ascontiguousarray(X, dtype=dtype).ravel()
     return Rows(ends, np.empty(0, dtype=np.int32), data)
