@@ -109,3 +109,11 @@ def test_what_is_not_there(tmp_path, asked, said):
     assert done.code == 2
     assert said in done.err
     assert not (tmp_path / "none").exists()
+
+
+def test_without_any_of_its_corpora_a_paper_says_where_to_get_them(tmp_path):
+    out, home = tmp_path / "none", str(tmp_path / "empty")
+    done = run("reproduce", "RSSS06", "--quick", "--out", out, TAXONOMIST_DATA=home)
+    assert done.code == 2
+    assert "Download it from" in done.err
+    assert not out.exists()

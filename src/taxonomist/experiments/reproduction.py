@@ -114,6 +114,8 @@ def reproduce(
     ------
     LabelError
         There is no such paper, table or figure.
+    CorpusNotFoundError
+        The corpora of all of them are missing.
     """
     papers = [load_paper(key, is_quick=is_quick) for key in keys]
     parts = [(paper, part) for paper in papers for part in _parts(paper, wanted)]
@@ -128,6 +130,9 @@ def reproduce(
         for cell in paper.cells
         if cell.name in part.cells and not _missing(paper, part, absent)
     }
+    if not cells:
+        # Nothing can be run: the error says where to get what is missing.
+        datasets.find(min(absent))
     run(list(cells.values()), store, n_jobs, progress)
     written = []
     for paper, part in parts:

@@ -13,6 +13,8 @@ from taxonomist.experiments.declarations import Judgement, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike
+
     from taxonomist._typing import Floats
     from taxonomist.evaluation import PermutationResult
     from taxonomist.experiments.declarations import Results
@@ -167,16 +169,21 @@ class Ratio:
 
     def judge(self, results: Results) -> Judgement:
         """Decide by the interval of the mean logarithm of the ratio over repeats."""
-        parts = (results[name].values[self.measure] for name in self.cells)
-        logs = np.log(np.divide(*map(np.asarray, parts)))
-        if logs.size < 2:
-            return Judgement("within noise", f"{np.exp(logs[0]):.3g} times, a single run")
-        interval = bootstrap_interval(logs, random_state=_SEED)
-        low, high = np.exp([interval.low, interval.high])
-        verdict: Verdict = "within noise"
-        if low >= self.least or high < self.least:
-            verdict = "yes" if low >= self.least else "no"
-        return Judgement(verdict, f"{np.exp(interval.estimate):.3g} times [{low:.3g}, {high:.3g}]")
+        larger, smaller = (results[name].values[self.measure] for name in self.cells)
+        return judge_ratio(larger, smaller, self.least)
+
+
+def judge_ratio(larger: ArrayLike, smaller: ArrayLike, least: float) -> Judgement:
+    """Decide by the interval of the mean logarithm of a ratio over repeats."""
+    logs = np.log(np.divide(larger, smaller))
+    if logs.size < 2:
+        return Judgement("within noise", f"{np.exp(logs[0]):.3g} times, a single run")
+    interval = bootstrap_interval(logs, random_state=_SEED)
+    low, high = np.exp([interval.low, interval.high])
+    verdict: Verdict = "within noise"
+    if low >= least or high < least:
+        verdict = "yes" if low >= least else "no"
+    return Judgement(verdict, f"{np.exp(interval.estimate):.3g} times [{low:.3g}, {high:.3g}]")
 
 
 def _together(gains: Sequence[Floats]) -> Floats:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.evaluation import bootstrap_interval, permutation_test
-from taxonomist.experiments.claims.better import LEVEL
+from taxonomist.experiments.claims.better import LEVEL, judge_ratio
 from taxonomist.experiments.declarations import Judgement, Verdict
 
 if TYPE_CHECKING:
@@ -165,12 +165,4 @@ class InnerRatio:
     def judge(self, results: Results) -> Judgement:
         """Decide by the interval of the mean logarithm of the ratio."""
         values = results[self.cell].values
-        logs = np.log(np.divide(values[self.larger], values[self.smaller]))
-        if logs.size < 2:
-            return Judgement("within noise", f"{np.exp(logs[0]):.3g} times, a single run")
-        interval = bootstrap_interval(logs, random_state=_SEED)
-        low, high = np.exp([interval.low, interval.high])
-        verdict: Verdict = "within noise"
-        if low >= self.least or high < self.least:
-            verdict = "yes" if low >= self.least else "no"
-        return Judgement(verdict, f"{np.exp(interval.estimate):.3g} times [{low:.3g}, {high:.3g}]")
+        return judge_ratio(values[self.larger], values[self.smaller], self.least)

@@ -56,15 +56,9 @@ class SetModel:
 
 
 class OneVsRest:
-    """A linear SVM of scikit-learn for each category, for label sets.
+    """A linear SVM of scikit-learn for each category, for label sets."""
 
-    Parameters
-    ----------
-    taxonomy
-        Not used.
-    """
-
-    def __init__(self, taxonomy: Taxonomy) -> None:  # noqa: ARG002
+    def __init__(self, _: Taxonomy) -> None:
         from sklearn.multiclass import OneVsRestClassifier
         from sklearn.preprocessing import MultiLabelBinarizer
         from sklearn.svm import LinearSVC
@@ -123,14 +117,9 @@ class Omikuji:
     """Omikuji with its defaults; labels with a score above a threshold are predicted.
 
     The threshold has the best micro F1 on held-out training items; then all are learned from.
-
-    Parameters
-    ----------
-    taxonomy
-        Not used.
     """
 
-    def __init__(self, taxonomy: Taxonomy) -> None:  # noqa: ARG002
+    def __init__(self, _: Taxonomy) -> None:
         self.columns: list[str] = []
         self.threshold = 0.0
 
@@ -208,7 +197,7 @@ def best_threshold(scores: Sequence[float], are_right: Sequence[bool], n_true: i
     return float(scores[order[np.argmax(f1)]])
 
 
-def _linear_svc(taxonomy: Taxonomy) -> Any:  # noqa: ARG001
+def _linear_svc(_: Taxonomy) -> Any:
     """Return scikit-learn's one-vs-rest linear SVM."""
     from sklearn.svm import LinearSVC
 

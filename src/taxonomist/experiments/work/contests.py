@@ -23,6 +23,7 @@ from taxonomist.evaluation.splits import take
 from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work.contestants import SETS, SINGLE
 from taxonomist.experiments.work.set_measures import measured
+from taxonomist.experiments.work.trials import joined
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
@@ -102,11 +103,7 @@ def fitted(*problems: MakeProblem, contestant: str) -> Result:
         model.fit(data.X[train], take(data.y, train))
         result = measured(take(data.y, test), model.predict(data.X[test]), data.taxonomy)
         found.append(Result(sizes(data) | dict(result.values), result.items))
-    first = found[0]
-    return Result(
-        {name: [x for part in found for x in part.values[name]] for name in first.values},
-        {name: [x for part in found for x in part.items[name]] for name in first.items},
-    )
+    return Result(joined(part.values for part in found), joined(part.items for part in found))
 
 
 def sizes(data: Problem) -> dict[str, list[float]]:

@@ -6,11 +6,11 @@ taxonomy.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taxonomist.evaluation import Plan, cross_validate
 from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work.set_measures import pseudo_values
 from taxonomist.taxonomy import differences, labels
@@ -38,32 +38,22 @@ def labelling_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
         ``fit_seconds``.
     """
     data = problem()
-    folds, seconds = [], []
-    for train, test in data.splits:
-        started = time.perf_counter()
-        fitted = model(data.taxonomy).fit(data.X[train], [data.y[item] for item in train])
-        seconds.append(time.perf_counter() - started)
-        predicted = _predicted_sets(fitted, data.X[test])
-        folds.append(microlabel_values([data.y[i] for i in test], predicted, data.taxonomy))
+    plan = Plan(
+        measures="zero_one_loss", taxonomy=data.taxonomy, cv=data.splits, keep_predictions=True
+    )
+    found = cross_validate(model(data.taxonomy), data.X, data.y, plan)
+    folds = [
+        microlabel_values([data.y[i] for i in test], predicted, data.taxonomy)
+        for test, predicted in zip(found.test_items, found.predictions or (), strict=True)
+    ]
     values = {name: [float(fold[name].mean()) for fold in folds] for name in folds[0]}
     items = {name: np.concatenate([fold[name] for fold in folds]).tolist() for name in folds[0]}
     sizes = {
         "n_items": [float(len(data.y))],
         "n_nodes": [float(data.taxonomy.n_nodes)],
-        "fit_seconds": seconds,
+        "fit_seconds": found.fit_seconds.tolist(),
     }
     return Result(sizes | values, items)
-
-
-def _predicted_sets(model: Any, X: Any) -> list[list[str]]:
-    """Return predicted label sets with all nodes of partial paths.
-
-    ``predict`` has a column for each category only, which leaves out nodes that are nobody's label.
-    """
-    if hasattr(model, "steps"):
-        X, model = model[:-1].transform(X), model[-1]
-    found: list[list[str]] = model.predict_labels(X)
-    return found
 
 
 def microlabel_values(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> dict[str, Floats]:

@@ -40,11 +40,6 @@ def ranking_model(
     return kind(taxonomy, **{"decision": "top_k", "n_jobs": 1, **parameters})
 
 
-def without_taxonomy(taxonomy: Taxonomy, model: Callable[[], Any]) -> Any:  # noqa: ARG001
-    """Return a model that knows no taxonomy."""
-    return model()
-
-
 def with_counts_weighted(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any]) -> Any:
     """Return a model of counts n_u that become n_u log2 N / N_u [RSSS06, Sec. 2.2]."""
     return make_pipeline(TfidfWeights(), model(taxonomy))

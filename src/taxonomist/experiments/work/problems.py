@@ -79,14 +79,6 @@ def patents(
 
 
 @lru_cache(maxsize=2)
-def patent_counts(section: str, labels: str = "main", n_items: int | None = None) -> Problem:
-    """Return a section's patents by main group with no split: all are trained on."""
-    data = patents(section, labels, n_items=n_items)
-    every = np.arange(data.X.shape[0])
-    return Problem(data.X, data.y, data.taxonomy, [(every, every)])
-
-
-@lru_cache(maxsize=2)
 def _rcv1(subset: str) -> Corpus:
     """Return vectors of stories, which take seconds to load."""
     return datasets.load("rcv1-subset", subset=subset)

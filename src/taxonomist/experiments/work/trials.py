@@ -65,7 +65,7 @@ def trial(
         ``n_categories`` and ``n_labels``, the mean per item, by problem; ``fit_seconds`` by fold.
     """
     found = [_cross_validated(problem(), model, measures, per_item) for problem in problems]
-    return Result(_joined(part.values for part in found), _joined(part.items for part in found))
+    return Result(joined(part.values for part in found), joined(part.items for part in found))
 
 
 def _cross_validated(
@@ -85,7 +85,7 @@ def _cross_validated(
     return Result(sizes | values | {"fit_seconds": found.fit_seconds.tolist()}, items)
 
 
-def _joined(parts: Iterable[Mapping[str, list[float]]]) -> dict[str, list[float]]:
+def joined(parts: Iterable[Mapping[str, list[float]]]) -> dict[str, list[float]]:
     """Return the values of each measure, part after part."""
     joined: dict[str, list[float]] = {}
     for part in parts:
