@@ -3,6 +3,7 @@
     TaxonomistError
     ├── TaxonomyError        (ValueError)         nodes and edges that form no taxonomy
     ├── UnknownNodeError     (KeyError)           an id that is not in the taxonomy
+    ├── ParameterError       (ValueError)         a parameter that makes no sense
     ├── LabelError           (ValueError)         labels or scores that do not fit the taxonomy
     ├── FormatError          (ValueError)         a file that cannot be read or written
     ├── ModelFileError       (OSError, ValueError)  a model that cannot be saved or loaded
@@ -32,6 +33,7 @@ __all__ = [
     "MissingExtraError",
     "ModelFileError",
     "NotSeparableError",
+    "ParameterError",
     "TaxonomistError",
     "TaxonomyError",
     "UnknownNodeError",
@@ -55,6 +57,10 @@ class UnknownNodeError(TaxonomistError, KeyError):
     def __str__(self) -> str:
         """Return the sentence itself; ``KeyError`` would show it quoted."""
         return str(self.args[0])
+
+
+class ParameterError(TaxonomistError, ValueError):
+    """A parameter is not what it must be."""
 
 
 class LabelError(TaxonomistError, ValueError):

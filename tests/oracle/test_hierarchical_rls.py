@@ -70,7 +70,7 @@ def test_margins_are_those_of_an_inverse_per_item(name, width, form, options, we
         [[margin_by_inverse(taxonomy, X, y, z, x, (costs, C)) for x in new] for z in nodes]
     )
     got = np.empty((taxonomy.n_nodes, len(new)))
-    model._margins(form(new), taxonomy.codes(nodes), got)
+    model.scorer_.margins(form(new), taxonomy.codes(nodes), got)
     np.testing.assert_allclose(got[taxonomy.codes(nodes)], expected, atol=1e-8)
     decided = {}
     for z, row in zip(nodes, expected, strict=True):
@@ -86,11 +86,11 @@ def test_the_smaller_system_is_solved(width):
     taxonomy = TAXONOMIES["tree"]
     X, y = make_problem(taxonomy, WIDTHS[width])
     model = HierarchicalRLS(taxonomy).fit(X, y)
-    sizes = [len(system.factor) for _, system in model._systems]
-    assert sizes == [min(system.S.shape) for _, system in model._systems]
-    assert sum(len(codes) for codes, _ in model._systems) == taxonomy.n_nodes - 1
+    sizes = [len(system.factor) for _, system in model.scorer_.systems]
+    assert sizes == [min(system.S.shape) for _, system in model.scorer_.systems]
+    assert sum(len(codes) for codes, _ in model.scorer_.systems) == taxonomy.n_nodes - 1
     # One for the top, one for each inner node.
-    assert len(model._systems) == 4
+    assert len(model.scorer_.systems) == 4
     scores = model.decision_function(X)
     alone = np.vstack([model.decision_function(X[[i]]) for i in range(len(X))])
     np.testing.assert_allclose(alone, scores, atol=1e-12)
@@ -118,18 +118,18 @@ def test_factors_are_made_when_needed_within_the_room_and_not_pickled():
     taxonomy = TAXONOMIES["tree"]
     X, y = make_problem(taxonomy, 400, n_items=90)
     model = HierarchicalRLS(taxonomy).fit(X, y)
-    sizes = [min(system.S.shape) for _, system in model._systems]
+    sizes = [min(system.S.shape) for _, system in model.scorer_.systems]
     scores = model.decision_function(X)
-    assert all("factor" in vars(system) for _, system in model._systems)
+    assert all("factor" in vars(system) for _, system in model.scorer_.systems)
     again = pickle.loads(pickle.dumps(model))
-    assert not any("factor" in vars(system) for _, system in again._systems)
+    assert not any("factor" in vars(system) for _, system in again.scorer_.systems)
     np.testing.assert_array_equal(again.decision_function(X), scores)
     room = 8 * (sizes[0] ** 2 + sizes[1] ** 2) / 1e6
     for given, n_kept in ((room, 2), (room - 1e-5, 1)):
         small = HierarchicalRLS(taxonomy, cache_size=given).fit(X, y)
-        kept = [system.has_factor for _, system in small._systems]
+        kept = [system.has_factor for _, system in small.scorer_.systems]
         assert kept[:2] == [True, n_kept > 1]
-        assert sum(system.n_bytes for _, system in small._systems) <= given * 1e6
+        assert sum(system.n_bytes for _, system in small.scorer_.systems) <= given * 1e6
         np.testing.assert_allclose(small.decision_function(X), scores, atol=1e-8)
 
 

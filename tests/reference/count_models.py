@@ -23,4 +23,4 @@ def make_items(taxonomy=TREE, n_items=60, n_words=25, seed=0, most=1):
 
 def word_probabilities(model):
     """Return P(w|c), (n_classes, n_words)."""
-    return model._word_scores.word_probabilities(slice(0, model.n_features_in_))
+    return model.scorer_.word_scores.word_probabilities(slice(0, model.n_features_in_))

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from taxonomist import Taxonomy
-from taxonomist.models.counts import as_counts, equal_shares
-from taxonomist.models.set_targets import SetTargets
+from taxonomist.inference.counts import as_counts, equal_shares
+from taxonomist.models.targets import Targets
 from taxonomist.solvers.word_counts import CountedItems
 
 UNIFORM = "uniform"
@@ -48,9 +48,9 @@ class Toy(NamedTuple):
     weights: np.ndarray
 
     @property
-    def targets(self) -> SetTargets:
+    def targets(self) -> Targets:
         """The label sets."""
-        return SetTargets.from_labels(self.taxonomy, self.y, self.X)
+        return Targets.from_labels(self.taxonomy, self.y, self.X)
 
     @property
     def items(self) -> CountedItems:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from taxonomist.compiled.decisions import choose_categories, list_best
 from taxonomist.errors import LabelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from taxonomist._typing import CSR, Bools, Codes, Floats
     from taxonomist.inference.limits import Limits
@@ -26,54 +25,52 @@ LEAST_LISTED = 100
 """Best items of a category that are kept, however few it has."""
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Scores of all items, in blocks that are read once, and the labels that are true.
+class HeldOutReader:
+    """Takes the scores of held-out items block by block, and checks that every item comes once.
 
-    Attributes
+    Parameters
     ----------
-    blocks
-        Pairs of item numbers and their dense scores; together they hold every item once.
     labels
-        (n_items, n_categories) boolean CSR.
+        The true labels, (n_items, n_categories) boolean CSR.
     limits
         How many labels predictions will have.
     """
 
-    blocks: Iterable[tuple[Any, Any]]
-    labels: CSR
-    limits: Limits
-
-    def read(self) -> Iterator[tuple[Codes, Floats, Bools]]:
-        """Yield items, scores and truth of each block; raise unless all items come once."""
-        n_items, n_categories = self.labels.shape
-        if n_items == 0:
+    def __init__(self, labels: CSR, limits: Limits) -> None:
+        if labels.shape[0] == 0:
             raise LabelError("A decision rule needs at least one item to learn from.")
-        seen = np.zeros(n_items, dtype=bool)
-        for items, block in self.blocks:
-            items = np.asarray(items)
-            scores = check_scores(block, n_categories, items)
-            values, counts = np.unique(items, return_counts=True)
-            twice = values[seen[values] | (counts > 1)]
-            if twice.size:
-                raise LabelError(f"Held-out scores hold item {twice[0]} twice: score it once.")
-            seen[items] = True
-            yield items, scores, self.labels[items].toarray().astype(bool)
-        if not seen.all():
-            message = f"Held-out scores lack {(~seen).sum()} of {n_items} items"
-            raise LabelError(f"{message}, such as {np.flatnonzero(~seen)[0]}: score every item.")
+        self.labels = labels
+        self.limits = limits
+        self._seen = np.zeros(labels.shape[0], dtype=bool)
 
-    def evidence(self) -> Evidence:
-        """Return the scores that matter, of all items, within bounded memory.
+    def add(self, items: Any, scores: Any) -> None:
+        """Take the scores of some items, (n_block, n_categories)."""
+        items = np.asarray(items)
+        checked = check_scores(scores, self.labels.shape[1], items)
+        values, counts = np.unique(items, return_counts=True)
+        twice = values[self._seen[values] | (counts > 1)]
+        if twice.size:
+            raise LabelError(f"Held-out scores hold item {twice[0]} twice: score it once.")
+        self._seen[items] = True
+        self._take(items, checked, self.labels[items].toarray().astype(bool))
 
-        Kept are all pairs of an item and its own category, of each item the best categories, as
-        many as any item has, of each category the best items, and all categories of some items
-        drawn at random. That does not depend on the blocks. Up to ``CELLS`` pairs, all are kept.
-        """
-        collector = _Collector(self.labels, self.limits)
-        for items, scores, truth in self.read():
-            collector.add(items, scores, truth)
-        return collector.evidence()
+    @classmethod
+    def of(cls, blocks: Iterable[tuple[Any, Any]], labels: CSR, limits: Limits) -> Self:
+        """Return a reader that has taken all blocks, pairs of items and scores."""
+        reader = cls(labels, limits)
+        for items, scores in blocks:
+            reader.add(items, scores)
+        return reader
+
+    def check_complete(self) -> None:
+        """Raise unless every item has come."""
+        missing = np.flatnonzero(~self._seen)
+        if missing.size:
+            message = f"Held-out scores lack {missing.size} of {len(self._seen)} items"
+            raise LabelError(f"{message}, such as {missing[0]}: score every item.")
+
+    def _take(self, items: Codes, scores: Floats, truth: Bools) -> None:
+        raise NotImplementedError
 
 
 class Evidence(NamedTuple):
@@ -105,12 +102,17 @@ def check_scores(given: Any, n_categories: int, items: Any = None) -> Floats:
     return scores
 
 
-class _Collector:
-    """Collects evidence block by block: pairs of their own right, lists of categories, a sample."""
+class EvidenceReader(HeldOutReader):
+    """Keeps the scores that matter, of all items, within bounded memory.
+
+    Kept are all pairs of an item and its own category, of each item the best categories, as many
+    as any item has, of each category the best items, and all categories of some items drawn at
+    random. That does not depend on the blocks. Up to ``CELLS`` pairs, all are kept.
+    """
 
     def __init__(self, labels: CSR, limits: Limits) -> None:
+        super().__init__(labels, limits)
         n_items, n_categories = labels.shape
-        self.labels = labels
         n_largest = int(labels.sum(axis=1).max(initial=0))
         self.depth = min(limits.most, max(limits.least, n_largest))
         room = np.maximum(LISTED * np.asarray(labels.sum(axis=0)).ravel(), LEAST_LISTED)
@@ -125,8 +127,7 @@ class _Collector:
         self.own: list[tuple[Codes, Floats]] = []
         self.drawn: list[tuple[Codes, Floats]] = []
 
-    def add(self, items: Codes, scores: Floats, truth: Bools) -> None:
-        """Keep what matters of a block."""
+    def _take(self, items: Codes, scores: Floats, truth: Bools) -> None:
         best = np.zeros(scores.shape, dtype=bool)
         choose_categories(scores, self.depth, self.depth, best)
         own = np.nonzero(best | truth)
@@ -140,6 +141,7 @@ class _Collector:
 
     def evidence(self) -> Evidence:
         """Return what was kept, each pair once."""
+        self.check_complete()
         n_items, n_categories = self.labels.shape
         columns = np.repeat(np.arange(n_categories), np.diff(self.list_starts))
         lists = self._keys(self.listed_items, columns), self.listed_scores

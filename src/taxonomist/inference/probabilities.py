@@ -23,7 +23,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from taxonomist.errors import closest
 from taxonomist.inference.calibration import Calibration
-from taxonomist.inference.held_out import HeldOut
+from taxonomist.inference.held_out import EvidenceReader
 from taxonomist.inference.limits import Limits
 from taxonomist.inference.nested_softmax import NestedSoftmax
 
@@ -98,7 +98,7 @@ class SetProbabilities:
     ceiling: float = 1.0
 
     @classmethod
-    def fit(cls, method: str, held_out: HeldOut, weights: Floats) -> SetProbabilities:
+    def fit(cls, method: str, held_out: EvidenceReader, weights: Floats) -> SetProbabilities:
         """Return the probabilities that held-out scores suggest.
 
         Parameters
@@ -106,7 +106,7 @@ class SetProbabilities:
         method
             One of ``METHODS``.
         held_out
-            Scores and labels of items that the model has not seen.
+            Has taken the scores of items that the model has not seen.
         weights
             What each of them counts.
         """
@@ -185,8 +185,8 @@ class SingleProbabilities:
         softmax = NestedSoftmax.fit(categories, scores, columns, weights)
         if method == "temperature" or labels.shape[1] == 1:
             return cls(softmax)
-        blocks = [(np.arange(len(columns)), _log_odds(softmax.of(scores)))]
-        held_out = HeldOut(blocks, labels, Limits(1, 1))
+        held_out = EvidenceReader(labels, Limits(1, 1))
+        held_out.add(np.arange(len(columns)), _log_odds(softmax.of(scores)))
         return cls(softmax, SetProbabilities.fit(method, held_out, weights))
 
     def of(self, scores: Any) -> Floats:

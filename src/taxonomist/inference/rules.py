@@ -19,14 +19,15 @@ from scipy.special import logit
 from taxonomist.compiled.decisions import choose_categories
 from taxonomist.errors import closest
 from taxonomist.inference.calibration import Calibration
-from taxonomist.inference.held_out import HeldOut, check_scores
+from taxonomist.inference.held_out import EvidenceReader, check_scores
 from taxonomist.inference.limits import Limits, label_limits
 from taxonomist.inference.tuning import MEASURES, best_expected_f1, best_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from taxonomist._typing import CSR, Floats
+    from taxonomist.inference.held_out import Evidence
 
 
 class FittedRule(Protocol):
@@ -34,6 +35,59 @@ class FittedRule(Protocol):
 
     def excess(self, scores: Any) -> Floats:
         """Return by how much each score exceeds what its category needs to be chosen."""
+
+
+class RuleReader(Protocol):
+    """Takes the scores of held-out items, and tunes a rule on them."""
+
+    needs_scores: bool
+    """Whether ``add`` must be called for every item."""
+
+    def add(self, items: Any, scores: Any) -> None:
+        """Take the scores of some items, (n_block, n_categories)."""
+
+    def finish(self) -> FittedRule:
+        """Return the tuned rule."""
+
+
+class Settled:
+    """The reader of a rule that has nothing to tune."""
+
+    needs_scores = False
+
+    def __init__(self, rule: FittedRule) -> None:
+        self._rule = rule
+
+    def add(self, items: Any, scores: Any) -> None:
+        """Ignore the scores."""
+
+    def finish(self) -> FittedRule:
+        """Return the rule."""
+        return self._rule
+
+
+class EvidenceTuner(EvidenceReader):
+    """The reader of a rule that is tuned on the scores that matter.
+
+    Parameters
+    ----------
+    labels, limits
+        As in ``HeldOutReader``.
+    tune
+        Makes the rule of the evidence.
+    """
+
+    needs_scores = True
+
+    def __init__(
+        self, labels: CSR, limits: Limits, tune: Callable[[EvidenceTuner, Evidence], FittedRule]
+    ) -> None:
+        super().__init__(labels, limits)
+        self._tune = tune
+
+    def finish(self) -> FittedRule:
+        """Return the tuned rule."""
+        return self._tune(self, self.evidence())
 
 
 class Rule(ABC):
@@ -68,12 +122,15 @@ class Rule(ABC):
         LabelError
             If scores are not finite, or items are missing or come twice.
         """
-        limits = label_limits(labels) if limits is None else limits
-        return self._fit(HeldOut(blocks, labels, Limits(*limits)))
+        reader = self.reader(labels, label_limits(labels) if limits is None else limits)
+        if reader.needs_scores:
+            for items, scores in blocks:
+                reader.add(items, scores)
+        return reader.finish()
 
     @abstractmethod
-    def _fit(self, held_out: HeldOut) -> FittedRule:
-        """Return the tuned rule."""
+    def reader(self, labels: CSR, limits: tuple[int, int]) -> RuleReader:
+        """Return what takes held-out scores block by block, and then gives the tuned rule."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +171,14 @@ class TopK(Rule):
         if self.k is not None and self.k < 1:
             raise ValueError(f"k is {self.k}; give at least 1, or None for the mean number.")
 
-    def _fit(self, held_out: HeldOut) -> TopK:
-        """Return the rule with its k; the blocks are not read."""
-        n_items, n_categories = held_out.labels.shape
+    def reader(self, labels: CSR, limits: tuple[int, int]) -> Settled:  # noqa: ARG002
+        """Return the rule with its k; scores are not needed."""
+        n_items, n_categories = labels.shape
         if self.k is None:
-            return TopK(max(1, round(held_out.labels.sum() / max(n_items, 1))))
+            return Settled(TopK(max(1, round(labels.sum() / max(n_items, 1)))))
         if self.k > n_categories:
             raise ValueError(f"k is {self.k}, but there are only {n_categories} categories.")
-        return self
+        return Settled(self)
 
     def excess(self, scores: Any) -> Floats:
         """Return by how much scores exceed the k-th best; of equal ones the first are chosen."""
@@ -169,12 +226,14 @@ class Threshold(Rule):
             message = f"value is {self.value}; with calibrated={self.calibrated} give {kind}"
             raise ValueError(f"{message}, or None to have it tuned.")
 
-    def _fit(self, held_out: HeldOut) -> FittedThresholds:
-        """Return the rule with its threshold; a given score needs no blocks."""
-        n_categories = held_out.labels.shape[1]
+    def reader(self, labels: CSR, limits: tuple[int, int]) -> RuleReader:
+        """Return what tunes the threshold; a given score needs no tuning."""
         if self.value is not None and not self.calibrated:
-            return FittedThresholds(np.full(n_categories, float(self.value)), None)
-        evidence = held_out.evidence()
+            return Settled(FittedThresholds(np.full(labels.shape[1], float(self.value)), None))
+        return EvidenceTuner(labels, Limits(*limits), self._tuned)
+
+    def _tuned(self, held_out: EvidenceTuner, evidence: Evidence) -> FittedThresholds:
+        n_categories = held_out.labels.shape[1]
         calibration, values = None, evidence.scores
         if self.calibrated:
             calibration = Calibration.fit(evidence)
@@ -209,9 +268,11 @@ class CategoryThresholds(Rule):
         if not 0 < self.least_f1 <= 1:
             raise ValueError(f"least_f1 is {self.least_f1}; give an F1 above 0 and at most 1.")
 
-    def _fit(self, held_out: HeldOut) -> FittedThresholds:
-        """Return the rule with a threshold for each category."""
-        evidence = held_out.evidence()
+    def reader(self, labels: CSR, limits: tuple[int, int]) -> EvidenceTuner:
+        """Return what tunes a threshold for each category."""
+        return EvidenceTuner(labels, Limits(*limits), self._tuned)
+
+    def _tuned(self, held_out: EvidenceTuner, evidence: Evidence) -> FittedThresholds:  # noqa: ARG002
         calibration = Calibration.fit(evidence)
         f1 = best_expected_f1(calibration.of_pairs(evidence), evidence)
         return FittedThresholds(logit(np.maximum(f1, self.least_f1) / 2), calibration)

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled.decisions import split_items
-from taxonomist.inference.held_out import check_scores
+from taxonomist.inference.held_out import HeldOutReader, check_scores
+from taxonomist.inference.limits import Limits
 from taxonomist.inference.rules import Rule
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Floats
-    from taxonomist.inference.held_out import HeldOut
+    from taxonomist._typing import CSR, Bools, Codes, Floats
 
 MOST_FEATURES = 2_000
 """Up to so many categories their scores are the features: 32 MB of sums."""
@@ -81,24 +81,49 @@ class SizePredictor(Rule):
         if not (self.ridge > 0 and np.isfinite(self.ridge)):
             raise ValueError(f"ridge is {self.ridge}; give a positive number.")
 
-    def _fit(self, held_out: HeldOut) -> FittedSizePredictor:
-        """Return the predictor, from sums over blocks."""
-        n_items, n_categories = held_out.labels.shape
+    def reader(self, labels: CSR, limits: tuple[int, int]) -> SizeTuner:
+        """Return what sums up scores and thresholds."""
+        return SizeTuner(labels, Limits(*limits), self.ridge)
+
+
+class SizeTuner(HeldOutReader):
+    """Sums up products of scores and thresholds, and solves for the coefficients.
+
+    Parameters
+    ----------
+    labels, limits
+        As in ``HeldOutReader``.
+    ridge
+        As in ``SizePredictor``.
+    """
+
+    needs_scores = True
+
+    def __init__(self, labels: CSR, limits: Limits, ridge: float) -> None:
+        super().__init__(labels, limits)
+        n_categories = labels.shape[1]
         n_features = n_categories if n_categories <= MOST_FEATURES else BEST_SCORES
+        self.ridge = ridge
         # Sums of products of (features, 1) with themselves, and with the two parts of the targets.
-        products = np.zeros((n_features + 1, n_features + 1))
-        targets = np.zeros((n_features + 1, 2))
-        reach, n_gaps = 0.0, 0
-        for _, scores, truth in held_out.read():
-            middle, side, half = np.zeros((3, len(scores)))
-            split_items(scores, truth, middle, side, half)
-            features = np.column_stack([_features(scores), np.ones(len(scores))])
-            products += features.T @ features
-            targets += features.T @ np.column_stack([middle, side])
-            reach += half.sum()
-            n_gaps += int((side == 0).sum())
-        sums = targets @ [1.0, reach / max(n_gaps, 1)]
-        coefficients, constant = self._solve(products / n_items, sums / n_items)
+        self._products = np.zeros((n_features + 1, n_features + 1))
+        self._targets = np.zeros((n_features + 1, 2))
+        self._reach, self._n_gaps = 0.0, 0
+
+    def _take(self, items: Codes, scores: Floats, truth: Bools) -> None:
+        middle, side, half = np.zeros((3, len(items)))
+        split_items(scores, truth, middle, side, half)
+        features = np.column_stack([_features(scores), np.ones(len(scores))])
+        self._products += features.T @ features
+        self._targets += features.T @ np.column_stack([middle, side])
+        self._reach += half.sum()
+        self._n_gaps += int((side == 0).sum())
+
+    def finish(self) -> FittedSizePredictor:
+        """Return the predictor."""
+        self.check_complete()
+        n_items, n_categories = self.labels.shape
+        sums = self._targets @ [1.0, self._reach / max(self._n_gaps, 1)]
+        coefficients, constant = self._solve(self._products / n_items, sums / n_items)
         return FittedSizePredictor(coefficients, constant, n_categories)
 
     def _solve(self, products: Floats, sums: Floats) -> tuple[Floats, float]:

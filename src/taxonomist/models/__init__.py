@@ -1,35 +1,29 @@
-"""Models: scikit-learn classifiers over a taxonomy."""
+"""Models: scikit-learn classifiers over a taxonomy.
+
+The table of models: one line each. Everything else that lists models (the names of the package,
+the command line, ``TextClassifier``, model files, the contract tests) reads this one, and finds the
+traits of a model on its class.
+"""
 
 from __future__ import annotations
 
-from taxonomist.models.calibrated import CalibratedClassifier
-from taxonomist.models.coupled_binary_svc import CoupledBinarySVC
-from taxonomist.models.hierarchical_mixture import HierarchicalMixture
-from taxonomist.models.hierarchical_perceptron import HierarchicalPerceptron
-from taxonomist.models.hierarchical_ranking_svc import HierarchicalRankingSVC
-from taxonomist.models.hierarchical_rls import HierarchicalRLS
-from taxonomist.models.hierarchical_shrinkage import HierarchicalShrinkage
-from taxonomist.models.hierarchical_svc import HierarchicalSVC
-from taxonomist.models.lidstone_nb import LidstoneNB
-from taxonomist.models.max_margin_markov_classifier import MaxMarginMarkovClassifier
-from taxonomist.models.node_svc import NodeSVC
-from taxonomist.models.plsa_classifier import PLSAClassifier
-from taxonomist.models.thresholded_knn import ThresholdedKNN
-from taxonomist.models.top_down_svc import TopDownSVC
-
-__all__ = [
-    "CalibratedClassifier",
-    "CoupledBinarySVC",
-    "HierarchicalMixture",
-    "HierarchicalPerceptron",
-    "HierarchicalRLS",
-    "HierarchicalRankingSVC",
-    "HierarchicalSVC",
-    "HierarchicalShrinkage",
-    "LidstoneNB",
-    "MaxMarginMarkovClassifier",
-    "NodeSVC",
-    "PLSAClassifier",
-    "ThresholdedKNN",
-    "TopDownSVC",
-]
+from taxonomist.models.calibrated import CalibratedClassifier as CalibratedClassifier
+from taxonomist.models.coupled_binary_svc import CoupledBinarySVC as CoupledBinarySVC
+from taxonomist.models.hierarchical_mixture import HierarchicalMixture as HierarchicalMixture
+from taxonomist.models.hierarchical_perceptron import (
+    HierarchicalPerceptron as HierarchicalPerceptron,
+)
+from taxonomist.models.hierarchical_ranking_svc import (
+    HierarchicalRankingSVC as HierarchicalRankingSVC,
+)
+from taxonomist.models.hierarchical_rls import HierarchicalRLS as HierarchicalRLS
+from taxonomist.models.hierarchical_shrinkage import HierarchicalShrinkage as HierarchicalShrinkage
+from taxonomist.models.hierarchical_svc import HierarchicalSVC as HierarchicalSVC
+from taxonomist.models.lidstone_nb import LidstoneNB as LidstoneNB
+from taxonomist.models.max_margin_markov_classifier import (
+    MaxMarginMarkovClassifier as MaxMarginMarkovClassifier,
+)
+from taxonomist.models.node_svc import NodeSVC as NodeSVC
+from taxonomist.models.plsa_classifier import PLSAClassifier as PLSAClassifier
+from taxonomist.models.thresholded_knn import ThresholdedKNN as ThresholdedKNN
+from taxonomist.models.top_down_svc import TopDownSVC as TopDownSVC

@@ -1,123 +1,162 @@
-"""How models of label sets answer: indicator matrices, lists of labels, paths."""
+"""``Answers``: what a classifier says of some items, which are scored once."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
+from taxonomist.models.explanation import Explanation, NodePart
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes
-    from taxonomist.models.set_targets import SetTargets
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.inference.scorers import Scored
+    from taxonomist.models.base import TaxonomyClassifier
 
 
-class SetAnswers(ClassifierMixin):
-    """A classifier that gives items sets of nodes, closed under ancestors.
+class Answers:
+    """Answers to any question about some items, from one set of scores.
 
-    Its ``fit`` sets ``classes_`` and ``_targets``, what it was fitted to. Where that was one label
-    per item, the answers are too.
+    Parameters
+    ----------
+    model
+        The fitted model.
+    scored
+        The items.
+
+    Notes
+    -----
+    Models return these from ``answer``. The methods give what the ``predict...`` methods of the
+    model give; asking several of them costs little more than asking one.
     """
 
-    classes_: Any
-    _targets: SetTargets
+    def __init__(self, model: TaxonomyClassifier, scored: Scored) -> None:
+        self._model = model
+        self._scored = scored
+        self._targets = model.targets_
 
-    @abstractmethod
-    def _closed_sets(self, X: Any) -> CSR:
-        """Return which nodes of the taxonomy each item has, (n_items, n_nodes) boolean."""
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return int(self._scored.X.shape[0])
 
-    @abstractmethod
-    def _best_columns(self, X: Any) -> Codes:
-        """Return the column of the best category of each item."""
+    @cached_property
+    def best(self) -> Codes:
+        """The column of the best category of each item."""
+        if self.n_items <= self._scored.scorer.block_size:
+            _ = self._scored.raw
+        return self._scored.best(1)[0][:, 0]
 
-    def predict(self, X: Any) -> Any:
-        """Return the label sets of items as an indicator matrix.
+    @cached_property
+    def sets(self) -> CSR:
+        """Which nodes of ``taxonomy_`` each item has, (n_items, n_nodes) boolean."""
+        from scipy.sparse import csr_array, vstack
 
-        Parameters
-        ----------
-        X
-            Items as in ``fit``.
+        decision = self._model.decider
+        found = [decision.sets(block) for block in self._scored.blocks()]
+        return found[0] if len(found) == 1 else csr_array(vstack(found, format="csr"))
 
-        Returns
-        -------
-        array, shape (n_items, n_columns)
-            Closed under ancestors. The columns are those of the matrix that the model was fitted
-            to, dense or sparse as that was; if it was fitted to sets of ids, ``classes_``, sparse.
-            A model of single labels returns those, (n_items,).
-        """
-        check_is_fitted(self)
+    def predict(self) -> Any:
+        """Return the label of each item, or an indicator matrix; see the model's ``predict``."""
+        if self._targets.is_single:
+            return self._targets.classes[self.best]
+        return self.in_columns(self.sets)
+
+    def in_columns(self, sets: CSR) -> Any:
+        """Return sets of nodes as an indicator matrix with the columns of ``y``."""
         targets = self._targets
-        if targets.is_single:
-            return self.classes_[self._best_columns(X)]
-        return self._in_columns(self._closed_sets(X))
-
-    def _in_columns(self, sets: CSR) -> Any:
-        """Return sets of nodes, (n_items, n_nodes), as the indicator matrix of an answer."""
-        targets = self._targets
-        columns = targets.columns
-        if columns is None:
-            columns = targets.categories.taxonomy.codes(targets.categories.ids)
+        columns = targets.nodes if targets.columns is None else targets.columns
         chosen = sets[:, columns].astype(np.int64)
         return chosen.toarray() if targets.is_dense else chosen
 
-    def predict_labels(self, X: Any) -> list[list[Any]]:
-        """Return the labels of each item, from the general to the specific.
-
-        The sets are closed under ancestors; a root that only joins the taxonomy is left out.
-        """
-        check_is_fitted(self)
-        if self._targets.is_single:
-            return [[label] for label in self.predict(X).tolist()]
-        taxonomy = self._targets.categories.taxonomy
-        closed = self._closed_sets(X)
-        if self._targets.is_flat:
-            leaves = closed[:, taxonomy.codes(self._targets.categories.ids)].tocsr()
+    def labels(self) -> list[list[Any]]:
+        """Return the labels of each item, from the general to the specific."""
+        targets = self._targets
+        if targets.is_single:
+            return [[label] for label in self.predict().tolist()]
+        if targets.is_flat:
+            leaves = self.sets[:, targets.nodes].tocsr()
             leaves.sort_indices()
-            return [self.classes_[leaves[[i]].indices].tolist() for i in range(leaves.shape[0])]
+            return [targets.classes[leaves[[i]].indices].tolist() for i in range(leaves.shape[0])]
+        taxonomy = targets.categories.taxonomy
         hidden = {taxonomy.nodes[0]} - set(taxonomy.roots)
-        found = labels.decode_sets(taxonomy, closed)
+        found = labels.decode_sets(taxonomy, self.sets)
         return [[node for node in nodes if node not in hidden] for nodes in found]
 
-    def predict_paths(self, X: Any) -> Any:
-        """Return the paths from the top to the most specific labels of each item, as a list.
-
-        A model of single labels returns one path per item. In a DAG a node may have several paths;
-        this is the first, ``Taxonomy.paths`` gives all.
-        """
-        check_is_fitted(self)
-        taxonomy = self._targets.categories.taxonomy
-        if self._targets.is_single:
-            ids = self._targets.categories.ids
-            found = [[ids[c]] for c in self._best_columns(X).tolist()]
+    def paths(self) -> list[Any]:
+        """Return the path to the category of each item, or for label sets a list of paths."""
+        targets = self._targets
+        taxonomy = targets.categories.taxonomy
+        if targets.is_single:
+            found = [[targets.categories.ids[c]] for c in self.best.tolist()]
         else:
-            lowest = labels.most_specific(taxonomy, self._closed_sets(X))
-            found = labels.decode_sets(taxonomy, lowest)
+            found = labels.decode_sets(taxonomy, labels.most_specific(taxonomy, self.sets))
         used = {node for nodes in found for node in nodes}
         path = {node: taxonomy.paths(node, limit=1)[0] for node in used}
         paths = [[path[node] for node in nodes] for nodes in found]
-        return [first for first, *_ in paths] if self._targets.is_single else paths
+        return [first for first, *_ in paths] if targets.is_single else paths
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of items whose label set is exactly right."""
-        check_is_fitted(self)
-        targets = self._targets
-        if targets.is_single or labels.is_indicator(y):
-            return float(super().score(X, y, sample_weight))
-        if targets.is_flat:
-            truth = targets.close(targets.encode(y))
+    def scores(self) -> Floats:
+        """Return the score of every category; see ``decision_function``."""
+        if not self._targets.is_single:
+            decision = self._model.decider
+            return np.vstack([decision.scores(block) for block in self._scored.blocks()])
+        found = self.category_scores()
+        return found[:, 1] - found[:, 0] if found.shape[1] == 2 else found
+
+    def category_scores(self) -> Floats:
+        """Return the scores of categories before any decision, (n_items, n_classes)."""
+        return np.vstack([block.categories for block in self._scored.blocks()])
+
+    def topk(self, k: int = 5) -> tuple[Any, Floats]:
+        """Return the k best categories of each item, and their scores."""
+        n_classes = len(self._targets.classes)
+        if not 1 <= k <= n_classes:
+            raise ValueError(f"k must be from 1 to {n_classes}. Got {k!r}.")
+        if self._targets.is_single:
+            columns, scores = self._scored.best(k)
         else:
-            taxonomy = targets.categories.taxonomy
-            truth = labels.close(taxonomy, labels.encode_sets(taxonomy, y))
-        wrong = np.diff((truth != self._closed_sets(X)).tocsr().indptr) > 0
-        return float(np.average(~wrong, weights=sample_weight))
+            columns, scores = self._model.decider.best(self._scored, k)
+        return self._targets.classes[columns], scores
 
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        return tags
+    def proba(self) -> Floats:
+        """Return the probability of every category; see ``predict_proba``."""
+        probabilities = self._model.probabilities
+        return np.vstack([probabilities(block) for block in self._scored.blocks()])
+
+    def explain(
+        self,
+        item: int = 0,
+        n: int = 10,
+        *,
+        category: Any = None,
+        against: Any = None,
+        feature_names: Any = None,
+    ) -> Explanation:
+        """Return what makes up the score of an item; see the model's ``explain``.
+
+        Parameters
+        ----------
+        item
+            The place of the item.
+        n, category, against, feature_names
+            As in the model's ``explain``.
+        """
+        targets, row = self._targets, self._scored.X[item : item + 1]
+        c = int(self.best[item]) if category is None else targets.column(category)
+        other = None if against is None else targets.column(against)
+        scorer: Any = self._scored.scorer
+        title = self._model.feature_titles(feature_names)
+        parts = [
+            NodePart(
+                *self._model.source_title(part.source),
+                part.value,
+                tuple((title(feature), share) for feature, share in part.features),
+                part.rest,
+            )
+            for part in scorer.explain(row, c, other, n)
+        ]
+        score = sum(part.value for part in parts)
+        return Explanation(targets.classes[c], against, score, parts)

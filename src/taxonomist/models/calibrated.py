@@ -6,46 +6,39 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, gen_batches, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
-from taxonomist.inference.held_out import HeldOut
-from taxonomist.inference.label_sets import label_limits
-from taxonomist.inference.node_probabilities import (
-    any_of_categories,
-    given_any,
-    sum_of_categories,
-)
-from taxonomist.inference.probabilities import (
-    SetProbabilities,
-    SingleProbabilities,
-    check_method,
-)
-from taxonomist.models.held_out_scores import category_scores, held_out_scores, make_folds
-from taxonomist.models.node_decisions import NodeDecisions
-from taxonomist.models.set_targets import SetTargets
+from taxonomist.inference.probabilities import check_method
+from taxonomist.models.calibrated_answers import CalibratedAnswers, is_own_rule
+from taxonomist.models.calibration import Calibrator, innermost, opened, scores_by_clones
+from taxonomist.models.learning import dealt_folds
+from taxonomist.models.targets import Targets
+from taxonomist.models.traits import Traits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from taxonomist._typing import Codes, Floats
+    from taxonomist.inference.probabilities import SetProbabilities, SingleProbabilities
+    from taxonomist.models.learning import Training
 
-KEPT = 2**23
-"""Scores of held-out items that are kept for one category per item, 64 MiB."""
+NODES_AT_A_TIME = 2**22
+"""Probabilities of nodes held at a time when they are not asked for, 32 MiB."""
 
 
 def _model_has(name: str) -> Callable[[CalibratedClassifier], bool]:
     """Return a check whether the wrapped model has a method; it raises as the model does."""
 
     def check(wrapper: CalibratedClassifier) -> bool:
-        getattr(getattr(wrapper, "model_", wrapper.model), name)
+        getattr(innermost(getattr(wrapper, "model_", wrapper.model)), name)
         return True
 
     return check
 
 
-class CalibratedClassifier(NodeDecisions, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A classifier with calibrated probabilities, which may stop at an inner node.
 
     The model is fitted to all items, and its scores become probabilities by what models that have
@@ -100,6 +93,9 @@ class CalibratedClassifier(NodeDecisions, MetaEstimatorMixin, ClassifierMixin, B
     ['animal', 'oak']
     """
 
+    traits = Traits()
+    file_version = 2
+
     def __init__(self, model: Any, *, method: str = "temperature", cv: Any = 5) -> None:
         self.model = model
         self.method = method
@@ -129,64 +125,144 @@ class CalibratedClassifier(NodeDecisions, MetaEstimatorMixin, ClassifierMixin, B
             labels.
         """
         check_method(self.method)
+        calibrator = self._fit_model(X, y, sample_weight)
+        targets = calibrator.targets
+        self.classes_ = targets.classes
+        self.taxonomy_ = targets.categories.taxonomy
+        self.targets_ = targets.without_items()
+        self.has_label_ = not targets.is_single and bool(np.diff(targets.labels.indptr).all())
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.model_, name):
+                setattr(self, name, getattr(self.model_, name))
+        self.probabilities_: SingleProbabilities | SetProbabilities = calibrator.finish()
+        return self
+
+    def _fit_model(self, X: Any, y: Any, sample_weight: Any) -> Calibrator:
+        """Fit the model, and return what has taken the scores of held-out items."""
+        model = clone(self.model)
+        if not hasattr(model, "fit_held_out"):
+            return self._fit_clones(model, X, y, sample_weight)
+        made: list[Calibrator] = []
+
+        def make_taker(training: Training, held_out: Codes) -> Calibrator:
+            made.append(Calibrator(self.method, training.targets, training.weights, held_out))
+            return made[0]
+
+        self.model_ = model.fit_held_out(X, y, sample_weight, cv=self.cv, make_taker=make_taker)
+        return made[0]
+
+    def _fit_clones(self, model: Any, X: Any, y: Any, sample_weight: Any) -> Calibrator:
+        """Fit a model of any kind, and clones of it for the scores of held-out items."""
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.model_ = clone(self.model).fit(X, y, **given)
-        targets = SetTargets.from_labels(getattr(_innermost(self.model_), "taxonomy", None), y, X)
+        self.model_ = model.fit(X, y, **given)
+        targets = Targets.from_labels(getattr(innermost(self.model_), "taxonomy", None), y, X)
         if not np.array_equal(self.model_.classes_, targets.classes):
             raise ValueError(
                 f"{type(self.model_).__name__} has other classes than the labels: for label sets "
                 "take a model of this library."
             )
         weights = _check_sample_weight(sample_weight, np.empty(_num_samples(X)), dtype=np.float64)
-        self.classes_ = targets.classes
-        self.taxonomy_ = targets.categories.taxonomy
-        self._targets = targets.select(np.arange(0))
-        n_labels = np.diff(targets.labels.indptr)
-        self._has_label = not targets.is_single and bool(n_labels.all())
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.model_, name):
-                setattr(self, name, getattr(self.model_, name))
-        folds = make_folds(self.cv, targets, weights)
-        blocks: Any = [(np.arange(len(weights)), category_scores(self.model_, X, self._is_single))]
-        if folds:
-            used = None if sample_weight is None else weights
-            blocks = held_out_scores(self.model_, X, y, targets, folds, used)
-        held_out = np.sort(np.concatenate([test for _, test in folds] or [np.arange(len(weights))]))
-        fit = self._fit_single if self._is_single else self._fit_sets
-        self.probabilities_: SingleProbabilities | SetProbabilities = fit(
-            blocks, targets, weights, held_out
-        )
-        return self
+        folds = dealt_folds(self.cv, targets, weights)
+        everyone = np.arange(len(weights))
+        held_out = np.sort(np.concatenate([test for _, test in folds] or [everyone]))
+        calibrator = Calibrator(self.method, targets, weights, held_out)
+        if not folds:
+            calibrator.add(everyone, opened(self.model_, X).categories)
+        used = None if sample_weight is None else weights
+        for items, scores in scores_by_clones(self.model_, X, y, targets, folds, used):
+            calibrator.add(items, scores)
+        return calibrator
 
-    def _fit_single(
-        self, blocks: Any, targets: SetTargets, weights: Floats, held_out: Codes
-    ) -> SingleProbabilities:
-        """Return the probabilities of one category per item, fitted to some of the items."""
-        n_kept = max(1, KEPT // len(targets.categories))
-        is_kept = np.zeros(len(weights), dtype=bool)
-        is_kept[np.random.default_rng(0).permutation(held_out)[:n_kept]] = True
-        parts = [(items[is_kept[items]], scores[is_kept[items]]) for items, scores in blocks]
-        items = np.concatenate([part for part, _ in parts])
-        scores = np.concatenate([part for _, part in parts])
-        if not len(items):
-            raise ValueError(
-                "No held-out item has a category that the model of its fold has seen: give more "
-                "items of each category."
-            )
-        order = np.argsort(items)
-        items, scores = items[order], scores[order]
-        return SingleProbabilities.fit(
-            self.method, targets.categories, scores, targets.labels[items], weights[items]
-        )
+    # Questions -------------------------------------------------------------------------------
 
-    def _fit_sets(
-        self, blocks: Any, targets: SetTargets, weights: Floats, held_out: Codes
-    ) -> SetProbabilities:
-        """Return the probabilities of the categories of label sets."""
-        marked = targets.labels[held_out]
-        numbered = ((np.searchsorted(held_out, items), scores) for items, scores in blocks)
-        evidence = HeldOut(numbered, marked, label_limits(marked))
-        return SetProbabilities.fit(self.method, evidence, weights[held_out])
+    def answer(self, X: Any) -> CalibratedAnswers:
+        """Return the answers to all questions about items, which are scored once.
+
+        Parameters
+        ----------
+        X
+            Items as in ``fit``. A block of at most some thousands.
+
+        Returns
+        -------
+        CalibratedAnswers
+            With methods such as ``labels``, ``paths``, ``proba`` and ``explain``.
+        """
+        check_is_fitted(self)
+        return CalibratedAnswers(self, opened(self.model_, X))
+
+    def predict(
+        self, X: Any, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+    ) -> Any:
+        """Return what the model predicts, or nodes that are sure enough or cost the least.
+
+        Parameters
+        ----------
+        X
+            Items as in ``fit``.
+        depth
+            ``"confident"`` returns the deepest node that is right with a probability of at least
+            1 - ``risk``, the root if there is no other; of a label set the part that is.
+        risk
+            The probability of a mistake that is accepted.
+        cost
+            A loss between nodes: ``"tree"``, ``"zero_one"``, or whatever
+            ``taxonomist.losses.category_loss`` takes. Returns the node of the least expected loss;
+            for label sets, the set, and the loss must come from costs at nodes.
+
+        Returns
+        -------
+        ndarray, shape (n_items,), or for label sets a matrix
+            Labels. With ``depth`` or ``cost``, ids of nodes, and for label sets an indicator matrix
+            over ``taxonomy_.nodes``, (n_items, n_nodes), closed under ancestors.
+
+        Raises
+        ------
+        ValueError
+            If ``depth`` or ``risk`` make no sense, or ``cost`` is given as well.
+        LabelError
+            If the loss does not fit the taxonomy.
+        """
+        check_is_fitted(self)
+        if not is_own_rule(depth, risk, cost):
+            return self.model_.predict(X)
+        found = [block.predict(depth=depth, risk=risk, cost=cost) for block in self._blocks(X)]
+        if self.targets_.is_single:
+            return np.concatenate(found)
+        from scipy.sparse import csr_array, vstack
+
+        return csr_array(vstack(found, format="csr"))
+
+    def predict_labels(
+        self, X: Any, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+    ) -> list[list[Any]]:
+        """Return the labels of each item as a list, from the general to the specific.
+
+        A virtual root is left out. The parameters are those of ``predict``.
+        """
+        blocks = self._blocks(X)
+        rule = {"depth": depth, "risk": risk, "cost": cost}
+        return [labels for block in blocks for labels in block.labels(**rule)]
+
+    def predict_paths(
+        self, X: Any, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+    ) -> list[Any]:
+        """Return the path from the top to each prediction; for label sets, a list of paths each.
+
+        The path to a virtual root is empty. In a DAG a node may have several paths; this is the
+        first. The parameters are those of ``predict``.
+        """
+        blocks = self._blocks(X)
+        rule = {"depth": depth, "risk": risk, "cost": cost}
+        return [paths for block in blocks for paths in block.paths(**rule)]
+
+    def _blocks(self, X: Any) -> Iterator[CalibratedAnswers]:
+        """Yield answers for blocks of items, small enough to hold probabilities of nodes."""
+        check_is_fitted(self)
+        n_items, size = _num_samples(X), max(1, NODES_AT_A_TIME // self.taxonomy_.n_nodes)
+        rows = X.tocsr() if hasattr(X, "tocsr") else X
+        for block in gen_batches(n_items, size) if n_items > size else [None]:
+            yield self.answer(X if block is None else _safe_indexing(rows, block))
 
     # Probabilities ---------------------------------------------------------------------------
 
@@ -204,7 +280,7 @@ class CalibratedClassifier(NodeDecisions, MetaEstimatorMixin, ClassifierMixin, B
             In the order of ``classes_``. The row of an item does not depend on the other items;
             with one category per item it sums to 1.
         """
-        return self._of_categories(self._calibrated(X))
+        return self.answer(X).proba()
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of ``predict_proba``."""
@@ -225,23 +301,7 @@ class CalibratedClassifier(NodeDecisions, MetaEstimatorMixin, ClassifierMixin, B
         ndarray, shape (n_items, n_nodes)
             In the order of ``taxonomy_.nodes``. No node has more than a parent.
         """
-        return self._of_nodes(self._calibrated(X))
-
-    def _calibrated(self, X: Any) -> Floats:
-        """Return the probabilities of categories, of label sets each by itself."""
-        check_is_fitted(self)
-        return self.probabilities_.of(category_scores(self.model_, X, self._is_single))
-
-    def _of_categories(self, probabilities: Floats) -> Floats:
-        """Return the probabilities of categories given what is known of all items."""
-        return given_any(probabilities) if self._has_label else probabilities
-
-    def _of_nodes(self, probabilities: Floats) -> Floats:
-        """Return the probabilities of nodes from calibrated ones of categories."""
-        taxonomy, codes = self.taxonomy_, self._codes
-        if self._is_single:
-            return sum_of_categories(taxonomy, codes, probabilities)
-        return any_of_categories(taxonomy, codes, probabilities, has_label=self._has_label)
+        return self.answer(X).node_proba()
 
     def predict_topk(self, X: Any, k: int = 5) -> tuple[Any, Floats]:
         """Return the k most probable categories of each item.
@@ -259,12 +319,7 @@ class CalibratedClassifier(NodeDecisions, MetaEstimatorMixin, ClassifierMixin, B
             The most probable first.
         probabilities : ndarray, shape (n_items, k)
         """
-        check_is_fitted(self)
-        if not 1 <= k <= len(self.classes_):
-            raise ValueError(f"k must be from 1 to {len(self.classes_)}. Got {k!r}.")
-        probabilities = self.predict_proba(X)
-        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
-        return self.classes_[best], np.take_along_axis(probabilities, best, axis=1)
+        return self.answer(X).topk(k)
 
     # What the model does ---------------------------------------------------------------------
 
@@ -277,9 +332,10 @@ class CalibratedClassifier(NodeDecisions, MetaEstimatorMixin, ClassifierMixin, B
 
     @available_if(_model_has("explain"))  # type: ignore[untyped-decorator]
     def explain(self, x: Any, n: int = 10, **options: Any) -> Any:
-        """Return what makes up a score of the model; see there."""
-        check_is_fitted(self)
-        return self.model_.explain(x, n, **options)
+        """Return what makes up a score of the model; see its ``explain``."""
+        is_rows = hasattr(x, "indptr") or np.ndim(x) == 2 or not hasattr(self, "n_features_in_")
+        answers = self.answer(x if is_rows else np.reshape(x, (1, -1)))
+        return answers.explain(0, n, **options)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of items that the model gets right."""
@@ -292,10 +348,3 @@ class CalibratedClassifier(NodeDecisions, MetaEstimatorMixin, ClassifierMixin, B
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
         tags.classifier_tags = inner.classifier_tags or tags.classifier_tags
         return tags
-
-
-def _innermost(model: Any) -> Any:
-    """Return the classifier inside of pipelines and searches."""
-    if hasattr(model, "steps"):
-        return _innermost(model.steps[-1][1])
-    return _innermost(model.best_estimator_) if hasattr(model, "best_estimator_") else model

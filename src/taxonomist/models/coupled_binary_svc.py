@@ -4,24 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from taxonomist.errors import ParameterError
+from taxonomist.inference.label_sets import decision_rule
+from taxonomist.inference.linear_scorer import LinearScorer
+from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.attributes import class_attributes
-from taxonomist.models.certified import DEFAULT, CertifiedModel, log_pass
-from taxonomist.models.label_sets import LabelSetModel
-from taxonomist.models.scoring import column_of
+from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.certificates import (
+    CERTIFIED,
+    SOLVER_DEFAULTS,
+    certificate_facts,
+    item_costs,
+    log_pass,
+    solver_options,
+)
+from taxonomist.models.learning import Learned
+from taxonomist.models.parameters import Check
+from taxonomist.models.targets import column_of
+from taxonomist.models.traits import Traits
 from taxonomist.solvers import binary
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
-    from taxonomist.models.set_targets import SetTargets
+    from taxonomist.models.learning import Training
+    from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
 
-class CoupledBinarySVC(CertifiedModel, LabelSetModel):
+class BinaryStart(NamedTuple):
+    """Where learning ended.
+
+    Attributes
+    ----------
+    alpha
+        Dual variables, (n_items, n_categories) CSR.
+    classes
+        The classes of the columns.
+    """
+
+    alpha: CSR
+    classes: Any
+
+    def of(self, items: Codes) -> BinaryStart:
+        """Return the start of some items; new ones have no dual variables yet."""
+        known = items[items < self.alpha.shape[0]]
+        chosen = csr_array(self.alpha[known])
+        chosen.resize((len(items), self.alpha.shape[1]))
+        return BinaryStart(chosen, self.classes)
+
+
+class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
     """One binary SVM for each category, coupled by the weights of the nodes that they share.
 
     The score of a category is the sum over the nodes at or above it, as in ``HierarchicalSVC``; it
@@ -64,7 +101,7 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
     classes_
         Ids of the categories, in column order of ``decision_function``.
     taxonomy_
-        The taxonomy, with terminal children for interior nodes that are categories.
+        The taxonomy as it was given.
     decision_
         The fitted decision rule; a model of single labels has none.
     label_limits_
@@ -87,6 +124,12 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
     [['animal', 'cat', 'dog'], ['plant', 'oak']]
     """
 
+    traits = Traits(
+        sets={"svm": {"constant": 1.0}, "flat": {"constant": 1.0, "attributes": "flat"}},
+        parts=(BinaryStart,),
+    )
+    parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {"decision": Check(decision_rule)}
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -104,10 +147,10 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
         degree: float = 3,
         coef0: float = 0.0,
         constant: float = 0.0,
-        tol: float = DEFAULT.tol,
-        stop: str = DEFAULT.stop,
-        max_iter: int = DEFAULT.max_iter,
-        dtype: str = DEFAULT.dtype,
+        tol: float = SOLVER_DEFAULTS.tol,
+        stop: str = SOLVER_DEFAULTS.stop,
+        max_iter: int = SOLVER_DEFAULTS.max_iter,
+        dtype: str = SOLVER_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
         random_state: Any = None,
@@ -136,45 +179,40 @@ class CoupledBinarySVC(CertifiedModel, LabelSetModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before any work is done."""
-        super()._check_parameters()
+    def check(self) -> None:
+        """Raise unless the parameters make sense, each by itself and together."""
+        super().check()
         if np.isinf(self.C):
-            raise ValueError("C must be finite: there is no hard margin for coupled problems.")
+            raise ParameterError("C must be finite: there is no hard margin for coupled problems.")
 
-    def _learn(self, X: Any, targets: SetTargets, costs: Floats, start: Any = None) -> None:
-        """Learn the weights from all items, in or outside each category."""
-        categories = targets.categories
+    def learn(self, training: Training, start: Any = None) -> Learned:
+        """Return the weights from all items, in or outside each category; see the base class."""
+        targets, categories = training.targets, training.targets.categories
+        costs = item_costs(self.C, training.weights)
         items = np.flatnonzero(costs > 0)
+        rows, row_map = self.solver_rows(training.X, items)
         problem = binary.BinaryProblem(
-            items=self._items(X, items),
+            items=rows,
             labels=targets.labels[items],
             costs=costs[items],
             attributes=class_attributes(categories, self.attributes, self.node_weight),
             positive_weight=self._weights_inside(targets.labels[items], targets.classes),
         )
         begin = None
-        if start is not None and np.array_equal(self.classes_, targets.classes):
-            begin = start[items]
-        solution = binary.solve(problem, self._options(), log_pass, begin)
-        self.classes_ = targets.classes
-        self.taxonomy_ = categories.expanded
-        self._categories = categories
-        self._attributes = problem.attributes
-        self._W = solution.W
+        if start is not None and np.array_equal(start.classes, targets.classes):
+            begin = start.alpha[items].toarray()
+        solution = binary.solve(problem, solver_options(self), log_pass, begin)
+        facts = certificate_facts(
+            self, solution.certificate, solution.converged, solution.history, solution.alpha.size
+        )
         alpha = np.zeros((len(costs), len(categories)))
         alpha[items] = solution.alpha
-        self._alpha = csr_array(alpha)
-        self._store_certificate(
-            solution.certificate, solution.converged, solution.history, solution.alpha.size
-        )
+        scorer = LinearScorer(solution.W, problem.attributes, row_map)
+        return Learned(scorer, facts, BinaryStart(csr_array(alpha), targets.classes))
 
-    def _start_of(self, items: Codes) -> Any:
+    def start_of(self, items: Codes) -> Any:
         """Return the dual variables of some items of the last fit; those of new items are 0."""
-        known = items < self._alpha.shape[0]
-        alpha = np.zeros((len(items), self._alpha.shape[1]))
-        alpha[known] = self._alpha[items[known]].toarray()
-        return alpha
+        return None if self.start_ is None else self.start_.of(items)
 
     def _weights_inside(self, labels: CSR, classes: Any) -> Floats:
         """Return what C is multiplied by for the items in each category."""

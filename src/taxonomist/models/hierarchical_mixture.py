@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from taxonomist.models.mixture_model import DEFAULT, MixtureModel
+from taxonomist.errors import ParameterError
+from taxonomist.models.parameters import at_least
+from taxonomist.models.path_mixture import MIXTURE_DEFAULTS, PathMixture
+from taxonomist.models.traits import Traits
+from taxonomist.models.word_model import CountStart, WordModel
 
 if TYPE_CHECKING:
+    from taxonomist.models.parameters import Requirement
     from taxonomist.solvers.mixture import MixtureOptions
     from taxonomist.taxonomy import Taxonomy
 
 
-class HierarchicalMixture(MixtureModel):
+class HierarchicalMixture(PathMixture, WordModel):
     """Naive Bayes in which every word of an item comes from a node on the path to the root.
 
     P(w|c) = Σ_v P(v|c) P(w|v) over the nodes v at or above c [TCPH01, Eq. 1]. Starting from the
@@ -113,22 +118,27 @@ class HierarchicalMixture(MixtureModel):
     ['purr']
     """
 
+    traits = Traits(
+        single={"mixture": {}}, sets={"mixture": {}}, takes_counts=True, parts=(CountStart,)
+    )
+    parameters: ClassVar[dict[str, Requirement]] = {"max_iter": at_least(0, whole=True)}
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
         *,
-        max_iter: int = DEFAULT.max_iter,
-        inverse_temperature: Any = DEFAULT.inverse_temperature,
-        path_weights: Any = DEFAULT.path_weights,
-        shared_words: float = DEFAULT.shared_words,
-        trust: float = DEFAULT.trust,
-        discount: float = DEFAULT.discount,
-        uniform: bool = DEFAULT.uniform,
-        held_out: float | None = DEFAULT.held_out,
+        max_iter: int = MIXTURE_DEFAULTS.max_iter,
+        inverse_temperature: Any = MIXTURE_DEFAULTS.inverse_temperature,
+        path_weights: Any = MIXTURE_DEFAULTS.path_weights,
+        shared_words: float = MIXTURE_DEFAULTS.shared_words,
+        trust: float = MIXTURE_DEFAULTS.trust,
+        discount: float = MIXTURE_DEFAULTS.discount,
+        uniform: bool = MIXTURE_DEFAULTS.uniform,
+        held_out: float | None = MIXTURE_DEFAULTS.held_out,
         damping: str | None = "log",
         length: float = 0.5,
         priors: Any = "estimated",
-        tol: float = DEFAULT.tol,
+        tol: float = MIXTURE_DEFAULTS.tol,
         decision: Any = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
@@ -154,22 +164,20 @@ class HierarchicalMixture(MixtureModel):
         self.max_labels = max_labels
         self.random_state = random_state
 
-    def _options(self) -> MixtureOptions:
+    def options(self) -> MixtureOptions:
         """Return what the solver is told."""
         given = self.inverse_temperature
         steps = float(given) if np.ndim(given) == 0 else tuple(map(float, given))
-        return replace(super()._options(), max_iter=self.max_iter, inverse_temperature=steps)
+        return replace(super().options(), max_iter=self.max_iter, inverse_temperature=steps)
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
-        super()._check_parameters()
-        if not (self.max_iter >= 0 and self.max_iter == int(self.max_iter)):
-            raise ValueError(f"max_iter must be a whole number from 0 on. Got {self.max_iter!r}.")
+    def check(self) -> None:
+        """Raise unless the parameters make sense."""
+        super().check()
         values = np.atleast_1d(np.asarray(self.inverse_temperature, dtype=np.float64))
         if not (
             values.ndim == 1 and len(values) and (values > 0).all() and np.isfinite(values).all()
         ):
-            raise ValueError(
+            raise ParameterError(
                 "inverse_temperature must be a number above 0, or one for each step. "
                 f"Got {self.inverse_temperature!r}."
             )

@@ -5,30 +5,37 @@ from __future__ import annotations
 import logging
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from taxonomist.inference.label_sets import label_limits
+from taxonomist.inference.label_sets import decision_rule
+from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.losses import category_loss
+from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.attributes import class_attributes
-from taxonomist.models.label_sets import LabelSetModel
-from taxonomist.models.set_targets import SetTargets
-from taxonomist.models.targets import item_costs
+from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.learning import Learned, Training
+from taxonomist.models.parameters import Check, Number, at_least
+from taxonomist.models.targets import Targets, item_weights
+from taxonomist.models.traits import Traits
 from taxonomist.solvers import minover
+from taxonomist.solvers.duals import no_duals
 from taxonomist.solvers.problem import JointProblem
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes
+    from taxonomist.inference.scorers import Cut
+    from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
 logger = logging.getLogger(__name__)
 
-DEFAULT = minover.MinOverOptions()
+MINOVER_DEFAULTS = minover.MinOverOptions()
 
 
-class HierarchicalPerceptron(LabelSetModel):
+class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
     """Perceptron that ranks an item's categories above all others, the worst mistake first.
 
     The score of a category is the sum over the nodes at or above it, as in ``HierarchicalSVC``.
@@ -80,7 +87,7 @@ class HierarchicalPerceptron(LabelSetModel):
     classes_
         Ids of the categories, in column order of ``decision_function``.
     taxonomy_
-        The taxonomy, with terminal children for interior nodes that are categories.
+        The taxonomy as it was given.
     decision_, label_limits_
         The fitted decision rule, and the least and the largest number of labels.
     node_coef_, coef_
@@ -101,18 +108,27 @@ class HierarchicalPerceptron(LabelSetModel):
     [['animal', 'cat', 'dog'], ['plant', 'oak']]
     """
 
-    # Steps that were taken for held-out items cannot be told from the others.
-    _starts_held_out = False
+    traits = Traits(
+        single={"perceptron": {"ridge": 1.0, "average": True}},
+        sets={"perceptron": {"ridge": 1.0, "average": True}},
+        parts=(minover.MinOverSolution, minover.Progress),
+    )
+    parameters: ClassVar[dict[str, Requirement]] = {
+        "margin": at_least(0),
+        "ridge": at_least(0),
+        "max_iter": Number("above 0", lambda value: value > 0),
+        "decision": Check(decision_rule),
+    }
 
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
         *,
-        margin: float = DEFAULT.margin,
+        margin: float = MINOVER_DEFAULTS.margin,
         loss: Any = "tree",
-        average: bool = DEFAULT.average,
-        ridge: float = DEFAULT.ridge,
-        max_iter: int = DEFAULT.max_iter,
+        average: bool = MINOVER_DEFAULTS.average,
+        ridge: float = MINOVER_DEFAULTS.ridge,
+        max_iter: int = MINOVER_DEFAULTS.max_iter,
         decision: Any = "size",
         cv: int = 5,
         min_labels: int | None = None,
@@ -124,7 +140,7 @@ class HierarchicalPerceptron(LabelSetModel):
         degree: float = 3,
         coef0: float = 0.0,
         constant: float = 0.0,
-        dtype: str = DEFAULT.dtype,
+        dtype: str = MINOVER_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -151,9 +167,7 @@ class HierarchicalPerceptron(LabelSetModel):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> HierarchicalPerceptron:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on training with more items.
 
         Parameters
@@ -170,50 +184,31 @@ class HierarchicalPerceptron(LabelSetModel):
             The model itself. Its decision rule and the limits of the number of labels are those
             of the first call, or of ``fit``.
         """
-        self._check_parameters()
+        self.check()
         if self.kernel == "precomputed":
             raise ValueError("partial_fit needs items, not a precomputed kernel. Use fit.")
-        is_first = not hasattr(self, "_targets")
+        is_first = not hasattr(self, "targets_")
         X = self._validate(X, reset=is_first)
-        targets = (
-            SetTargets.from_labels(self.taxonomy, y, X, classes)
-            if is_first
-            else self._targets.again(y, X)
-        )
-        costs = self._costs(sample_weight, X)
-        if not is_first and self.kernel != "linear":
-            X, targets, costs = self._with_earlier(X, targets, costs)
-        start = None if is_first else self._start_of(np.arange(len(costs)))
-        self._learn(X, targets, costs, start)
+        weights = item_weights(sample_weight, X)
         if is_first:
-            if not targets.is_single:
-                limits = label_limits(targets.labels, self.min_labels, self.max_labels)
-                self.label_limits_ = limits
-            self._targets = targets.select(np.arange(0))
-            self._tune(X, targets, costs)
+            targets = Targets.from_labels(self.taxonomy, y, X, classes)
+            self._fit(Training(X, targets, weights))
+            return self
+        training = Training(X, self.targets_.again(y, X), weights)
+        if self.kernel != "linear":
+            training = self._with_earlier(training)
+        start = self.next_start(len(training.weights))
+        self._store(self.learn(training, start), training.targets)
         return self
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before any work is done."""
-        for name, number in (("margin", self.margin), ("ridge", self.ridge)):
-            if not (number >= 0 and np.isfinite(number)):
-                raise ValueError(f"{name} must be finite and not below 0. Got {number!r}.")
-        if not self.max_iter > 0:
-            raise ValueError(f"max_iter must be above 0. Got {self.max_iter!r}.")
-        if self.constant and self.kernel != "linear":
-            raise ValueError("A constant feature needs kernel='linear'; others have coef0.")
-
-    def _costs(self, sample_weight: Any, X: Any) -> Floats:
-        """Return the weights of items, of which only those that are 0 matter."""
-        return item_costs(1.0, sample_weight, X)
-
-    def _learn(self, X: Any, targets: SetTargets, costs: Floats, start: Any = None) -> None:
-        """Take steps until all items are satisfied, or too many were taken."""
-        categories = targets.categories
+    def learn(self, training: Training, start: Any = None) -> Learned:
+        """Take steps until all items are satisfied, or too many were taken; see the base class."""
+        targets, categories = training.targets, training.targets.categories
+        rows, row_map = self.solver_rows(training.X, np.arange(len(training.weights)))
         problem = JointProblem(
-            items=self._items(X, np.arange(len(costs))),
+            items=rows,
             labels=targets.labels,
-            costs=costs,
+            costs=training.weights,
             attributes=class_attributes(categories, self.attributes, self.node_weight),
             loss=category_loss(self.loss, categories.expanded, categories.codes),
         )
@@ -225,20 +220,18 @@ class HierarchicalPerceptron(LabelSetModel):
             dtype=self.dtype,
         )
         solution = minover.solve(problem, options, _log_progress, start)
-        self.classes_ = targets.classes
-        self.taxonomy_ = categories.expanded
-        self._categories = categories
-        self._attributes = problem.attributes
-        self._W, self._solution = solution.W, solution
-        self.margin_ = solution.margin
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.converged
-        self.history_ = solution.history
         if not solution.converged:
             self._complain(solution)
+        facts = {
+            "margin_": solution.margin,
+            "n_iter_": solution.n_iter,
+            "converged_": solution.converged,
+            "history_": solution.history,
+        }
+        return Learned(LinearScorer(solution.W, problem.attributes, row_map), facts, solution)
 
     def _complain(self, solution: minover.MinOverSolution) -> None:
-        """Say so where the items are not separated by the margin."""
+        """Say that the items are not separated by the margin."""
         advice = (
             "no number of steps separates these items; give ridge > 0"
             if solution.is_hopeless
@@ -251,34 +244,51 @@ class HierarchicalPerceptron(LabelSetModel):
             stacklevel=4,
         )
 
-    def _start_of(self, items: Codes) -> Any:
-        """Return the weights so far; with a kernel, the coefficients of some items."""
-        if self.kernel == "linear":
-            return self._solution
-        return replace(
-            self._solution,
-            W=_rows(self._solution.W, items),
-            last=_rows(self._solution.last, items),
-        )
+    def start_of(self, items: Codes) -> None:
+        """Return None: steps for held-out items cannot be told from the others."""
 
-    def _with_earlier(
-        self, X: Any, targets: SetTargets, costs: Floats
-    ) -> tuple[Any, SetTargets, Floats]:
-        """Return the items with the earlier ones in front, which have weights but no triples."""
+    def next_start(self, n_items: int) -> Any:
+        """Return the weights so far; with a kernel, new items have coefficients of 0."""
+        if self.kernel == "linear":
+            return self.start_
+        W, last = (_first_rows(part, n_items) for part in (self.start_.W, self.start_.last))
+        return replace(self.start_, W=W, last=last)
+
+    def pruned(self, cut: Cut) -> Self:
+        """Return a copy whose weights have gone through ``cut``, also those to go on from."""
+        result = super().pruned(cut)
+        W: Any = result.scorer_.W
+        last = W if self.start_.last is self.start_.W else cut(self.start_.last)
+        result.start_ = replace(self.start_, W=W, last=last)
+        return result
+
+    def file_state(self) -> dict[str, Any]:
+        """Return what a file holds, with the weights to go on from but without dual variables."""
+        state = super().file_state()
+        if getattr(self, "start_", None) is not None:
+            state["start_"] = replace(self.start_, duals=no_duals(0))
+        return state
+
+    def _with_earlier(self, training: Training) -> Training:
+        """Return the items behind the earlier ones, which have coefficients but no triples."""
         from scipy.sparse import csr_array, vstack
 
-        n_earlier = self._X_fit.shape[0]
-        stack = vstack if hasattr(X, "indptr") else np.vstack
-        nothing = csr_array((n_earlier, targets.labels.shape[1]), dtype=bool)
-        labels = csr_array(vstack([nothing, targets.labels], format="csr"))
-        costs = np.concatenate([np.zeros(n_earlier), costs])
-        return stack([self._X_fit, X]), replace(targets, labels=labels), costs
+        earlier: Any = self.scorer_.rows
+        n_earlier = earlier.items.shape[0]
+        stack = vstack if hasattr(training.X, "indptr") else np.vstack
+        nothing = csr_array((n_earlier, training.targets.labels.shape[1]), dtype=bool)
+        labels = csr_array(vstack([nothing, training.targets.labels], format="csr"))
+        return Training(
+            stack([earlier.items, training.X]),
+            replace(training.targets, labels=labels),
+            np.concatenate([np.zeros(n_earlier), training.weights]),
+        )
 
 
-def _rows(W: Any, items: Codes) -> Any:
-    """Return the rows of some items; those of items beyond the last are zero."""
-    result = np.zeros((len(items), W.shape[1]), dtype=W.dtype)
-    result[items < len(W)] = W[items[items < len(W)]]
+def _first_rows(W: Any, n_items: int) -> Any:
+    """Return the rows of the first items; those beyond the last are zero."""
+    result = np.zeros((n_items, W.shape[1]), dtype=W.dtype)
+    result[: len(W)] = W[:n_items]
     return result
 
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from taxonomist.models.certified import DEFAULT
-from taxonomist.models.joint_model import JointModel
-from taxonomist.models.label_sets import LabelSetModel
-from taxonomist.solvers.duals import of_items
+from taxonomist.inference.label_sets import decision_rule
+from taxonomist.models.attribute_weights import AttributeWeights
+from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.certificates import CERTIFIED, SOLVER_DEFAULTS
+from taxonomist.models.joint import JointStart, learn_joint
+from taxonomist.models.parameters import Check, Word
+from taxonomist.models.traits import Traits
+from taxonomist.solvers import SOLVERS
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes, Floats
-    from taxonomist.models.set_targets import SetTargets
+    from taxonomist._typing import Codes
+    from taxonomist.models.learning import Learned, Training
+    from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
 logger = logging.getLogger(__name__)
 
 
-class HierarchicalRankingSVC(JointModel, LabelSetModel):
+class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
     """Support vector machine that ranks an item's categories above all others.
 
     The score of a category is the sum over the nodes at or above it, as in ``HierarchicalSVC``.
@@ -66,7 +71,7 @@ class HierarchicalRankingSVC(JointModel, LabelSetModel):
     classes_
         Ids of the categories, in column order of ``decision_function``.
     taxonomy_
-        The taxonomy, with terminal children for interior nodes that are categories.
+        The taxonomy as it was given.
     decision_
         The fitted decision rule; a model of single labels has none.
     label_limits_
@@ -89,6 +94,15 @@ class HierarchicalRankingSVC(JointModel, LabelSetModel):
     [['animal', 'cat', 'dog'], ['plant', 'oak']]
     """
 
+    traits = Traits(
+        single={"ranking": {}}, sets={"ranking": {"slack": "pair"}}, parts=(JointStart,)
+    )
+    parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {
+        "solver": Word(tuple(SOLVERS)),
+        "slack": Word(("example", "pair")),
+        "decision": Check(decision_rule),
+    }
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -108,10 +122,10 @@ class HierarchicalRankingSVC(JointModel, LabelSetModel):
         coef0: float = 0.0,
         constant: float = 0.0,
         solver: str = "auto",
-        tol: float = DEFAULT.tol,
-        stop: str = DEFAULT.stop,
-        max_iter: int = DEFAULT.max_iter,
-        dtype: str = DEFAULT.dtype,
+        tol: float = SOLVER_DEFAULTS.tol,
+        stop: str = SOLVER_DEFAULTS.stop,
+        max_iter: int = SOLVER_DEFAULTS.max_iter,
+        dtype: str = SOLVER_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
         random_state: Any = None,
@@ -142,30 +156,14 @@ class HierarchicalRankingSVC(JointModel, LabelSetModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before any work is done."""
-        super()._check_parameters()
-        self._check_word("slack", ("example", "pair"))
+    def learn(self, training: Training, start: Any = None) -> Learned:
+        """Return the weights from the pairs of all items; see ``TaxonomyClassifier.learn``."""
+        n_own = np.diff(training.targets.labels.indptr)
+        n_idle = int(((n_own == 0) | (n_own == len(training.targets.categories))).sum())
+        if n_idle:
+            logger.info("%d items have no category, or all, and rank nothing.", n_idle)
+        return learn_joint(self, training, start, self.slack)
 
-    def _learn(self, X: Any, targets: SetTargets, costs: Floats, start: Any = None) -> None:
-        """Learn the weights from the pairs of all items."""
-        n_own = np.diff(targets.labels.indptr)
-        has_pairs = (n_own > 0) & (n_own < len(targets.categories))
-        if not has_pairs.all():
-            logger.info(
-                "%d items have no category, or all: nothing is learned from these.",
-                int((~has_pairs).sum()),
-            )
-        self._solve(
-            X,
-            targets.labels,
-            targets.categories,
-            targets.classes,
-            costs,
-            slack=self.slack,
-            start=start,
-        )
-
-    def _start_of(self, items: Codes) -> Any:
+    def start_of(self, items: Codes) -> Any:
         """Return the dual variables of some items of the last fit."""
-        return of_items(self._duals, items)
+        return None if self.start_ is None else self.start_.of(items)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taxonomist.models.mixture_model import DEFAULT, MixtureModel
+from taxonomist.models.path_mixture import MIXTURE_DEFAULTS, PathMixture
 from taxonomist.models.sources import rest_sources
+from taxonomist.models.traits import Traits
+from taxonomist.models.word_model import CountStart, WordModel
 
 if TYPE_CHECKING:
     from taxonomist._typing import Codes
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Categories, Taxonomy
 
 
-class HierarchicalShrinkage(MixtureModel):
+class HierarchicalShrinkage(PathMixture, WordModel):
     """Naive Bayes whose word probabilities shrink towards those of the nodes above.
 
     P(w|c) = Σ_v P(v|c) P(w|v) over the nodes v at or above c: each node has the words of all items
@@ -60,21 +62,28 @@ class HierarchicalShrinkage(MixtureModel):
     ['cat', 'oak']
     """
 
+    traits = Traits(
+        single={"shrinkage": {}},
+        sets={"shrinkage": {}},
+        takes_counts=True,
+        parts=(CountStart,),
+    )
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
         *,
         take_out: bool = False,
-        path_weights: Any = DEFAULT.path_weights,
-        shared_words: float = DEFAULT.shared_words,
-        trust: float = DEFAULT.trust,
-        discount: float = DEFAULT.discount,
-        uniform: bool = DEFAULT.uniform,
-        held_out: float | None = DEFAULT.held_out,
+        path_weights: Any = MIXTURE_DEFAULTS.path_weights,
+        shared_words: float = MIXTURE_DEFAULTS.shared_words,
+        trust: float = MIXTURE_DEFAULTS.trust,
+        discount: float = MIXTURE_DEFAULTS.discount,
+        uniform: bool = MIXTURE_DEFAULTS.uniform,
+        held_out: float | None = MIXTURE_DEFAULTS.held_out,
         damping: str | None = "log",
         length: float = 0.5,
         priors: Any = "estimated",
-        tol: float = DEFAULT.tol,
+        tol: float = MIXTURE_DEFAULTS.tol,
         decision: Any = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
@@ -99,6 +108,6 @@ class HierarchicalShrinkage(MixtureModel):
         self.max_labels = max_labels
         self.random_state = random_state
 
-    def _make_sources(self, categories: Categories) -> tuple[Sources, Codes]:
+    def sources(self, categories: Categories) -> tuple[Sources, Codes]:
         """Return the sources of words, and the node of each."""
-        return rest_sources(categories) if self.take_out else super()._make_sources(categories)
+        return rest_sources(categories) if self.take_out else super().sources(categories)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.base import ClassifierMixin
-
-from taxonomist.models.certified import DEFAULT
-from taxonomist.models.joint_model import JointModel
-from taxonomist.models.targets import Targets, item_costs
-from taxonomist.solvers.problem import one_label_each
+from taxonomist.models.attribute_weights import AttributeWeights
+from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.certificates import CERTIFIED, SOLVER_DEFAULTS
+from taxonomist.models.joint import JointStart, learn_joint
+from taxonomist.models.parameters import Word
+from taxonomist.models.traits import Traits
+from taxonomist.solvers import SOLVERS
 
 if TYPE_CHECKING:
+    from taxonomist._typing import Codes
+    from taxonomist.models.learning import Learned, Training
+    from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
 
-class HierarchicalSVC(ClassifierMixin, JointModel):
+class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
     """Support vector classifier whose scores are sums over the nodes above a category.
 
     Every node of the taxonomy has a weight vector; the score of a category is the sum over the
@@ -70,11 +74,14 @@ class HierarchicalSVC(ClassifierMixin, JointModel):
     classes_
         Ids of the categories, in column order of ``decision_function``.
     taxonomy_
-        The taxonomy, with terminal children for interior nodes that are categories.
+        The taxonomy as it was given.
     node_coef_
         (n_nodes, n_features), row order ``taxonomy_.nodes``: v_z w_z, what a node adds to scores.
     coef_
-        (n_classes, n_features): the sums of those rows along ancestors.
+        (n_classes, n_features): the sums of those rows along ancestors, and ``terminal_coef_``.
+    terminal_coef_
+        (n_classes, n_features): what categories that are inner nodes add for themselves alone
+        [CH04, Sec. 2.4]; 0 for leaves.
     objective_, dual_objective_, duality_gap_
         Primal value ½ ||w||² + C Σ ξ, dual value, and (primal - dual) / primal.
     max_violation_
@@ -96,6 +103,13 @@ class HierarchicalSVC(ClassifierMixin, JointModel):
     [('animal', 'dog')]
     """
 
+    traits = Traits(
+        single={"svm": {}, "flat": {"attributes": "flat", "loss": "zero_one"}},
+        label_sets=False,
+        parts=(JointStart,),
+    )
+    parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {"solver": Word(tuple(SOLVERS))}
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -110,10 +124,10 @@ class HierarchicalSVC(ClassifierMixin, JointModel):
         coef0: float = 0.0,
         constant: float = 0.0,
         solver: str = "auto",
-        tol: float = DEFAULT.tol,
-        stop: str = DEFAULT.stop,
-        max_iter: int = DEFAULT.max_iter,
-        dtype: str = DEFAULT.dtype,
+        tol: float = SOLVER_DEFAULTS.tol,
+        stop: str = SOLVER_DEFAULTS.stop,
+        max_iter: int = SOLVER_DEFAULTS.max_iter,
+        dtype: str = SOLVER_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
         random_state: Any = None,
@@ -139,41 +153,10 @@ class HierarchicalSVC(ClassifierMixin, JointModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalSVC:
-        """Learn the weights of all nodes.
+    def learn(self, training: Training, start: Any = None) -> Learned:
+        """Return the weights of all nodes; see ``TaxonomyClassifier.learn``."""
+        return learn_joint(self, training, start)
 
-        Parameters
-        ----------
-        X
-            Items, dense or sparse, (n_items, n_features); their Gram matrix, (n_items,
-            n_items), with ``kernel="precomputed"``.
-        y
-            One label per item: a node id, or a path that ``Taxonomy.resolve`` understands.
-        sample_weight
-            Weights of the items; each multiplies C.
-
-        Returns
-        -------
-        HierarchicalSVC
-            The model itself.
-
-        Raises
-        ------
-        LabelError
-            If a label is not in the taxonomy.
-        NotSeparableError
-            If a hard margin is asked for where there is none.
-        """
-        self._check_parameters()
-        X = self._validate(X, reset=True)
-        targets = Targets.from_labels(self.taxonomy, y, X)
-        categories = targets.categories
-        self._solve(
-            X,
-            one_label_each(targets.codes, len(categories)),
-            categories,
-            targets.classes,
-            item_costs(self.C, sample_weight, X),
-            start=self._duals if self.warm_start and hasattr(self, "_duals") else None,
-        )
-        return self
+    def start_of(self, items: Codes) -> Any:
+        """Return the dual variables of some items of the last fit."""
+        return None if self.start_ is None else self.start_.of(items)

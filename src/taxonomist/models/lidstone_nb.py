@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from taxonomist.models.count_model import CountModel
+from taxonomist.models.parameters import at_least
+from taxonomist.models.traits import Traits
+from taxonomist.models.word_model import CountStart, Estimate, WordModel
 from taxonomist.solvers.lidstone import choose_alpha, smoothed_weights
 from taxonomist.solvers.mixture import discounted, without_empty
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR
-    from taxonomist.solvers.path_weights import PathWeights
-    from taxonomist.solvers.word_counts import CountedItems, Pooled
+    from taxonomist._typing import Codes
+    from taxonomist.models.parameters import Requirement
+    from taxonomist.solvers.word_counts import CountedItems, Pooled, Sources
     from taxonomist.taxonomy import Taxonomy
 
 
-class LidstoneNB(CountModel):
+class LidstoneNB(WordModel):
     """Multinomial naive Bayes with P(w|c) = (n_cw + α) / (n_c + α n_words) [TCPH01, Sec. 3.2.1].
 
     Parameters
@@ -57,7 +59,14 @@ class LidstoneNB(CountModel):
     ['cat']
     """
 
-    _item_reason = "alpha is chosen by leaving items out. Give alpha, or use fit."
+    traits = Traits(
+        single={"naive_bayes": {}},
+        sets={"naive_bayes": {}},
+        takes_counts=True,
+        parts=(CountStart,),
+    )
+    parameters: ClassVar[dict[str, Requirement]] = {"alpha": at_least(0, optional=True)}
+    item_reason = "alpha is chosen by leaving items out. Give alpha, or use fit."
 
     def __init__(
         self,
@@ -82,23 +91,26 @@ class LidstoneNB(CountModel):
         self.min_labels = min_labels
         self.max_labels = max_labels
 
-    def _needs_items(self) -> bool:
+    def needs_items(self) -> bool:
         """Return whether the parameter must be chosen."""
         return self.alpha is None
 
-    def _estimate(self, pooled: Pooled, items: CountedItems | None) -> tuple[CSR, PathWeights]:
+    def estimate(
+        self,
+        pooled: Pooled,
+        sources: Sources,
+        columns: Codes,  # noqa: ARG002
+        items: CountedItems | None,
+    ) -> Estimate:
         """Return the words of nodes, and weights that add α to the counts of categories."""
         if self.alpha is None:
             assert items is not None
-            self.alpha_ = choose_alpha(items, pooled.categories)
+            alpha = choose_alpha(items, pooled.categories)
         else:
-            self.alpha_ = float(self.alpha)
-        words = discounted(pooled, self._sources, 0.0)
-        weights = smoothed_weights(pooled.categories, self._sources, self.alpha_)
+            alpha = float(self.alpha)
+        words = discounted(pooled, sources, 0.0)
+        weights = smoothed_weights(pooled.categories, sources, alpha)
         has_words = np.diff(words.indptr) > 0
-        return words, without_empty(weights, self._sources, has_words, self.alpha_ > 0)
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
-        if self.alpha is not None and not 0 <= self.alpha < np.inf:
-            raise ValueError(f"alpha must be a number from 0 on, or None. Got {self.alpha!r}.")
+        return Estimate(
+            words, without_empty(weights, sources, has_words, alpha > 0), {"alpha_": alpha}
+        )

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from taxonomist.compiled import markov as loops
-from taxonomist.inference.labellings import Labellings, fit_softmax
-from taxonomist.inference.node_odds import NodeOdds, check_decision
+from taxonomist.errors import ParameterError
+from taxonomist.inference.node_odds import check_decision
 from taxonomist.losses import labelling_loss
-from taxonomist.models.certified import CertifiedModel, log_pass
-from taxonomist.models.label_sets import LabelSetModel
+from taxonomist.models.attribute_weights import AttributeWeights
+from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.certificates import (
+    CERTIFIED,
+    certificate_facts,
+    item_costs,
+    log_pass,
+    solver_options,
+)
+from taxonomist.models.learning import Learned
+from taxonomist.models.markov_decisions import GainScorer, LabellingDecision, MarkovTuning
 from taxonomist.models.markov_parts import (
     Start,
     check_tree,
@@ -25,30 +31,27 @@ from taxonomist.models.markov_parts import (
     node_weights,
     zero_loss,
 )
+from taxonomist.models.parameters import Check, Word
+from taxonomist.models.traits import Traits
 from taxonomist.solvers import markov, subspace
 from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from taxonomist._typing import CSR, Bools, Codes, Floats
-    from taxonomist.models.set_targets import SetTargets
+    from taxonomist._typing import Codes, Floats
+    from taxonomist.inference.row_maps import RowMap
+    from taxonomist.inference.scorers import Scored
+    from taxonomist.models.learning import Training
+    from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
-
-BLOCK = 2**22
-"""Gains of nodes that are held at a time, 32 MiB."""
-TUNED = 2**25
-"""Gains of held-out items that decisions are fitted to at the most, 256 MiB: items of larger
-problems are left out at random."""
 
 CONSTANT = 0.5
 """For items of length 1. Of 0, 0.5 and 1 on Reuters-21578, 0 costs three points of exactly right
 label sets, and 1 twice the time."""
 
-DEFAULT = markov.DEFAULT
+MARKOV_DEFAULTS = markov.DEFAULT
 
 
-class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
+class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     """A Markov tree over the nodes of a taxonomy, trained for a large margin: H-M3.
 
     Every node has a microlabel, in the label set or not, and every edge a weight vector for each
@@ -137,8 +140,24 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
     [['animal', 'cat', 'dog'], ['plant', 'oak']]
     """
 
+    traits = Traits(
+        single={"markov": {}},
+        sets={"markov": {}},
+        needs_tree=True,
+        parts=(Start, GainScorer),
+    )
+    parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {
+        "slack": Word(("example", "example_signed", "edge")),
+        "features": Word(("edge", "path")),
+        "train_on": Word(("all", "consistent")),
+        "solver": Word(("auto", "sequential", "subspace")),
+        "decision": Check(check_decision),
+    }
     attributes = "taxonomy"
-    max_labels = None
+
+    scorer_: GainScorer
+    node_odds_: Any
+    temperature_: float
 
     def __init__(
         self,
@@ -159,10 +178,10 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
         coef0: float = 0.0,
         constant: float | None = None,
         solver: str = "auto",
-        tol: float = DEFAULT.tol,
-        stop: str = DEFAULT.stop,
-        max_iter: int = DEFAULT.max_iter,
-        dtype: str = DEFAULT.dtype,
+        tol: float = MARKOV_DEFAULTS.tol,
+        stop: str = MARKOV_DEFAULTS.stop,
+        max_iter: int = MARKOV_DEFAULTS.max_iter,
+        dtype: str = MARKOV_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
         random_state: Any = None,
@@ -193,83 +212,81 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    # Learning --------------------------------------------------------------------------------
-
     @property
-    def _constant(self) -> float:
+    def constant_feature(self) -> float:
         """The value of the constant feature, 0 for none."""
         if self.constant is None:
             return CONSTANT if self.kernel == "linear" else 0.0
         return self.constant
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before any work is done."""
-        super()._check_parameters()
+    def check(self) -> None:
+        """Raise unless the parameters make sense, each by itself and together."""
+        super().check()
         if np.isinf(self.C):
-            raise ValueError("C must be finite: MaxMarginMarkovClassifier has no hard margin.")
-        self._check_word("slack", ("example", "example_signed", "edge"))
-        self._check_word("features", ("edge", "path"))
-        self._check_word("train_on", ("all", "consistent"))
-        self._check_word("solver", ("auto", "sequential", "subspace"))
+            raise ParameterError("C must be finite: MaxMarginMarkovClassifier has no hard margin.")
         if self.local_features and self.kernel != "linear":
-            raise ValueError("local_features are columns of X, which needs kernel='linear'.")
-
-    def _check_decision(self) -> None:
-        """Refuse a decision that there is not, or that needs held-out items without any."""
-        check_decision(self.decision)
+            raise ParameterError("local_features are columns of X, which needs kernel='linear'.")
         if isinstance(self.cv, Integral) and self.cv != 0 and self.cv < 2:
-            raise ValueError(f"cv must be 0, an integer of at least 2, or splits. Got {self.cv}.")
+            raise ParameterError(
+                f"cv must be 0, an integer of at least 2, or splits. Got {self.cv}."
+            )
         if self._holds_none_out and self.decision != "argmax":
-            raise ValueError(
+            raise ParameterError(
                 f"decision={self.decision!r} is fitted to held-out items: give cv=2 or more, or "
                 "decision='argmax'."
             )
 
     @property
     def _holds_none_out(self) -> bool:
-        """Whether there is to be no cross-validation."""
         return isinstance(self.cv, Integral) and self.cv == 0
 
-    def _learn(self, X: Any, targets: SetTargets, costs: Floats, start: Any = None) -> None:
-        """Learn the weights of all edges or paths."""
-        taxonomy = targets.categories.taxonomy
+    # Learning --------------------------------------------------------------------------------
+
+    def learn(self, training: Training, start: Any = None) -> Learned:
+        """Return the weights of all edges or paths; see ``TaxonomyClassifier.learn``."""
+        taxonomy = training.targets.categories.taxonomy
         check_tree(taxonomy)
-        items = np.flatnonzero(costs > 0)
-        problem = self._problem(X, targets, costs, items)
+        items = np.flatnonzero(training.weights)
+        problem, row_map = self._problem(training, items)
+        options = solver_options(self)
         if self.solver == "subspace":
-            options = subspace.SubspaceOptions(**vars(self._options()))
-            solution = subspace.solve(problem, options, log_pass)
+            solution = subspace.solve(problem, subspace.SubspaceOptions(**vars(options)), log_pass)
         else:
             begin = None if start is None else start.at(problem, items)
-            solution = markov.solve(problem, self._options(), log_pass, begin)
-        self.classes_ = targets.classes
-        self.taxonomy_ = taxonomy
-        self._categories = targets.categories
-        self._codes = taxonomy.codes(targets.categories.ids)
-        self._attributes = taxonomy.ancestor_matrix()[self._codes].astype(np.float64)
-        self._tree = zero_loss(problem.tree)
-        self._edge_W = solution.W
-        self._W = node_weights(solution.W, problem.tree)
-        self._start = Start(problem.tree, problem.slack, items, problem.labels, solution.columns)
-        self._store_certificate(
-            solution.certificate, solution.converged, solution.history, len(items)
+            solution = markov.solve(problem, options, log_pass, begin)
+        nodes = training.targets.nodes
+        scorer = GainScorer(
+            W=node_weights(solution.W, problem.tree),
+            attributes=taxonomy.ancestor_matrix()[nodes].astype(np.float64),
+            rows=row_map,
+            edge_weights=solution.W,
+            tree=zero_loss(problem.tree),
+            nodes=nodes,
+            is_single=training.targets.is_single,
         )
+        facts = certificate_facts(
+            self, solution.certificate, solution.converged, solution.history, len(items)
+        )
+        kept = Start(problem.tree, problem.slack, items, problem.labels, solution.columns)
+        return Learned(scorer, facts | {"node_odds_": None, "temperature_": 1.0}, kept)
 
-    def _problem(self, X: Any, targets: SetTargets, costs: Floats, items: Codes) -> MarkovProblem:
-        """Return the problem of the items that have a weight."""
+    def _problem(self, training: Training, items: Codes) -> tuple[MarkovProblem, RowMap]:
+        """Return the problem of the items that have a weight, and what prediction makes of rows."""
+        targets, X = training.targets, training.X
         taxonomy = targets.categories.taxonomy
         owner = feature_owners(taxonomy, self.local_features, self.n_features_in_, X.shape[1])
-        rows = self._items(X, items)
+        rows, row_map = self.solver_rows(X, items)
         if len(owner):
             rows.norms = global_norms(X[items], owner)
-        return MarkovProblem(
+        problem = MarkovProblem(
             items=rows,
             labels=targets.close(targets.labels[items]).tocsr(),
-            costs=costs[items],
+            costs=item_costs(self.C, training.weights[items]),
             tree=labelled_tree(self._loss(taxonomy), self.features, self.train_on),
             slack=self.slack,
             owner=owner,
         )
+        return problem, row_map
 
     def _loss(self, taxonomy: Taxonomy) -> Any:
         """Return the loss; one that does not split over edges cannot be trained for."""
@@ -281,54 +298,28 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
             )
         return loss
 
-    def _start_of(self, items: Codes) -> Start:
+    def start_of(self, items: Codes) -> Any:
         """Return from where learning on some of the items of the last fit may start."""
-        return self._start.of(items)
+        return None if self.start_ is None else self.start_.of(items)
 
-    def _tune(self, X: Any, targets: SetTargets, costs: Floats) -> None:
-        """Fit the odds of nodes and the temperature to held-out items."""
-        self.node_odds_, self.temperature_ = None, 1.0
+    def tuning(self, training: Training, held_out: Codes) -> MarkovTuning | None:
+        """Return what fits the odds of nodes and the temperature to held-out items."""
         if self._holds_none_out:
-            return
-        n_nodes = self.taxonomy_.n_nodes
-        rng = np.random.default_rng(0)
-        n_kept = min(X.shape[0], max(1, TUNED // n_nodes))
-        kept = np.sort(rng.choice(X.shape[0], n_kept, replace=False))
-        gains = np.zeros((n_kept, n_nodes))
-        for items, block in self._held_out_scores(X, targets, costs):
-            inside = np.isin(items, kept, assume_unique=True)
-            gains[np.searchsorted(kept, items[inside])] = block[inside]
-        weights = costs[kept] / self.C
-        if targets.is_single:
-            codes = targets.labels.indices[kept]
-            self.temperature_ = fit_softmax(gains @ self._attributes.T, codes, weights)
-            return
-        truth = targets.close(targets.labels[kept]).toarray()
-        labellings = self._labellings()
-        self.temperature_ = labellings.fit_temperature(gains, truth, weights)
-        if self.decision != "argmax":
-            self.node_odds_ = NodeOdds.fit(labellings, gains, truth, weights, self.decision)
+            return None
+        least = 0 if training.targets.is_single else self.label_limits_.least
+        labellings = self.scorer_.labellings(least)
+        return MarkovTuning(training, held_out, labellings, self.decision)
 
-    def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of items and the gains of all nodes."""
-        size = max(1, BLOCK // self._W.shape[1])
-        for begin in range(0, X.shape[0], size):
-            block = slice(begin, begin + size)
-            rows = X[block]
-            gains = np.zeros((rows.shape[0], self._W.shape[1]))
-            self._scores().apply(lambda values: values, rows, gains)
-            yield block, gains
-
-    def _labellings(self) -> Labellings:
-        """Return the labellings that predictions are chosen from."""
-        is_category = np.zeros(self.taxonomy_.n_nodes, dtype=bool)
-        is_category[self._codes] = True
-        return Labellings(self._tree.parent, is_category, self.label_limits_.least)
+    @property
+    def decider(self) -> LabellingDecision:
+        """What turns gains into label sets: the best labelling."""
+        labellings = self.scorer_.labellings(self.label_limits_.least)
+        return LabellingDecision(labellings, self.node_odds_, self.targets_.nodes)
 
     # Predicting ------------------------------------------------------------------------------
 
     def predict(self, X: Any, *, consistent: bool = True) -> Any:
-        """Return the label sets of items as an indicator matrix.
+        """Return the labels of items.
 
         Parameters
         ----------
@@ -340,146 +331,48 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
 
         Returns
         -------
-        array, shape (n_items, n_columns)
-            The columns are those of the matrix that the model was fitted to, dense or sparse as
-            that was; if it was fitted to sets of ids, ``classes_``, sparse. A model of single
-            labels returns those, (n_items,).
+        ndarray, shape (n_items,), or indicator matrix, shape (n_items, n_columns)
+            As in other models; see ``HierarchicalRankingSVC.predict``.
         """
         if consistent:
             return super().predict(X)
         check_is_fitted(self)
-        if self._targets.is_single:
+        if self.targets_.is_single:
             raise ValueError("consistent=False needs label sets: a single label is one path.")
-        return self._in_columns(self._closed_by(X, self._unrestricted))
+        answers = self.answer(X)
+        return answers.in_columns(self.scorer_.unrestricted(self.scored(X).X))
 
-    def decision_function(self, X: Any) -> Floats:
-        """Return by how much the best label set with a category beats the best without it.
-
-        Scores are those that ``predict`` compares, before ``min_labels``: positive exactly for
-        the categories of the predicted set, ancestors included. In a model of single labels they
-        are the scores of paths.
-
-        Parameters
-        ----------
-        X
-            Items as in ``fit``; with a precomputed kernel, their values with the training items.
-
-        Returns
-        -------
-        ndarray, shape (n_items, n_classes)
-            In the order of ``classes_``. For a model of single labels with two classes (n_items,):
-            how much more the second has.
-        """
-        check_is_fitted(self)
-        if self._targets.is_single:
-            return super().decision_function(X)
-        labellings = self._labellings()
-        return self._of_categories(
-            X, lambda gains: labellings.max_marginals(self._decided(labellings, gains))
-        )
-
-    def predict_proba(self, X: Any) -> Floats:
+    def probabilities(self, scored: Scored) -> Floats:
         """Return the probability of every category.
 
         It is the sum over all label sets with the category, where the probability of a set goes as
         the exponential of its score divided by ``temperature_`` [RSSS06, Sec. 2]. If items have at
         least one label, the sets without are left out. In a model of single labels the sets are
         paths, and rows add up to 1.
-
-        Parameters
-        ----------
-        X
-            Items as in ``decision_function``.
-
-        Returns
-        -------
-        ndarray, shape (n_items, n_classes)
         """
-        check_is_fitted(self)
-        if self._targets.is_single:
-            scores = self._scores().all(self._checked(X)) / self.temperature_
-            return np.asarray(softmax(scores, axis=1))
-        labellings = self._labellings()
-        return self._of_categories(X, lambda gains: labellings.marginals(gains, self.temperature_))
-
-    def predict_topk(self, X: Any, k: int = 5) -> tuple[Any, Floats]:
-        """Return the k categories with the best scores for each item.
-
-        Parameters
-        ----------
-        X
-            Items as in ``decision_function``.
-        k
-            How many; at most the number of categories.
-
-        Returns
-        -------
-        labels : ndarray, shape (n_items, k)
-            Best first.
-        scores : ndarray, shape (n_items, k)
-            Those of ``decision_function``.
-        """
-        check_is_fitted(self)
-        if self._targets.is_single or not 1 <= k <= len(self.classes_):
-            return super().predict_topk(X, k)
-        scores = self.decision_function(X)
-        best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        return self.classes_[best], np.take_along_axis(scores, best, axis=1)
-
-    def _of_categories(self, X: Any, function: Any) -> Floats:
-        """Return the columns of the categories of what a function makes of gains."""
-        X = self._checked(X)
-        out = np.zeros((X.shape[0], len(self._codes)))
-        self._scores().apply(lambda gains: function(gains)[:, self._codes], X, out)
-        return out
-
-    def _decided(self, labellings: Labellings, gains: Any) -> Any:
-        """Return the gains whose best labelling is predicted."""
-        return gains if self.node_odds_ is None else self.node_odds_.gains(labellings, gains)
-
-    def _closed_sets(self, X: Any) -> CSR:
-        """Return which nodes of the taxonomy each item has, (n_items, n_nodes) boolean."""
-        labellings, scores = self._labellings(), self._scores()
-        return self._closed_by(
-            X,
-            lambda rows, out: scores.apply(
-                lambda gains: labellings.best(self._decided(labellings, gains)), rows, out
-            ),
-        )
-
-    def _unrestricted(self, X: Any, out: Bools) -> None:
-        """Write the best labellings, consistent or not."""
-        scores = replace(self._scores(), W=self._edge_W).of_attributes(X)
-        space = loops.make_space(self._tree, self._edge_W.shape[1], self._edge_W.dtype)
-        loops.best_labellings(self._tree, scores, space, out)
-
-    def _closed_by(self, X: Any, function: Any) -> CSR:
-        """Return labellings that a function writes, block after block, as a boolean CSR."""
-        X, blocks = self._checked(X), []
-        size = max(1, BLOCK // self.taxonomy_.n_nodes)
-        for begin in range(0, X.shape[0], size):
-            rows = X[begin : begin + size]
-            out = np.zeros((rows.shape[0], self.taxonomy_.n_nodes), dtype=bool)
-            function(rows, out)
-            blocks.append(csr_array(out))
-        return csr_array(vstack(blocks, format="csr"))
+        if self.targets_.is_single:
+            return np.asarray(softmax(scored.categories / self.temperature_, axis=1))
+        labellings = self.scorer_.labellings(self.label_limits_.least)
+        marginals = labellings.marginals(scored.raw, self.temperature_)
+        found: Floats = marginals[:, self.targets_.nodes]
+        return found
 
     # What was learned ------------------------------------------------------------------------
 
     @property
     def node_coef_(self) -> Any:
         """What each node adds to the score of a labelling, (n_nodes, n_features)."""
-        return self._linear_weights("node_coef_").T
+        return self.feature_weights("node_coef_").T
 
     @property
     def edge_coef_(self) -> Any:
         """Weights of the four labellings of each edge, (n_nodes - 1, 4, n_features)."""
-        self._linear_weights("edge_coef_")
+        self.feature_weights("edge_coef_")
         if self.features == "path":
             raise AttributeError("Path features have weights of nodes: there is no edge_coef_.")
-        weights = self._edge_W[: self.n_features_in_]
+        weights = self.scorer_.edge_weights[: self.n_features_in_]
         return weights.T.reshape(-1, 4, weights.shape[0])
 
-    def _attribute_title(self, z: int) -> tuple[str, str]:
+    def source_title(self, source: int) -> tuple[str, str]:
         """Return id and display name of a node."""
-        return self.taxonomy_.nodes[z], self.taxonomy_.names[z]
+        return self.taxonomy_.nodes[source], self.taxonomy_.names[source]

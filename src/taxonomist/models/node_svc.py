@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -12,15 +14,81 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from taxonomist.errors import UnknownNodeError, closest
+from taxonomist._threads import n_threads
+from taxonomist.errors import ParameterError, UnknownNodeError, closest
+from taxonomist.inference.scorers import NoWeightsError
+from taxonomist.models.node_margins import MarginScorer
+from taxonomist.models.parameters import above_zero
 from taxonomist.models.per_node import PerNodeModel
+from taxonomist.models.traits import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taxonomist._typing import Bools, Codes, Floats
+    from taxonomist.inference.scorers import Cut
+    from taxonomist.models.learning import Training
+    from taxonomist.models.parameters import Requirement
     from taxonomist.models.per_node import NodeProblem
+    from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
+
+LARGE = 10**8
+"""Stored values times nodes from which on several processes pay: they take a second to start."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierScorer(MarginScorer):
+    """Margins by scikit-learn's classifiers.
+
+    Attributes
+    ----------
+    estimators
+        The fitted classifier of each node that has one, by code; class 1 is the node.
+    support
+        With a precomputed kernel the items that each has learned from, by code; else empty.
+    """
+
+    estimators: dict[int, Any]
+    support: dict[int, Codes]
+
+    def margins(self, X: Any, codes: Codes, out: Floats) -> None:
+        """Write the margins of nodes with a classifier into rows of (n_nodes, n_items)."""
+        for code in codes.tolist():
+            out[code] = _margin(self.estimators[code], self._columns(X, code))
+
+    def accepts(self, code: int, X: Any) -> Bools:
+        """Return for which items the classifier of a node says yes."""
+        accepted: Bools = self.estimators[code].predict(self._columns(X, code)) == 1
+        return accepted
+
+    def shares(self, code: int, row: Any) -> tuple[Any, Floats]:
+        """Return features, the constant last, and what each adds to the margin of a node."""
+        estimator = self.estimators[code]
+        if not hasattr(estimator, "coef_"):
+            raise ValueError(
+                f"{type(estimator).__name__} has no weights of features, so it cannot explain a "
+                "score: take a linear classifier, such as LinearSVC."
+            )
+        indices = row.indices if hasattr(row, "indices") else np.flatnonzero(row[0])
+        values = row.data if hasattr(row, "indices") else row[0, indices]
+        shares = values * np.ravel(estimator.coef_)[indices]
+        return np.append(indices, row.shape[1]), np.append(shares, estimator.intercept_)
+
+    def pruned(self, cut: Cut) -> ClassifierScorer:
+        """Return a scorer whose weights have gone through ``cut``; see ``Scorer``."""
+        if not any(hasattr(estimator, "coef_") for estimator in self.estimators.values()):
+            raise NoWeightsError
+        smaller = {}
+        for code, estimator in self.estimators.items():
+            smaller[code] = copy(estimator)
+            if hasattr(estimator, "coef_"):
+                smaller[code].coef_ = cut(estimator.coef_)
+        return replace(self, estimators=smaller)
+
+    def _columns(self, X: Any, code: int) -> Any:
+        """Return what the classifier of a node takes of the items."""
+        return X[:, self.support[code]] if self.support else X
 
 
 class NodeSVC(PerNodeModel):
@@ -47,8 +115,8 @@ class NodeSVC(PerNodeModel):
         Seed from which every node's classifier gets one of its own; with None classifiers keep
         theirs.
     n_jobs
-        Processes in which classifiers are learned, as in joblib: None means 1. The result does not
-        depend on it.
+        Processes in which classifiers are learned; None means all cores, or one where the
+        problem is so small that others do not pay. The result does not depend on it.
 
     Attributes
     ----------
@@ -81,7 +149,12 @@ class NodeSVC(PerNodeModel):
     [['animal', 'cat', 'dog'], ['plant', 'oak']]
     """
 
-    _is_top_down = False
+    traits = Traits(
+        single={"nodes": {}}, sets={"nodes": {"min_labels": 1}}, parts=(ClassifierScorer,)
+    )
+    parameters: ClassVar[dict[str, Requirement]] = {"C": above_zero()}
+    is_top_down = False
+    scorer_: ClassifierScorer
 
     def __init__(
         self,
@@ -100,12 +173,13 @@ class NodeSVC(PerNodeModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
-        if not 0 < self.C < np.inf:
-            raise ValueError(f"C must be a finite number above 0. Got {self.C!r}.")
+    def check(self) -> None:
+        """Raise unless the parameters make sense, each by itself and together."""
+        super().check()
         if self.estimator is not None and self.C != 1:
-            raise ValueError("C is that of the default SVM; set the parameters of the estimator.")
+            raise ParameterError(
+                "C is that of the default SVM; set the parameters of the estimator."
+            )
         for estimator in (self._default, *self._own.values()):
             if isinstance(estimator, type) or not hasattr(estimator, "fit"):
                 raise TypeError(
@@ -124,31 +198,47 @@ class NodeSVC(PerNodeModel):
         given = self._own.get("default") if isinstance(self.estimator, Mapping) else self.estimator
         return LinearSVC(C=self.C) if given is None else given
 
-    def _learn(self, X: Any, problems: Iterator[NodeProblem], weights: Floats | None) -> None:
-        """Learn the classifiers, several at a time."""
-        names = self._node_names()
-        templates = self._templates(names)
+    def learn_nodes(
+        self, training: Training, problems: Iterator[NodeProblem], constants: Floats
+    ) -> tuple[ClassifierScorer, dict[str, Any]]:
+        """Learn the classifiers, several at a time; see ``PerNodeModel``."""
+        X, targets = training.X, training.targets
+        templates = self._templates(targets)
+        weights = None if (training.weights == 1).all() else training.weights
         for template in (self._default, *self._own.values()) if weights is not None else ():
             if not has_fit_parameter(template, "sample_weight"):
                 raise ValueError(f"{type(template).__name__} takes no sample_weight.")
         is_pairwise = get_tags(self).input_tags.pairwise
         if is_pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(f"A precomputed kernel must be square. Got shape {X.shape}.")
-        self._support: dict[int, Codes] = {}
+        support: dict[int, Codes] = {}
 
         def tasks() -> Iterator[Any]:
             for problem in problems:
                 if is_pairwise:
-                    self._support[problem.code] = problem.items
+                    support[problem.code] = problem.items
                 template = templates[problem.code]
                 yield delayed(_learn_node)(template, X, problem, weights, is_pairwise)
 
-        self._learned: dict[int, Any] = dict(sorted(Parallel(n_jobs=self.n_jobs)(tasks())))
-        self.node_estimators_ = {names[code]: model for code, model in self._learned.items()}
+        size = (X.nnz if hasattr(X, "nnz") else X.size) * len(constants)
+        n_jobs = 1 if self.n_jobs is None and size < LARGE else n_threads(self.n_jobs)
+        learned = dict(sorted(Parallel(n_jobs=n_jobs)(tasks())))
+        nodes = targets.nodes
+        taxonomy = targets.categories.taxonomy
+        return ClassifierScorer(taxonomy, nodes, constants, learned, support), {}
 
-    def _templates(self, names: list[Any]) -> list[Any]:
+    @property
+    def node_estimators_(self) -> dict[Any, Any]:
+        """The fitted classifier of each node, by id; class 1 is the node."""
+        if not hasattr(self, "scorer_"):
+            raise AttributeError("node_estimators_ is not there: fit the model first.")
+        names = self.targets_.node_names
+        return {names[code]: model for code, model in self.scorer_.estimators.items()}
+
+    def _templates(self, targets: Targets) -> list[Any]:
         """Return a classifier to be fitted for each node."""
-        top = self.taxonomy_.root if self.taxonomy_.has_artificial_root else None
+        names, taxonomy = targets.node_names, targets.categories.taxonomy
+        top = taxonomy.root if taxonomy.has_artificial_root else None
         known = {name for name in names if name != top}
         unknown = [name for name in self._own if name not in known and name != "default"]
         if unknown:
@@ -164,20 +254,6 @@ class NodeSVC(PerNodeModel):
             for template, seed in zip(templates, seeds.tolist(), strict=True):
                 _set_seed(template, seed)
         return templates
-
-    def _accepts(self, code: int, X: Any) -> Bools:
-        """Return for which items the classifier of a node says yes."""
-        accepted: Bools = self._learned[code].predict(self._columns(X, code)) == 1
-        return accepted
-
-    def _margins(self, X: Any, codes: Codes, out: Floats) -> None:
-        """Write the margins of nodes with a classifier into rows of (n_nodes, n_items)."""
-        for code in codes.tolist():
-            out[code] = _margin(self._learned[code], self._columns(X, code))
-
-    def _columns(self, X: Any, code: int) -> Any:
-        """Return what the classifier of a node takes of the items."""
-        return X[:, self._support[code]] if self._support else X
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn is to know: what the default classifier can take."""

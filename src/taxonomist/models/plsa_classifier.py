@@ -3,30 +3,72 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.model_selection import KFold
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
-from taxonomist.inference.label_sets import decision_rule, label_limits
-from taxonomist.models.scored_sets import ScoredSets
-from taxonomist.models.set_targets import SetTargets
+from taxonomist.inference.label_sets import choose, decision_rule
+from taxonomist.inference.scorers import DenseScorer
+from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.decisions import RuleDecision
+from taxonomist.models.learning import Learned, Training
+from taxonomist.models.parameters import Check, Number, at_least, between
+from taxonomist.models.traits import Traits
 from taxonomist.solvers import plsa
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Floats
+    from taxonomist.inference.scorers import Scored
+    from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
 logger = logging.getLogger(__name__)
 
-DEFAULT = plsa.PLSAOptions()
+PLSA_DEFAULTS = plsa.PLSAOptions()
 
 
-class PLSAClassifier(ScoredSets):
+@dataclass(frozen=True, eq=False)
+class ShareScorer(DenseScorer):
+    """The shares P(c|d) that folding in finds.
+
+    Attributes
+    ----------
+    words
+        P(w|c), (n_words, n_categories).
+    max_iter, tol
+        Most steps of EM for an item, and the rise at which to stop before.
+    """
+
+    words: Floats
+    max_iter: int
+    tol: float
+
+    @property
+    def n_categories(self) -> int:  # type: ignore[override]
+        """The number of categories."""
+        return int(self.words.shape[1])
+
+    def raw(self, X: Any, n_threads: int = 1) -> Floats:  # noqa: ARG002
+        """Return the shares of items."""
+        options = plsa.PLSAOptions(fold_max_iter=self.max_iter, tol=self.tol)
+        return plsa.fold_in(X, self.words, options)[0]
+
+
+class KnownCategories(RuleDecision):
+    """A rule that never chooses a category without words."""
+
+    def sets(self, scored: Scored) -> CSR:
+        """Return which nodes each item has; see ``Decision``."""
+        scorer: Any = scored.scorer
+        excess = self.rule.excess(scored.categories)
+        known = np.where(scorer.words.any(axis=0), excess, -np.inf)
+        return self.targets.close(choose(known, *self.limits))
+
+
+class PLSAClassifier(TaxonomyClassifier):
     """Probabilistic latent semantic analysis, with the categories as topics.
 
     Each word of an item is drawn from one of the categories, which have shares of their own in
@@ -96,17 +138,28 @@ class PLSAClassifier(ScoredSets):
     [('animal', 'dog')]
     """
 
+    traits = Traits(takes_counts=True, parts=(ShareScorer,))
+    parameters: ClassVar[dict[str, Requirement]] = {
+        "smoothing": Number("a number above 0", lambda value: 0 < value < np.inf, optional=True),
+        "spread": between(0, 1, open_high=True),
+        "tol": Number("at least 0", lambda value: value >= 0),
+        "max_iter": Number("at least 0", lambda value: value >= 0),
+        "fold_max_iter": at_least(1),
+        "decision": Check(decision_rule),
+    }
+    no_reasons = "its shares are found for all words at once."
     feature_log_prob_: Floats
+    scorer_: ShareScorer
 
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
         *,
-        smoothing: float | None = DEFAULT.smoothing,
-        spread: float = DEFAULT.spread,
-        max_iter: int = DEFAULT.max_iter,
-        fold_max_iter: int = DEFAULT.fold_max_iter,
-        tol: float = DEFAULT.tol,
+        smoothing: float | None = PLSA_DEFAULTS.smoothing,
+        spread: float = PLSA_DEFAULTS.spread,
+        max_iter: int = PLSA_DEFAULTS.max_iter,
+        fold_max_iter: int = PLSA_DEFAULTS.fold_max_iter,
+        tol: float = PLSA_DEFAULTS.tol,
         decision: Any = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
@@ -123,123 +176,46 @@ class PLSAClassifier(ScoredSets):
         self.min_labels = min_labels
         self.max_labels = max_labels
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PLSAClassifier:
-        """Learn the words of all categories.
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Return the items that have a weight."""
+        return super()._training(X, y, sample_weight).with_weight()
 
-        Parameters
-        ----------
-        X
-            Counts of words, dense or sparse, (n_items, n_features), not negative.
-        y
-            One id per item; or label sets: an iterable of node ids for each item, or an indicator
-            matrix over all nodes or all leaves (a data frame names its columns). The words of
-            an item with several labels start in equal parts in each.
-        sample_weight
-            Weights of the items.
-
-        Returns
-        -------
-        PLSAClassifier
-            The model itself.
-
-        Raises
-        ------
-        LabelError
-            If a label is not in the taxonomy.
-        ValueError
-            If a count is negative.
-        """
-        self._check_parameters()
-        X = self._validate(X, reset=True)
-        targets = SetTargets.from_labels(self.taxonomy, y, X)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        items = np.flatnonzero(weights)
-        if not len(items):
-            raise ValueError("No item has a weight above 0, so there is nothing to learn.")
-        X, targets, weights = X[items], targets.select(items), weights[items]
-        self.classes_ = targets.classes
-        self.taxonomy_ = targets.categories.taxonomy
-        self._targets = targets.select(np.arange(0))
-        solution = self._solve(X, targets.labels, weights)
-        self._words = solution.words
-        with np.errstate(divide="ignore"):
-            self.feature_log_prob_ = np.log(solution.words.T)
-        self.smoothing_ = solution.smoothing
-        self.objective_ = solution.log_likelihood
-        self.converged_ = solution.converged
-        self.history_ = solution.history
-        self.n_iter_ = len(solution.history) - 1
-        if not targets.is_single:
-            self.label_limits_ = label_limits(targets.labels, self.min_labels, self.max_labels)
-            scores = self._held_out_scores(X, targets.labels, weights)
-            rule = decision_rule(self.decision)
-            self.decision_ = rule.fit(scores, targets.labels, self.label_limits_)
-        return self
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the share of each category in each item, P(c|d).
-
-        Parameters
-        ----------
-        X
-            Items as in ``fit``.
-
-        Returns
-        -------
-        ndarray, shape (n_items, n_classes)
-            In the order of ``classes_``; every row sums to 1. For label sets these are parts of an
-            item, not probabilities that it has a label.
-        """
-        return self._scores(self._checked(X))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of ``predict_proba``."""
-        with np.errstate(divide="ignore"):
-            log_shares: Floats = np.log(self.predict_proba(X))
-        return log_shares
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
-        decision_rule(self.decision)
-        if self.smoothing is not None and not 0 < self.smoothing < np.inf:
-            raise ValueError(f"smoothing must be a number above 0 or None. Got {self.smoothing!r}.")
-        if not 0 <= self.spread < 1:
-            raise ValueError(f"spread must be at least 0 and below 1. Got {self.spread!r}.")
-        if not self.tol >= 0:
-            raise ValueError(f"tol must be at least 0. Got {self.tol!r}.")
-        for name, least in (("max_iter", 0), ("fold_max_iter", 1)):
-            value = getattr(self, name)
-            if not value >= least:
-                raise ValueError(f"{name} must be at least {least}. Got {value!r}.")
-
-    def _options(self) -> plsa.PLSAOptions:
-        """Return what the solver is told."""
-        return plsa.PLSAOptions(
+    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+        """Return the words of all categories; see ``TaxonomyClassifier.learn``."""
+        options = plsa.PLSAOptions(
             smoothing=self.smoothing,
             spread=self.spread,
             max_iter=self.max_iter,
             fold_max_iter=self.fold_max_iter,
             tol=self.tol,
         )
+        problem = plsa.PLSAProblem(training.X, training.targets.labels, training.weights)
+        solution = plsa.solve(problem, options, _log_step)
+        with np.errstate(divide="ignore"):
+            logs = np.log(solution.words.T)
+        facts = {
+            "feature_log_prob_": logs,
+            "smoothing_": solution.smoothing,
+            "objective_": solution.log_likelihood,
+            "converged_": solution.converged,
+            "history_": solution.history,
+            "n_iter_": len(solution.history) - 1,
+        }
+        return Learned(ShareScorer(solution.words, self.fold_max_iter, self.tol), facts)
 
-    def _solve(self, X: CSR, labels: CSR, weights: Floats) -> plsa.PLSASolution:
-        """Return what EM finds for items."""
-        return plsa.solve(plsa.PLSAProblem(X, labels, weights), self._options(), _log_step)
+    @property
+    def decider(self) -> KnownCategories:
+        """What turns shares into label sets."""
+        return KnownCategories(self.decision_, self.label_limits_, self.targets_)
 
-    def _held_out_scores(
-        self, X: CSR, labels: CSR, weights: Floats
-    ) -> Iterator[tuple[Codes, Floats]]:
-        """Yield items and their scores by a model that has not seen them.
+    def probabilities(self, scored: Scored) -> Floats:
+        """Return the share of each category in each item, P(c|d).
 
-        An only item cannot be held out.
+        Every row sums to 1. For label sets these are parts of an item, not probabilities that it
+        has a label.
         """
-        if X.shape[0] == 1:
-            yield np.arange(1), self._scores(X)
-            return
-        folds = KFold(min(self.cv, X.shape[0]), shuffle=True, random_state=0)
-        for train, test in folds.split(np.arange(X.shape[0])):
-            words = self._solve(X[train], labels[train], weights[train]).words
-            yield test, plsa.fold_in(X[test], words, self._options())[0]
+        shares: Floats = scored.raw
+        return shares
 
     def _validate(self, X: Any, reset: bool) -> CSR:
         """Return checked counts."""
@@ -251,14 +227,6 @@ class PLSAClassifier(ScoredSets):
                 f"0 or more, as CountVectorizer makes them. The least is {counts.data.min():g}."
             )
         return counts
-
-    def _scores(self, X: CSR) -> Floats:
-        """Return P(c|d) of checked items."""
-        return plsa.fold_in(X, self._words, self._options())[0]
-
-    def _excess(self, scores: Floats) -> Floats:
-        """Return by how much shares exceed what a category needs; one without words never does."""
-        return np.where(self._words.any(axis=0), self.decision_.excess(scores), -np.inf)
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn is to know."""

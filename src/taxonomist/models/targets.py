@@ -1,8 +1,11 @@
-"""What a model is fitted to: categories, the column of each item, costs."""
+"""What a model is fitted to, and the form in which it answers.
+
+Whether items have one label each or label sets is decided here, and nowhere else.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,50 +13,210 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from taxonomist.taxonomy import Categories, Taxonomy
+from taxonomist.errors import LabelError, closest, some
+from taxonomist.solvers.problem import one_label_each
+from taxonomist.taxonomy import Categories, Taxonomy, labels
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats
 
 
 @dataclass(frozen=True)
 class Targets:
-    """One category per item.
+    """The categories of each item, one or a set.
 
     Attributes
     ----------
     categories
         The categories of the model.
-    codes
-        Column of each item's category.
+    labels
+        Which categories each item has: (n_items, n_categories) boolean CSR. A label that comes with
+        one of its descendants adds nothing.
     classes
         Labels by column, as the user writes them.
+    columns
+        Nodes of the columns of the indicator matrix that the labels came as; None if they came in
+        another form.
+    is_dense
+        Whether that matrix was dense.
+    is_single
+        Whether there was one label per item, not a set.
+    is_flat
+        Whether there was no taxonomy, so that labels need not be the ids of nodes.
     """
 
     categories: Categories
-    codes: Codes
+    labels: CSR
     classes: Any
-
-    @property
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy in which every category is a leaf."""
-        return self.categories.expanded
+    columns: Codes | None = None
+    is_dense: bool = False
+    is_single: bool = False
+    is_flat: bool = False
 
     @classmethod
-    def from_labels(cls, taxonomy: Taxonomy | None, y: Any, X: Any) -> Targets:
-        """Return the targets of labels; without a taxonomy, those of a flat one over them."""
+    def from_labels(cls, taxonomy: Taxonomy | None, y: Any, X: Any, classes: Any = None) -> Targets:
+        """Return the targets of labels; without a taxonomy, those of a flat one over them.
+
+        ``classes`` are labels that may come later, where the labels are no indicator matrix.
+        """
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None.")
+        if (hasattr(y, "__array__") and not hasattr(y, "shape")) or _is_rows_of_bits(y):
+            y = np.asarray(y)
         check_consistent_length(X, y)
+        is_single = _is_column(y) or not labels.is_label_sets(y)
+        if classes is not None and not labels.is_indicator(y):
+            front = list(classes) if is_single else [[label] for label in classes]
+            behind = np.ravel(y).tolist() if is_single else labels.as_sets(y)
+            together = front + behind
+            return cls._of(taxonomy, together).select(np.arange(len(front), len(together)))
+        return cls._of(taxonomy, y)
+
+    @classmethod
+    def _of(cls, taxonomy: Taxonomy | None, y: Any) -> Targets:
+        """Return the targets of labels that belong together."""
+        if _is_column(y) or not labels.is_label_sets(y):
+            return cls._single(taxonomy, y)
+        if taxonomy is None:
+            return cls._flat(y)
+        columns = _column_ids(taxonomy, y) if labels.is_indicator(y) else None
+        categories = Categories.from_labels(taxonomy, y, columns)
+        marked = categories.encode_sets(y, columns)
+        classes = np.array(categories.ids, dtype=object)
+        return cls(categories, marked, classes)._answering_like(y, columns)
+
+    @classmethod
+    def _single(cls, taxonomy: Taxonomy | None, y: Any) -> Targets:
+        """Return the targets of one label per item."""
         y = column_or_1d(y, warn=True)
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name="y")
-        if taxonomy is not None:
+        if taxonomy is None:
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+            categories, codes = flat_categories(classes.tolist()), codes.astype(np.intp)
+        else:
             categories, codes = Categories.of_items(taxonomy, y)
-            return cls(categories, codes, np.array(categories.ids, dtype=object))
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        return cls(flat_categories(classes.tolist()), codes.astype(np.intp), classes)
+            classes = np.array(categories.ids, dtype=object)
+        marked = one_label_each(codes, len(categories))
+        return cls(categories, marked, classes, is_single=True, is_flat=taxonomy is None)
+
+    @classmethod
+    def _flat(cls, y: Any) -> Targets:
+        """Return the targets of labels that no taxonomy orders."""
+        from scipy.sparse import csr_array
+
+        if labels.is_indicator(y):
+            n_columns = y.shape[1]
+            names = list(y.columns) if hasattr(y, "columns") else range(n_columns)
+            categories = flat_categories(list(names))
+            table = y if hasattr(y, "tocsr") else np.asarray(y)
+            marked = categories.encode_sets(table, categories.ids)
+            flat = cls(categories, marked, np.array(names), is_flat=True)
+            return flat._answering_like(y, categories.ids)
+        sets = labels.as_sets(y)
+        classes = np.unique([label for item in sets for label in item])
+        if not len(classes):
+            raise LabelError("No item has a label, so there is nothing to learn: give a taxonomy.")
+        lengths = [len(item) for item in sets]
+        columns = np.searchsorted(classes, [label for item in sets for label in item])
+        where = np.repeat(np.arange(len(sets)), lengths), columns
+        marked = csr_array((np.ones(len(columns), bool), where), shape=(len(sets), len(classes)))
+        return cls(flat_categories(classes.tolist()), marked, classes, is_flat=True)
+
+    def _answering_like(self, y: Any, columns: Any) -> Targets:
+        """Return the same targets, to be answered by an indicator matrix like the one given."""
+        if columns is None:
+            return self
+        codes = self.categories.taxonomy.codes(columns)
+        return replace(self, columns=codes, is_dense=not hasattr(y, "tocsr"))
+
+    def again(self, y: Any, X: Any) -> Targets:
+        """Return the targets of more items, with the same categories and the same form."""
+        check_consistent_length(X, y)
+        if self.columns is not None:
+            taxonomy = self.categories.taxonomy
+            ids = [taxonomy.nodes[code] for code in self.columns.tolist()]
+            return replace(self, labels=self.categories.encode_sets(y, ids))
+        if _is_column(y):
+            y = np.ravel(y)
+        return replace(self, labels=self.encode(y))
+
+    def encode(self, y: Any) -> CSR:
+        """Return the categories of items whose labels are sets, or one each, out of the classes."""
+        if self.is_flat:
+            sets = labels.as_sets(y)
+            column = {
+                label: self.categories.ids[c] for c, label in enumerate(self.classes.tolist())
+            }
+            unknown = dict.fromkeys(label for item in sets for label in item if label not in column)
+            if unknown:
+                raise LabelError(f"Not among the classes of the model: {some(list(unknown))} in y.")
+            y = [[column[label] for label in item] for item in sets]
+        return self.categories.encode_sets(y)
+
+    def close(self, sets: CSR) -> CSR:
+        """Return which nodes of the taxonomy sets of categories imply, (n_items, n_nodes)."""
+        return sets @ self.categories.taxonomy.ancestor_matrix()[self.nodes]
+
+    def select(self, items: Codes) -> Targets:
+        """Return the targets of some items."""
+        return replace(self, labels=self.labels[items])
+
+    def without_items(self) -> Targets:
+        """Return what is kept of the targets after learning: categories and form."""
+        return self.select(np.arange(0))
+
+    @property
+    def nodes(self) -> Codes:
+        """The node of each category in the taxonomy as it was given."""
+        return self.categories.taxonomy.codes(self.categories.ids)
+
+    @property
+    def node_names(self) -> list[Any]:
+        """What users call the nodes: their ids, or, without a taxonomy, labels."""
+        names: list[Any] = list(self.categories.taxonomy.nodes)
+        if self.is_flat:
+            for code, label in zip(self.nodes.tolist(), self.classes.tolist(), strict=True):
+                names[code] = label
+        return names
+
+    def column(self, label: Any) -> int:
+        """Return the column of a label."""
+        return column_of(self.classes, label)
+
+
+def _is_column(y: Any) -> bool:
+    """Return whether labels are a table of one column, which stands for one label per item."""
+    return getattr(y, "ndim", 0) == 2 and y.shape[1] == 1
+
+
+def _is_rows_of_bits(y: Any) -> bool:
+    """Return whether labels are an indicator matrix in the form of a list of rows."""
+    if not isinstance(y, (list, tuple)) or not y:
+        return False
+    rows = [row for row in y if isinstance(row, (list, tuple, np.ndarray))]
+    lengths = {len(row) for row in rows}
+    if len(rows) < len(y) or len(lengths) > 1 or lengths.pop() < 2:
+        return False
+    return all(
+        isinstance(cell, (int, np.integer)) and cell in (0, 1) for row in rows for cell in row
+    )
+
+
+def _column_ids(taxonomy: Taxonomy, y: Any) -> list[str]:
+    """Return the node of each column of an indicator matrix: all nodes, or all leaves."""
+    if hasattr(y, "columns") and all(column in taxonomy for column in y.columns):
+        return [str(column) for column in y.columns]
+    leaves = [taxonomy.nodes[code] for code in np.flatnonzero(taxonomy.is_leaf)]
+    for ids in (list(taxonomy.nodes), list(taxonomy.nodes[1:]), leaves):
+        if y.shape[1] == len(ids):
+            return ids
+    raise LabelError(
+        f"y has {y.shape[1]} columns, but the taxonomy has {taxonomy.n_nodes} nodes, "
+        f"{len(leaves)} of them leaves; give a column for each of either, a data frame with node "
+        "ids as columns, or the ids of each item."
+    )
 
 
 def flat_categories(labels: list[Any]) -> Categories:
@@ -64,10 +227,18 @@ def flat_categories(labels: list[Any]) -> Categories:
     return Categories.from_labels(Taxonomy.flat(ids), [])
 
 
-def item_costs(C: float, sample_weight: Any, X: Any) -> Floats:
-    """Return C times the weight of each item."""
-    if not C > 0:
-        raise ValueError(f"C must be a number above 0, or infinite. Got {C!r}.")
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    costs: Floats = np.where(weights > 0, C, 0.0) if np.isinf(C) else C * weights
-    return costs
+def item_weights(sample_weight: Any, X: Any) -> Floats:
+    """Return the weight of each item, 1 by default; raise if one is negative."""
+    weights: Floats = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    return weights
+
+
+def column_of(classes: Any, label: Any) -> int:
+    """Return the column of a label among the classes of a model."""
+    found = np.flatnonzero(classes == label)
+    if not found.size:
+        hint = closest(str(label), [str(other) for other in classes])
+        raise LabelError(f"{label!r} is not a category of the model.{hint}")
+    return int(found[0])

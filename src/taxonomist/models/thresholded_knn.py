@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import gen_batches
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from taxonomist._threads import n_threads
 from taxonomist.compiled.arrays import Labels, Rows
@@ -16,23 +17,103 @@ from taxonomist.compiled.neighbours import add_votes
 from taxonomist.features.spectrum import unit_rows
 from taxonomist.features.tfidf import dampen, inverse_frequencies, weigh
 from taxonomist.inference.f1_thresholds import ScoredPairs, f1_thresholds
-from taxonomist.inference.label_sets import decision_rule, label_limits
+from taxonomist.inference.label_sets import choose, decision_rule, label_limits
 from taxonomist.inference.rules import FittedThresholds
-from taxonomist.models.scored_sets import BLOCK, ScoredSets
-from taxonomist.models.set_targets import SetTargets
+from taxonomist.inference.scorers import DenseScorer
+from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.decisions import RuleDecision
+from taxonomist.models.learning import Learned, Training
+from taxonomist.models.parameters import Check, Number
+from taxonomist.models.traits import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taxonomist._typing import CSR, Codes, Floats
-    from taxonomist.inference.label_sets import FittedRule
+    from taxonomist.inference.label_sets import FittedRule, Limits
+    from taxonomist.inference.scorers import Scored
+    from taxonomist.models.parameters import Requirement
+    from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
 
-ITEMS = 128
+ITEMS_OF_A_THREAD = 128
 """Items that a thread takes at a time."""
 
 
-class ThresholdedKNN(ScoredSets):
+@dataclass(frozen=True, eq=False)
+class VoteScorer(DenseScorer):
+    """Similarities of the nearest training items, summed by category, less what is needed.
+
+    Attributes
+    ----------
+    by_feature
+        Vectors of the training items of length 1, (n_features, n_items) CSR.
+    labels
+        Their categories, (n_items, n_categories) boolean CSR.
+    weights
+        How many items each stands for.
+    idf
+        Weights of features; None if items are not weighted.
+    n_neighbors
+        How many items vote.
+    rule
+        What votes must exceed; None before it is tuned.
+    """
+
+    by_feature: CSR
+    labels: CSR
+    weights: Floats
+    idf: Floats | None
+    n_neighbors: int
+    rule: FittedRule | None = None
+
+    @property
+    def n_categories(self) -> int:  # type: ignore[override]
+        """The number of categories."""
+        return int(self.labels.shape[1])
+
+    def raw(self, X: Any, n_threads: int = 1) -> Floats:
+        """Return votes less thresholds [TCPH01, Eq. 15]."""
+        votes = self.votes(self.vectors(X), np.full(X.shape[0], -1), n_threads)
+        return votes if self.rule is None else self.rule.excess(votes)
+
+    def vectors(self, X: CSR) -> CSR:
+        """Return the vectors of length 1 whose products are similarities."""
+        return unit_vectors(X, self.idf)
+
+    def votes(self, vectors: CSR, left_out: Codes, n_threads: int) -> Floats:
+        """Return the similarities of neighbours, summed by category, (n_items, n_categories)."""
+        votes = np.zeros((vectors.shape[0], self.n_categories))
+        near = self.by_feature
+        postings = Rows(near.indptr, near.indices, near.data)
+        labels = Labels(self.labels.indptr, self.labels.indices)
+
+        def work(block: slice) -> None:
+            ends = vectors.indptr[block.start : block.stop + 1]
+            rows = Rows(ends, vectors.indices, vectors.data)
+            out, k = votes[block], int(self.n_neighbors)
+            add_votes(rows, postings, labels, self.weights, left_out[block], k, out)
+
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(work, gen_batches(vectors.shape[0], ITEMS_OF_A_THREAD)))
+        return votes
+
+    def left_out_votes(self, vectors: CSR, n_threads: int) -> Iterator[tuple[Codes, Floats]]:
+        """Yield training items, and their votes by the others."""
+        everyone = np.arange(vectors.shape[0])
+        for block in gen_batches(len(everyone), self.block_size):
+            yield everyone[block], self.votes(vectors[block], everyone[block], n_threads)
+
+
+class PositiveScores(RuleDecision):
+    """Categories with a positive score: thresholds are part of the score."""
+
+    def sets(self, scored: Scored) -> CSR:
+        """Return which nodes each item has; see ``Decision``."""
+        return self.targets.close(choose(scored.categories, *self.limits))
+
+
+class ThresholdedKNN(TaxonomyClassifier):
     """Nearest neighbours with a threshold for each category.
 
     The score of a category is the sum of the similarities of those of the k nearest training items
@@ -94,8 +175,18 @@ class ThresholdedKNN(ScoredSets):
     [['animal', 'cat', 'dog'], ['plant', 'oak']]
     """
 
-    decision_: FittedRule
+    traits = Traits(
+        single={"neighbours": {"tfidf": False}},
+        sets={"neighbours": {"tfidf": False}},
+        parts=(VoteScorer,),
+    )
+    parameters: ClassVar[dict[str, Requirement]] = {
+        "n_neighbors": Number("at least 1", lambda value: value >= 1),
+        "decision": Check(lambda value: None if value is None else decision_rule(value)),
+    }
+    no_reasons = "it has no weights of features."
     idf_: Floats
+    scorer_: VoteScorer
 
     def __init__(
         self,
@@ -114,96 +205,48 @@ class ThresholdedKNN(ScoredSets):
         self.min_labels = min_labels
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ThresholdedKNN:
-        """Keep the items, and find the thresholds of categories.
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Return the items that have a weight."""
+        return super()._training(X, y, sample_weight).with_weight()
 
-        Parameters
-        ----------
-        X
-            Items, dense or sparse, (n_items, n_features); with ``tfidf`` counts, not negative.
-        y
-            One id per item; or label sets: an iterable of node ids for each item, or an indicator
-            matrix over all nodes or all leaves (a data frame names its columns).
-        sample_weight
-            Weights of the items.
+    def limits(self, targets: Targets) -> Limits:
+        """Return the least and the largest number of labels of a prediction."""
+        return label_limits(targets.labels, self.min_labels or 0, len(targets.categories))
 
-        Returns
-        -------
-        ThresholdedKNN
-            The model itself.
+    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+        """Keep the items, and find the thresholds of categories by leaving each item out."""
+        limits = self.limits(training.targets)
+        idf = inverse_frequencies(training.X, training.weights) if self.tfidf else None
+        vectors = unit_vectors(training.X, idf)
+        scorer = VoteScorer(
+            csr_array(vectors.T), training.targets.labels, training.weights, idf, self.n_neighbors
+        )
+        rule = self._tuned(scorer, vectors, limits)
+        facts: dict[str, Any] = {"decision_": rule, "label_limits_": limits}
+        if idf is not None:
+            facts["idf_"] = idf
+        return Learned(replace(scorer, rule=rule), facts)
 
-        Raises
-        ------
-        LabelError
-            If a label is not in the taxonomy.
-        ValueError
-            If a count is negative.
-        """
-        if not self.n_neighbors >= 1:
-            raise ValueError(f"n_neighbors must be at least 1. Got {self.n_neighbors!r}.")
-        X = self._validate(X, reset=True)
-        targets = SetTargets.from_labels(self.taxonomy, y, X)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        items = np.flatnonzero(weights)
-        if not len(items):
-            raise ValueError("No item has a weight above 0, so there is nothing to learn.")
-        X, targets, self._weights = X[items], targets.select(items), weights[items]
-        limits = label_limits(targets.labels, self.min_labels or 0, len(targets.categories))
-        self.label_limits_ = limits
-        self.classes_ = targets.classes
-        self.taxonomy_ = targets.categories.taxonomy
-        self._targets = targets.select(np.arange(0))
-        if self.tfidf:
-            self.idf_ = inverse_frequencies(X, self._weights)
-        vectors = self._vectors(X)
-        self._by_feature, self._labels = csr_array(vectors.T), targets.labels
-        self.decision_ = self._tuned(vectors)
-        return self
-
-    def _tuned(self, vectors: CSR) -> FittedRule:
+    def _tuned(self, scorer: VoteScorer, vectors: CSR, limits: Limits) -> FittedRule:
         """Return the decision rule, tuned on the votes for left-out items."""
-        labels = self._labels
+        labels, left_out = scorer.labels, scorer.left_out_votes(vectors, n_threads(self.n_jobs))
         if self.decision is not None:
-            rule = decision_rule(self.decision)
-            return rule.fit(self._left_out_votes(vectors), labels, self.label_limits_)
+            return decision_rule(self.decision).fit(left_out, labels, limits)
         parts = []
-        for items, votes in self._left_out_votes(vectors):
+        for items, votes in left_out:
             rows, columns = np.nonzero(votes)
             truth = labels[items].toarray()[rows, columns]
-            parts.append((columns, votes[rows, columns], truth, self._weights[items][rows]))
+            parts.append((columns, votes[rows, columns], truth, scorer.weights[items][rows]))
         pairs = ScoredPairs(*map(np.concatenate, zip(*parts, strict=True)))
-        return FittedThresholds(f1_thresholds(pairs, labels.T @ self._weights), None)
+        return FittedThresholds(f1_thresholds(pairs, labels.T @ scorer.weights), None)
 
-    def _left_out_votes(self, vectors: CSR) -> Iterator[tuple[Codes, Floats]]:
-        """Yield training items, and their votes by the others."""
-        everyone = np.arange(vectors.shape[0])
-        for block in gen_batches(len(everyone), max(1, BLOCK // len(self.classes_))):
-            yield everyone[block], self._votes(vectors[block], everyone[block])
+    def tuning(self, training: Training, held_out: Codes) -> None:
+        """Return None: thresholds are tuned while learning."""
 
-    def _votes(self, vectors: CSR, left_out: Codes) -> Floats:
-        """Return the similarities of neighbours, summed by category, (n_items, n_categories)."""
-        votes = np.zeros((vectors.shape[0], len(self.classes_)))
-        near = self._by_feature
-        postings = Rows(near.indptr, near.indices, near.data)
-        labels = Labels(self._labels.indptr, self._labels.indices)
-
-        def work(block: slice) -> None:
-            ends = vectors.indptr[block.start : block.stop + 1]
-            rows = Rows(ends, vectors.indices, vectors.data)
-            out, k = votes[block], int(self.n_neighbors)
-            add_votes(rows, postings, labels, self._weights, left_out[block], k, out)
-
-        with ThreadPoolExecutor(n_threads(self.n_jobs)) as pool:
-            list(pool.map(work, gen_batches(vectors.shape[0], ITEMS)))
-        return votes
-
-    def _vectors(self, X: CSR) -> CSR:
-        """Return the vectors of length 1 whose products are similarities."""
-        vectors = X.copy()
-        if not self.tfidf:
-            return unit_rows(vectors)
-        dampen(vectors)
-        return weigh(vectors, self.idf_, is_normalized=True)
+    @property
+    def decider(self) -> PositiveScores:
+        """What turns scores into label sets."""
+        return PositiveScores(self.decision_, self.label_limits_, self.targets_)
 
     def _validate(self, X: Any, reset: bool) -> CSR:
         """Return checked items."""
@@ -216,16 +259,17 @@ class ThresholdedKNN(ScoredSets):
             )
         return X
 
-    def _scores(self, X: CSR) -> Floats:
-        """Return votes less thresholds, of checked items [TCPH01, Eq. 15]."""
-        return self.decision_.excess(self._votes(self._vectors(X), np.full(X.shape[0], -1)))
-
-    def _excess(self, scores: Floats) -> Floats:
-        """Return by how much scores exceed what a category needs: themselves."""
-        return scores
-
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn is to know."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = bool(self.tfidf)
         return tags
+
+
+def unit_vectors(X: CSR, idf: Floats | None) -> CSR:
+    """Return vectors of length 1: tf-idf weights, or the items as they are without an idf."""
+    vectors = X.copy()
+    if idf is None:
+        return unit_rows(vectors)
+    dampen(vectors)
+    return weigh(vectors, idf, is_normalized=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from taxonomist.models.node_svc import NodeSVC
+from taxonomist.models.node_svc import ClassifierScorer, NodeSVC
+from taxonomist.models.traits import Traits
 
 
 class TopDownSVC(NodeSVC):
@@ -36,4 +37,7 @@ class TopDownSVC(NodeSVC):
     {'oak': True}
     """
 
-    _is_top_down = True
+    traits = Traits(
+        single={"top_down": {}}, sets={"top_down": {"min_labels": 1}}, parts=(ClassifierScorer,)
+    )
+    is_top_down = True

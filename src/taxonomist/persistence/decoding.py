@@ -118,6 +118,7 @@ class Decoder:
         state = {name: self.decode(value) for name, value in node["attributes"].items()}
         if node["class"] in MADE_ANEW:
             return kind(**state)
+        state = self._upgraded(kind, node, state)
         if issubclass(kind, tuple):
             raise ModelFileError(f"{node['class']} has fields, not attributes.")
         value = kind.__new__(kind)
@@ -128,6 +129,20 @@ class Decoder:
                     value.__dict__[name] = parameter.default
         value.__dict__.update(state)
         return value
+
+    def _upgraded(self, kind: type, node: Any, state: dict[str, Any]) -> dict[str, Any]:
+        """Return the state of an object in the version of this Taxonomist."""
+        version, known = node.get("version", 1), getattr(kind, "file_version", 1)
+        if version == known:
+            return state
+        if version == 1 and known == 2:
+            from taxonomist.persistence.version_1 import upgraded
+
+            return upgraded(node["class"], state)
+        raise ModelFileError(
+            f"{node['class']} is in version {version} of its state, but this Taxonomist reads "
+            f"versions up to {known}: update Taxonomist (pip install -U taxonomist)."
+        )
 
     # Arrays ----------------------------------------------------------------------------------
 

@@ -19,7 +19,6 @@ from scipy import sparse
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence.parts import ArrayPart, PoolPart, TextPart
 from taxonomist.persistence.registry import MADE_ANEW
-from taxonomist.persistence.warm_starts import without_start
 
 if TYPE_CHECKING:
     from taxonomist.persistence.parts import Part
@@ -196,10 +195,11 @@ class Encoder:
             fields = value._asdict().items()  # type: ignore[attr-defined]
             encoded = {key: self.encode(field, prefix + key) for key, field in fields}
             return {"$": "fields", "class": name, "fields": encoded}
-        state = without_start(value, attributes_of(value))
+        state = state_of(value)
         state = {key: state[key] for key in MADE_ANEW.get(name, state)}
         encoded = {key: self.encode(state[key], prefix + key) for key in state}
-        return {"$": "object", "class": name, "attributes": encoded}
+        version = getattr(type(value), "file_version", 1)
+        return {"$": "object", "class": name, "version": version, "attributes": encoded}
 
     def _sparse(self, value: Any, where: str) -> dict[str, Any]:
         """Return a sparse matrix as three arrays."""
@@ -263,8 +263,15 @@ class Encoder:
         return f"{len(self._parts):03d}-{slug}.{ending}"
 
 
-def attributes_of(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object, without those that it can compute again."""
+def state_of(value: Any) -> dict[str, Any]:
+    """Return what a file holds of an object.
+
+    That is what its class says in ``file_state``, else its attributes without those that it can
+    compute again.
+    """
+    if hasattr(value, "file_state"):
+        state: dict[str, Any] = value.file_state()
+        return state
     cached = {
         name
         for base in type(value).__mro__

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from taxonomist.inference.scorers import NoWeightsError
 
 
 def pruned(model: Any, share: float = 0.0, *, below: float = 0.0) -> Any:
@@ -85,15 +88,18 @@ class _Pruner:
 
     def _model(self, model: Any) -> Any:
         """Return a model with pruned weights of its own, and with pruned models inside."""
+        if hasattr(model, "pruned"):
+            try:
+                found = model.pruned(self._table)
+            except NoWeightsError:
+                return model
+            self.has_weights = True
+            return found
         changed = {name: self.of(member) for name, member in vars(model).items()}
         changed = {name: new for name, new in changed.items() if new is not getattr(model, name)}
-        for name in _weight_names(model):
+        if isinstance(model, LinearSVC | LogisticRegression) and hasattr(model, "coef_"):
             self.has_weights = True
-            changed[name] = self._table(getattr(model, name))
-        if hasattr(model, "_solution") and "_W" in changed:
-            old = model._solution
-            last = changed["_W"] if old.last is old.W else self._table(old.last)
-            changed["_solution"] = replace(old, W=changed["_W"], last=last)
+            changed["coef_"] = self._table(model.coef_)
         if not changed:
             return model
         result = copy(model)
@@ -109,21 +115,3 @@ class _Pruner:
             k = int(self._share * len(positive))
             least = max(least, float(np.partition(positive, k)[k]))
         return np.where(size < least, weights.dtype.type(0), weights)
-
-
-def _weight_names(model: Any) -> list[str]:
-    """Return the attributes of a model that are tables of weights of features."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.svm import LinearSVC
-
-    from taxonomist.models import HierarchicalRLS
-    from taxonomist.models.scoring import AttributeModel
-
-    names: list[str] = []
-    if isinstance(model, AttributeModel) and model.kernel == "linear":
-        names = ["_W", "_edge_W"]
-    elif isinstance(model, HierarchicalRLS):
-        names = ["node_coef_"]
-    elif isinstance(model, LinearSVC | LogisticRegression):
-        names = ["coef_"]
-    return [name for name in names if name in vars(model)]

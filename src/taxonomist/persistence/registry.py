@@ -2,38 +2,20 @@
 
 A class that is not in this table, nor among the ``kinds`` that a caller adds, is neither written
 nor made: reading a file imports nothing that the file could choose. A class that moves keeps its
-name, so that old files can be read.
+name, so that old files can be read. Models are found in the table of models, with the parts that
+their traits name.
 """
 
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _HOMES = {
-    "taxonomist.models": (
-        "CoupledBinarySVC",
-        "HierarchicalMixture",
-        "HierarchicalPerceptron",
-        "HierarchicalRLS",
-        "HierarchicalRankingSVC",
-        "HierarchicalSVC",
-        "HierarchicalShrinkage",
-        "LidstoneNB",
-        "MaxMarginMarkovClassifier",
-        "NodeSVC",
-        "PLSAClassifier",
-        "ThresholdedKNN",
-        "TopDownSVC",
-    ),
-    "taxonomist.models.calibrated": ("CalibratedClassifier",),
-    "taxonomist.models.hierarchical_rls": ("_System",),
-    "taxonomist.models.markov_parts": ("Start",),
-    "taxonomist.models.set_targets": ("SetTargets",),
-    "taxonomist.solvers.minover": ("MinOverSolution", "Progress"),
     "taxonomist.solvers.path_weights": ("PathWeights",),
     "taxonomist.solvers.solution": ("Pass",),
     "taxonomist.solvers.word_counts": ("Pooled", "Sources"),
@@ -45,11 +27,14 @@ _HOMES = {
         "Threshold",
         "TopK",
     ),
+    "taxonomist.inference.linear_scorer": ("LinearScorer",),
     "taxonomist.inference.nested_softmax": ("NestedSoftmax",),
     "taxonomist.inference.node_odds": ("NodeOdds",),
     "taxonomist.inference.probabilities": ("Curve", "SetProbabilities", "SingleProbabilities"),
+    "taxonomist.inference.row_maps": ("FeatureMap", "GramMap", "KernelMap"),
     "taxonomist.inference.rules": ("FittedThresholds",),
     "taxonomist.inference.size_predictor": ("FittedSizePredictor",),
+    "taxonomist.inference.word_scorer": ("WordScorer",),
     "taxonomist.inference.word_scores": ("WordScores",),
     "taxonomist.features": (
         "ContextFeatures",
@@ -69,6 +54,9 @@ _HOMES = {
     "taxonomist.taxonomy": ("Categories", "Taxonomy"),
     "taxonomist.compiled.arrays": ("Duals",),
     "taxonomist.compiled.markov_arrays": ("Columns", "Tree"),
+    # Above this layer: only their names are known here, and they are imported when a file holds them.
+    "taxonomist.text": ("TextClassifier",),
+    "taxonomist.text.search": ("Trial",),
     "sklearn.feature_extraction.text": (
         "CountVectorizer",
         "HashingVectorizer",
@@ -83,12 +71,41 @@ _HOMES = {
 }
 
 _TABLE = {name: (home, name) for home, names in _HOMES.items() for name in names} | {
+    # Classes that have another name in files, lest two are alike or since they had it first.
     "MixtureStep": ("taxonomist.solvers.mixture", "Step"),
     "PLSAStep": ("taxonomist.solvers.plsa", "Step"),
+    "SetTargets": ("taxonomist.models.targets", "Targets"),
+    "_System": ("taxonomist.solvers.least_squares", "RidgeSystem"),
 }
 
 MADE_ANEW = {"Keys": ("keys",)}
 """Classes whose objects are made by a call with these attributes, from which the others follow."""
+
+
+@cache
+def model_classes() -> dict[str, type]:
+    """Return the models and their parts by name."""
+    from taxonomist import models
+
+    found: dict[str, type] = {}
+    for name, kind in vars(models).items():
+        traits = getattr(kind, "traits", None)
+        if isinstance(kind, type) and traits is not None:
+            found |= {name: kind, **{part.__name__: part for part in traits.parts}}
+    return {name: kind for name, kind in found.items() if kind not in _renamed()}
+
+
+@cache
+def _renamed() -> set[type]:
+    """Return the classes of the table."""
+    below = [name for name, (home, _) in _TABLE.items() if home.startswith("taxonomist.")]
+    return {_import(name) for name in below if not _TABLE[name][0].startswith("taxonomist.text")}
+
+
+def _import(name: str) -> type:
+    home, attribute = _TABLE[name]
+    found: type = getattr(importlib.import_module(home), attribute)
+    return found
 
 
 class Registry:
@@ -105,9 +122,10 @@ class Registry:
 
     def name_of(self, kind: type) -> str | None:
         """Return the name that a class has in files, None if it is not known."""
-        for name, given in self._kinds.items():
-            if given is kind:
-                return name
+        for known in (self._kinds, model_classes()):
+            for name, given in known.items():
+                if given is kind:
+                    return name
         for name, (home, attribute) in _TABLE.items():
             is_near = kind.__module__.partition(".")[0] == home.partition(".")[0]
             if is_near and attribute == kind.__name__ and self.get(name) is kind:
@@ -116,14 +134,12 @@ class Registry:
 
     def names(self) -> list[str]:
         """Return all names."""
-        return [*self._kinds, *_TABLE]
+        return [*self._kinds, *model_classes(), *_TABLE]
 
     def get(self, name: Any) -> type | None:
         """Return the class of a name, None if there is none."""
+        if not isinstance(name, str):
+            return None
         if name in self._kinds:
             return self._kinds[name]
-        if name not in _TABLE:
-            return None
-        home, attribute = _TABLE[name]
-        found: type = getattr(importlib.import_module(home), attribute)
-        return found
+        return _import(name) if name in _TABLE else model_classes().get(name)

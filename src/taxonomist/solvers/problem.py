@@ -38,7 +38,7 @@ from taxonomist.compiled.arrays import (
     Problem,
     Rows,
 )
-from taxonomist.inference.best import as_rows
+from taxonomist.inference.linear_scorer import as_rows
 from taxonomist.losses import AncestorLoss, CategoryLoss, ZeroOneLoss
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from taxonomist.compiled import decisions
 from taxonomist.errors import LabelError
 from taxonomist.inference import calibration as module
 from taxonomist.inference.calibration import Calibration, weighted_median
-from taxonomist.inference.held_out import Evidence, HeldOut
+from taxonomist.inference.held_out import Evidence, EvidenceReader
 from taxonomist.inference.limits import label_limits
 from tests.unit.inference.plain_loops import plain
 
@@ -20,7 +20,7 @@ from tests.unit.inference.plain_loops import plain
 def evidence_of(scores, truth):
     """Return all pairs of a table as evidence."""
     labels = csr_array(truth)
-    return HeldOut([(np.arange(len(scores)), scores)], labels, label_limits(labels)).evidence()
+    return EvidenceReader.of([(np.arange(len(scores)), scores)], labels, label_limits(labels)).evidence()
 
 
 def sigmoid(scores, truth, weights=None, loop=decisions.fit_sigmoids):

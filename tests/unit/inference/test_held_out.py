@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from taxonomist.compiled import decisions
 from taxonomist.errors import LabelError
 from taxonomist.inference import held_out
-from taxonomist.inference.held_out import HeldOut
+from taxonomist.inference.held_out import EvidenceReader
 from taxonomist.inference.limits import label_limits
 from tests.unit.inference.plain_loops import plain
 
@@ -26,7 +26,7 @@ def collect(scores, truth, blocks=None):
     """Return the evidence of a table, by blocks of items."""
     blocks = [np.arange(len(scores))] if blocks is None else blocks
     labels = csr_array(truth)
-    return HeldOut([(b, scores[b]) for b in blocks], labels, label_limits(labels)).evidence()
+    return EvidenceReader.of([(b, scores[b]) for b in blocks], labels, label_limits(labels)).evidence()
 
 
 @pytest.fixture
@@ -110,7 +110,8 @@ def test_lists_hold_the_best_items(seed, room):
 def read(blocks, n_items=4):
     """Read blocks for items with three categories."""
     labels = csr_array(np.ones((n_items, 3), dtype=bool))
-    return list(HeldOut(blocks, labels, label_limits(labels)).read())
+    reader = EvidenceReader.of(blocks, labels, label_limits(labels))
+    return reader.evidence()
 
 
 FINE = np.zeros((4, 3))
@@ -142,4 +143,5 @@ def test_no_items_are_refused():
 
 
 def test_an_empty_block_is_fine():
-    assert len(read([([0, 1, 2, 3], FINE), (np.array([], dtype=int), FINE[:0])])) == 2
+    evidence = read([([0, 1, 2, 3], FINE), (np.array([], dtype=int), FINE[:0])])
+    assert len(evidence.items) == FINE.size

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 
 from taxonomist import Taxonomy
 from taxonomist.inference.calibration import Calibration
-from taxonomist.inference.held_out import HeldOut
+from taxonomist.inference.held_out import EvidenceReader
 from taxonomist.inference.limits import label_limits
 from taxonomist.inference.probabilities import (
     METHODS,
@@ -36,7 +36,7 @@ def sets(n=300, n_categories=4, seed=0, ceiling=1.0, noise=1.0):
 
 
 def held(scores, labels):
-    return HeldOut([(np.arange(len(scores)), scores)], labels, label_limits(labels))
+    return EvidenceReader.of([(np.arange(len(scores)), scores)], labels, label_limits(labels))
 
 
 def single(n=400, seed=0):

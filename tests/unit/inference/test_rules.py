@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from taxonomist.errors import LabelError
 from taxonomist.inference import calibration, held_out
-from taxonomist.inference.held_out import HeldOut
+from taxonomist.inference.held_out import EvidenceReader
 from taxonomist.inference.label_sets import (
     CategoryThresholds,
     Limits,
@@ -88,7 +88,7 @@ def test_threshold_stays_exact_where_not_all_is_kept(measure, monkeypatch):
     expected = Threshold(measure, calibrated=False).fit(one_block(scores), csr_array(truth))
     for name, value in (("CELLS", 20), ("LISTED", 1), ("LEAST_LISTED", 1)):
         monkeypatch.setattr(held_out, name, value)
-    evidence = HeldOut(one_block(scores), csr_array(truth), limits).evidence()
+    evidence = EvidenceReader.of(one_block(scores), csr_array(truth), limits).evidence()
     assert len(evidence.items) < scores.size / 1.5
     rule = Threshold(measure, calibrated=False).fit(one_block(scores), csr_array(truth))
     found, best = (choose(r.excess(scores), *limits).toarray() for r in (rule, expected))
@@ -189,8 +189,8 @@ def test_expected_f1_counts_weights():
     truth = rng.random((20, 2)) < 0.4
     scores = rng.normal(size=truth.shape)
     labels = csr_array(truth)
-    once = HeldOut(one_block(scores), labels, Limits(0, 2)).evidence()
-    twice = HeldOut(
+    once = EvidenceReader.of(one_block(scores), labels, Limits(0, 2)).evidence()
+    twice = EvidenceReader.of(
         one_block(np.tile(scores, (2, 1))), csr_array(np.tile(truth, (2, 1))), Limits(0, 2)
     ).evidence()
     weighted = once._replace(weights=np.full(len(once.items), 2.0))

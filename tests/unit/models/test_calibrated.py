@@ -34,7 +34,7 @@ from taxonomist import (
     datasets,
     metrics,
 )
-from taxonomist.inference.held_out import HeldOut
+from taxonomist.inference.held_out import EvidenceReader
 from taxonomist.inference.label_sets import label_limits
 from taxonomist.inference.probabilities import SetProbabilities
 from taxonomist.losses import weighted_tree
@@ -398,8 +398,8 @@ def test_label_sets_of_which_some_are_not_held_out():
     # What the other half says is not looked at.
     part = model.fit(X[:30], y[:30])
     scores = part.decision_function(X[30:])
-    marked = found._targets.encode(y[30:])
-    held_out = HeldOut([(np.arange(30), scores)], marked, label_limits(marked))
+    marked = found.targets_.encode(y[30:])
+    held_out = EvidenceReader.of([(np.arange(30), scores)], marked, label_limits(marked))
     expected = SetProbabilities.fit("temperature", held_out, np.ones(30))
     found = found.probabilities_
     np.testing.assert_allclose(found.calibration.slopes, expected.calibration.slopes, rtol=0.1)

@@ -126,7 +126,7 @@ def test_scores_are_those_of_the_labellings():
     fitted = model(constant=0.0, decision="argmax", cv=0).fit(X, y)
     scores = np.einsum("euf,f->eu", fitted.edge_coef_.astype(float), X[0])
     gains = fitted.node_coef_ @ X[0]
-    parent = fitted._tree.parent
+    parent = fitted.scorer_.tree.parent
     for row in all_labellings(parent):
         total = sum(
             scores[j - 1, 2 * row[parent[j]] + row[j]] - scores[j - 1, 0]
@@ -149,9 +149,9 @@ def test_unrestricted_labellings_are_the_best_of_all():
     with pytest.warns(ConvergenceWarning):
         fitted.set_params(tol=1e-9).fit(X, Y.astype(int))
     found = fitted.predict(X, consistent=False).astype(bool)
-    parent = fitted._tree.parent
+    parent = fitted.scorer_.tree.parent
     rows = all_labellings(parent, consistent=False)
-    weights = fitted._edge_W.astype(float)
+    weights = fitted.scorer_.edge_weights.astype(float)
     scores = np.hstack([X, np.full((len(X), 1), 0.5)]) @ weights
     totals = np.zeros((len(X), len(rows)))
     for j in range(1, len(parent)):
@@ -206,7 +206,7 @@ def test_explanations_add_up():
     for part in why.parts:
         shown = sum(share for _, share in part.features) + part.rest
         assert shown == pytest.approx(part.value)
-    gains = fitted.node_coef_ @ X[0] + fitted._W[-1] * 0.5
+    gains = fitted.node_coef_ @ X[0] + fitted.scorer_.W[-1] * 0.5
     path = TREE.codes(["b21", *TREE.ancestors("b21")])
     assert why.score == pytest.approx(gains[path].sum(), abs=1e-5)
 

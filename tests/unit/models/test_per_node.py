@@ -26,6 +26,7 @@ from taxonomist import Taxonomy
 from taxonomist.errors import LabelError, UnknownNodeError
 from taxonomist.models import per_node
 from taxonomist.models.hierarchical_rls import HierarchicalRLS
+from taxonomist.models.node_margins import MarginScorer
 from taxonomist.models.node_svc import NodeSVC
 from taxonomist.models.top_down_svc import TopDownSVC
 from tests.strategies import label_sets, taxonomies
@@ -150,7 +151,7 @@ def test_scores_are_least_margins_and_agree_with_the_sets(kind, taxonomy, monkey
     model = kind(taxonomy).fit(X, y)
     assert not model.node_constants_
     margins = np.empty((taxonomy.n_nodes, len(X)))
-    model._margins(X, taxonomy.codes(real_nodes(taxonomy)), margins)
+    model.scorer_.margins(X, taxonomy.codes(real_nodes(taxonomy)), margins)
     expected = [
         [
             naive_scores(taxonomy, {z: margins[taxonomy.code(z), i] for z in taxonomy.nodes}, c)
@@ -226,15 +227,19 @@ def test_equal_scores_are_ordered_by_own_margins():
     model = NodeSVC(taxonomy, min_labels=2).fit(np.eye(5)[:4], [["a1"], ["a2"], ["a3"], ["b"]])
     margins = {"a": -0.1, "a1": 0.2, "a2": 0.9, "a3": 0.5, "b": -0.7}
 
-    def write(X, codes, out):
-        for node, margin in margins.items():
-            out[taxonomy.code(node)] = margin
+    class Given(MarginScorer):
+        def margins(self, X, codes, out):
+            for node, margin in margins.items():
+                out[taxonomy.code(node)] = margin
 
-    model._margins = write
-    model._accepts = lambda code, X: np.full(X.shape[0], margins[taxonomy.nodes[code]] > 0)
+        def accepts(self, code, X):
+            return np.full(X.shape[0], margins[taxonomy.nodes[code]] > 0)
+
+    known = model.scorer_
+    model.scorer_ = Given(known.taxonomy, known.nodes, known.constants)
     new = np.zeros((1, 5))
     assert model.decision_function(new).tolist() == [[-0.1, -0.1, -0.1, -0.7]]
-    assert model.classes_[model._best_columns(new)] == ["a2"]
+    assert model.predict_topk(new, 1)[0].tolist() == [["a2"]]
     assert model.predict_labels(new) == [["a", "a2", "a3"]]
 
 
@@ -287,7 +292,7 @@ def test_a_node_that_all_items_of_its_parent_have(kind):
     assert model.node_constants_ == {"a1": True, "a2": True}
     assert model.predict_labels(X[:2]) == [["a", "a1", "a2"], ["b"]]
     margin = np.empty((taxonomy.n_nodes, 6))
-    model._margins(X, taxonomy.codes(["a", "b"]), margin)
+    model.scorer_.margins(X, taxonomy.codes(["a", "b"]), margin)
     np.testing.assert_allclose(model.decision_function(X)[:, 0], margin[taxonomy.code("a")])
 
 
@@ -417,7 +422,7 @@ def test_any_classifier_at_any_node(kind):
     assert kinds["animal"] == kinds["hound"] == "LogisticRegression"
     assert (kinds["dog"], kinds["oak"]) == ("GaussianNB", "Sign")
     margins = np.full((TREE.n_nodes, len(X)), np.nan)
-    model._margins(X, TREE.codes(["dog", "cat", "oak", "animal"]), margins)
+    model.scorer_.margins(X, TREE.codes(["dog", "cat", "oak", "animal"]), margins)
     nodes = model.node_estimators_
     np.testing.assert_allclose(
         margins[TREE.code("dog")], 2 * nodes["dog"].predict_proba(X)[:, 1] - 1

@@ -26,9 +26,9 @@ def tables(model):
     """Return all tables of weights of a linear model."""
     if hasattr(model, "node_estimators_"):
         return [node.coef_ for node in model.node_estimators_.values()]
-    if hasattr(model, "_edge_W"):
-        return [model._W, model._edge_W]
-    return [model._W if hasattr(model, "_W") else model.node_coef_]
+    if hasattr(model.scorer_, "edge_weights"):
+        return [model.scorer_.W, model.scorer_.edge_weights]
+    return [model.scorer_.W if hasattr(model.scorer_, "W") else model.node_coef_]
 
 
 def by_hand(weights, share):
@@ -92,11 +92,11 @@ def test_kernels_and_unfitted_models_have_nothing_to_prune():
 def test_weights_below_a_size():
     model, _ = fitted("HierarchicalSVC")
     smaller = pruned(model, below=0.01)
-    is_small = np.abs(model._W) < 0.01
+    is_small = np.abs(model.scorer_.W) < 0.01
     assert 0 < is_small.sum() < is_small.size
-    assert (smaller._W[is_small] == 0).all()
-    assert (smaller._W[~is_small] == model._W[~is_small]).all()
-    assert not same(pruned(model, 0.5, below=0.01)._W, pruned(pruned(model, 0.5), below=0.01)._W)
+    assert (smaller.scorer_.W[is_small] == 0).all()
+    assert (smaller.scorer_.W[~is_small] == model.scorer_.W[~is_small]).all()
+    assert not same(pruned(model, 0.5, below=0.01).scorer_.W, pruned(pruned(model, 0.5), below=0.01).scorer_.W)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, 1.5, float("nan")])
@@ -110,8 +110,8 @@ def test_shares_that_make_no_sense(share):
 def test_weights_that_are_all_zero():
     X, y, _ = problem()
     model = model_of("HierarchicalSVC").fit(X, y)
-    model._W = np.zeros_like(model._W)
-    assert (pruned(model, 0.5)._W == 0).all()
+    model.scorer_ = replace(model.scorer_, W=np.zeros_like(model.scorer_.W))
+    assert (pruned(model, 0.5).scorer_.W == 0).all()
 
 
 def test_models_inside_others_are_pruned():
@@ -121,14 +121,14 @@ def test_models_inside_others_are_pruned():
     pipeline.fit(texts, y)
     smaller = pruned(pipeline, 0.5)
     assert smaller[0] is pipeline[0]
-    assert (smaller[-1]._W != 0).sum() < 0.51 * (pipeline[-1]._W != 0).sum()
-    assert not same(smaller[-1]._W, pruned(pipeline[-1], 0.5)._W)
+    assert (smaller[-1].scorer_.W != 0).sum() < 0.51 * (pipeline[-1].scorer_.W != 0).sum()
+    assert not same(smaller[-1].scorer_.W, pruned(pipeline[-1], 0.5).scorer_.W)
 
 
 def test_classifiers_of_nodes_stay_the_same_in_both_places():
     X, _, y = problem()
     smaller = pruned(NodeSVC(TREE, estimator=LogisticRegression()).fit(X, y), 0.5)
-    for one, two in zip(smaller.node_estimators_.values(), smaller._learned.values(), strict=True):
+    for one, two in zip(smaller.node_estimators_.values(), smaller.scorer_.estimators.values(), strict=True):
         assert one is two
 
 
@@ -137,19 +137,20 @@ def test_perceptrons_go_on_from_pruned_weights():
     for average in (False, True):
         model = model_of("HierarchicalPerceptron", average=average, warm_start=True).fit(X, y)
         smaller = pruned(model, 0.5)
-        assert smaller._solution.W is smaller._W
-        assert (smaller._solution.last is smaller._W) != average
-        assert not same(smaller._solution.last, by_hand(model._solution.last, 0.5))
+        assert smaller.start_.W is smaller.scorer_.W
+        assert (smaller.start_.last is smaller.scorer_.W) != average
+        assert not same(smaller.start_.last, by_hand(model.start_.last, 0.5))
         smaller.fit(X, y)
 
 
 def test_pruned_models_take_less_room(tmp_path):
     model, _ = fitted("HierarchicalSVC", d=8)
-    model._W = np.random.default_rng(0).normal(size=(20_000, 8)).astype(np.float32)
+    weights = np.random.default_rng(0).normal(size=(20_000, 8)).astype(np.float32)
+    model.scorer_ = replace(model.scorer_, W=weights)
     sizes = {}
     for share in (None, 0, 0.5, 0.9):
         save(model, tmp_path / str(share), prune=share)
-        sizes[share] = describe(tmp_path / str(share))["bytes"] / model._W.nbytes
+        sizes[share] = describe(tmp_path / str(share))["bytes"] / model.scorer_.W.nbytes
     assert 1 < sizes[None] < 1.1
     # Half of the numbers, and a bit for each.
     assert 0.53 < sizes[0.5] < 0.6
@@ -159,10 +160,10 @@ def test_pruned_models_take_less_room(tmp_path):
 
 def test_zeros_with_a_sign_are_kept(tmp_path):
     model, _ = fitted("HierarchicalSVC", d=500)
-    model._W[:] = 0
-    model._W[::2, 0] = -0.0
-    model._W[7, 3] = np.nan
+    model.scorer_.W[:] = 0
+    model.scorer_.W[::2, 0] = -0.0
+    model.scorer_.W[7, 3] = np.nan
     save(model, tmp_path / "model", prune=0)
     names = [part["name"] for part in describe(tmp_path / "model")["parts"]]
     assert any("uint8" in name for name in names)
-    assert load(tmp_path / "model")._W.tobytes() == model._W.tobytes()
+    assert load(tmp_path / "model").scorer_.W.tobytes() == model.scorer_.W.tobytes()

@@ -206,7 +206,7 @@ def test_classifiers_of_single_nodes(tmp_path):
     model = NodeSVC(TREE, estimator=estimator, random_state=0).fit(X, y)
     copy = copy_of(model, tmp_path)
     same_answers(model, copy, X)
-    for node, learned in zip(copy.node_estimators_.values(), copy._learned.values(), strict=True):
+    for node, learned in zip(copy.node_estimators_.values(), copy.scorer_.estimators.values(), strict=True):
         assert node is learned
 
 
@@ -299,21 +299,21 @@ def test_a_large_model_has_arrays_in_files_of_their_own(tmp_path):
     labels = [TREE.leaves[k % 5] for k in range(3000)]
     pipeline = make_pipeline(TfidfVectorizer(), HierarchicalSVC(TREE, dtype="float64", tol=0.5))
     pipeline.fit(np.repeat(texts, 10), np.repeat(labels, 10))
-    weights = np.tile(pipeline[-1]._W, (8, 1))
-    pipeline[-1]._W = weights
+    weights = np.tile(pipeline[-1].scorer_.W, (8, 1))
+    pipeline[-1].scorer_ = replace(pipeline[-1].scorer_, W=weights)
     save(pipeline, tmp_path / "model")
     about = describe(tmp_path / "model")
     assert about["vocabulary"] == len(pipeline[0].vocabulary_)
     inside = next((tmp_path / "model").glob("parts-*"))
-    (file,) = inside.glob("*_W.npy")
+    (file,) = inside.glob("*scorer_.W.npy")
     assert (np.load(file) == weights).all()
     (entry,) = (part for part in about["parts"] if part["name"] == file.name)
     assert entry["shape"] == list(weights.shape)
     assert entry["dtype"] == "<f8"
     assert entry["bytes"] == file.stat().st_size
     copy = load(tmp_path / "model")
-    assert isinstance(copy[-1]._W.base, np.memmap)
-    assert not isinstance(load(tmp_path / "model", mmap=False)[-1]._W.base, np.memmap)
+    assert isinstance(copy[-1].scorer_.W.base, np.memmap)
+    assert not isinstance(load(tmp_path / "model", mmap=False)[-1].scorer_.W.base, np.memmap)
     assert copy[0].vocabulary_ == pipeline[0].vocabulary_
-    copy[-1]._W[:] = 0
+    copy[-1].scorer_.W[:] = 0
     assert (np.load(file) == weights).all()

@@ -73,7 +73,7 @@ def test_items_of_a_perceptron_are_not_kept(tmp_path):
     model, _, _ = fitted("HierarchicalPerceptron")
     save(model, tmp_path / "model")
     copy = load(tmp_path / "model")
-    assert len(model._solution.duals.size) == 25
-    assert len(copy._solution.duals.size) == 0
-    assert copy._solution.W is copy._W
-    assert copy._solution.last is copy._W
+    assert len(model.start_.duals.size) == 25
+    assert len(copy.start_.duals.size) == 0
+    assert copy.start_.W is copy.scorer_.W
+    assert copy.start_.last is copy.scorer_.W

@@ -1,0 +1,176 @@
+"""What models with weights of attributes share: rows or kernels in, coefficients out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from taxonomist.errors import ParameterError
+from taxonomist.inference.row_maps import FeatureMap, GramMap, KernelMap
+from taxonomist.kernels import PairwiseKernel, resolve_gamma
+from taxonomist.models.parameters import Word, at_least, check_parameters
+from taxonomist.solvers.problem import FeatureRows, GramRows
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Codes
+    from taxonomist.inference.row_maps import RowMap
+    from taxonomist.models.parameters import Requirement
+    from taxonomist.models.targets import Targets
+    from taxonomist.taxonomy import Taxonomy
+
+
+class AttributeWeights:
+    """A mixin for models f(x, c) = Σ_z λ_z(c) <w_z, φ(x)> [CH04, Eq. 10].
+
+    The model has the parameters ``attributes``, ``kernel``, ``gamma``, ``degree``, ``coef0``,
+    ``constant``, ``dtype`` and ``cache_size``, and its scorer is a ``LinearScorer``.
+    """
+
+    parameters: ClassVar[dict[str, Requirement]] = {
+        "dtype": Word(("float32", "float64"), others="a NumPy type"),
+        "cache_size": at_least(0),
+    }
+
+    attributes: Any
+    kernel: Any
+    gamma: float | str
+    degree: float
+    coef0: float
+    constant: float | None
+    dtype: str
+    cache_size: float
+    taxonomy_: Taxonomy
+    targets_: Targets
+    scorer_: Any  # a LinearScorer
+    n_features_in_: int
+
+    @property
+    def constant_feature(self) -> float:
+        """The value of the constant feature, 0 for none."""
+        return self.constant or 0.0
+
+    def check(self) -> None:
+        """Raise unless the parameters make sense, each by itself and together."""
+        check_parameters(self)
+        if np.dtype(self.dtype).name not in ("float32", "float64"):
+            raise ParameterError(f"dtype must be one of float32, float64. Got {self.dtype!r}.")
+        if self.constant_feature and self.kernel != "linear":
+            raise ParameterError("A constant feature needs kernel='linear'; others have coef0.")
+
+    def _validate(self, X: Any, reset: bool) -> Any:
+        """Return checked rows, with the constant feature if there is one."""
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), order="C", reset=reset
+        )
+        return _with_constant(X, self.constant_feature) if self.constant_feature else X
+
+    def solver_rows(self, X: Any, items: Codes) -> tuple[FeatureRows | GramRows, RowMap]:
+        """Return the rows of some items that solvers read, and what prediction makes of rows."""
+        if self.kernel == "linear":
+            used = X if len(items) == X.shape[0] else X[items]
+            return FeatureRows(used, np.dtype(self.dtype)), FeatureMap()
+        budget = 1e6 * self.cache_size
+        if self.kernel == "precomputed":
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(f"A precomputed kernel must be square. Got shape {X.shape}.")
+            gram = X[np.ix_(items, items)] if len(items) < X.shape[0] else X
+            rows = GramRows(lambda rows: _dense(gram[rows]), _dense(gram).diagonal(), budget)
+            return rows, GramMap(items, X.shape[0])
+        train = X[items]
+        gamma = resolve_gamma(self.gamma, train)
+        kernel = PairwiseKernel(self.kernel, gamma, self.degree, self.coef0)
+        rows = GramRows(lambda rows: kernel(train[rows], train), kernel.diagonal(train), budget)
+        return rows, KernelMap(kernel, train)
+
+    def source_title(self, source: int) -> tuple[str, str]:
+        """Return id and display name of what an attribute stands for."""
+        if not isinstance(self.attributes, str):
+            return f"attribute {source}", f"attribute {source}"
+        categories = self.targets_.categories
+        code = source + 1 if self.attributes == "taxonomy" else categories.codes[source]
+        node = categories.expanded.nodes[code]
+        return categories.expanded.terminals.get(node, node), categories.expanded.names[code]
+
+    # What was learned -------------------------------------------------------------------------
+
+    @property
+    def node_coef_(self) -> Any:
+        """What each node of ``taxonomy_`` adds to a score: v_z w_z, (n_nodes, n_features)."""
+        weights = self.feature_weights("node_coef_")
+        if not isinstance(self.attributes, str):
+            raise AttributeError(
+                "Given attributes are not nodes: there is coef_, but no node_coef_."
+            )
+        result = np.zeros((self.taxonomy_.n_nodes, weights.shape[0]), dtype=weights.dtype)
+        categories = self.targets_.categories
+        if self.attributes == "flat":
+            result[self.targets_.nodes] = weights.T
+            return result
+        attributes = categories.expanded.codes(self.taxonomy_.nodes[1:]) - 1
+        sizes = self.scorer_.attributes.max(axis=0).toarray().ravel()[attributes]
+        result[1:] = weights.T[attributes] * sizes[:, None]
+        return result
+
+    @property
+    def terminal_coef_(self) -> Any:
+        """What a category that is an inner node adds for itself alone; 0 for leaves.
+
+        (n_classes, n_features): ``coef_`` less the sums of ``node_coef_`` along ancestors.
+        """
+        weights = self.feature_weights("terminal_coef_")
+        result = np.zeros((len(self.targets_.classes), weights.shape[0]), dtype=weights.dtype)
+        categories = self.targets_.categories
+        if self.attributes == "taxonomy":
+            is_inner = ~self.taxonomy_.is_leaf[self.targets_.nodes]
+            attributes = categories.codes[is_inner] - 1
+            sizes = self.scorer_.attributes.max(axis=0).toarray().ravel()[attributes]
+            result[is_inner] = weights.T[attributes] * sizes[:, None]
+        return result
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of every category, (n_classes, n_features)."""
+        return self.scorer_attributes("coef_") @ self.feature_weights("coef_").T
+
+    @property
+    def intercept_(self) -> Any:
+        """What the constant feature adds to the score of every category, (n_classes,)."""
+        self.feature_weights("intercept_")
+        W, constant = self.scorer_.W, self.constant_feature
+        last = W[-1] * constant if constant else np.zeros(W.shape[1])
+        return self.scorer_.attributes @ last
+
+    def scorer_attributes(self, name: str) -> Any:
+        """Return Λ; ``name`` is what is asked for, if there is no model yet."""
+        self.feature_weights(name)
+        return self.scorer_.attributes
+
+    def feature_weights(self, name: str) -> Any:
+        """Return the weights without those of the constant feature."""
+        if not hasattr(self, "scorer_") or self.kernel != "linear":
+            is_fitted = hasattr(self, "scorer_")
+            why = "the kernel is not linear" if is_fitted else "fit the model first"
+            raise AttributeError(f"{name} is not there: {why}.")
+        return self.scorer_.W[: self.n_features_in_]
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn is to know."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+def _with_constant(X: Any, constant: float) -> Any:
+    """Return items with one more feature that is the same for all."""
+    column = np.full((X.shape[0], 1), constant, dtype=X.dtype)
+    if not hasattr(X, "indptr"):
+        return np.hstack([X, column])
+    from scipy import sparse
+
+    return sparse.csr_array(sparse.hstack([X, sparse.csr_array(column)]))
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if hasattr(X, "toarray") else X

@@ -1,0 +1,184 @@
+"""``CalibratedAnswers``: probabilities, and decisions that are sure or cheap enough."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.inference.node_probabilities import (
+    any_of_categories,
+    given_any,
+    sum_of_categories,
+)
+from taxonomist.inference.stopping import (
+    check_risk,
+    confident_nodes,
+    confident_sets,
+    least_cost_nodes,
+    least_cost_sets,
+)
+from taxonomist.taxonomy import labels
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.models.calibrated import CalibratedClassifier
+    from taxonomist.models.calibration import Opened
+    from taxonomist.models.explanation import Explanation
+
+
+class CalibratedAnswers:
+    """Answers to any question about some items, which are scored once.
+
+    Parameters
+    ----------
+    wrapper
+        The fitted classifier.
+    inside
+        The wrapped model, and what it says of the items.
+
+    Notes
+    -----
+    ``depth``, ``risk`` and ``cost`` are those of ``CalibratedClassifier.predict``.
+    """
+
+    def __init__(self, wrapper: CalibratedClassifier, inside: Opened) -> None:
+        self._wrapper = wrapper
+        self._inside = inside
+        self._targets = wrapper.targets_
+        self._taxonomy = wrapper.taxonomy_
+
+    # Probabilities ----------------------------------------------------------------------------
+
+    @cached_property
+    def calibrated(self) -> Floats:
+        """Probabilities of categories; those of label sets each by itself."""
+        return self._wrapper.probabilities_.of(self._inside.categories)
+
+    def proba(self) -> Floats:
+        """Return the probability of every category; see ``predict_proba``."""
+        return given_any(self.calibrated) if self._wrapper.has_label_ else self.calibrated
+
+    @cached_property
+    def _of_nodes(self) -> Floats:
+        taxonomy, nodes = self._taxonomy, self._targets.nodes
+        if self._targets.is_single:
+            return sum_of_categories(taxonomy, nodes, self.calibrated)
+        has_label = self._wrapper.has_label_
+        return any_of_categories(taxonomy, nodes, self.calibrated, has_label=has_label)
+
+    def node_proba(self) -> Floats:
+        """Return the probability that items belong at or below every node."""
+        return self._of_nodes
+
+    def topk(self, k: int = 5) -> tuple[Any, Floats]:
+        """Return the k most probable categories of each item, and their probabilities."""
+        n_classes = len(self._targets.classes)
+        if not 1 <= k <= n_classes:
+            raise ValueError(f"k must be from 1 to {n_classes}. Got {k!r}.")
+        probabilities = self.proba()
+        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
+        return self._targets.classes[best], np.take_along_axis(probabilities, best, axis=1)
+
+    def explain(self, item: int = 0, n: int = 10, **options: Any) -> Explanation:
+        """Return what makes up a score of the model; see its ``explain``."""
+        found: Explanation = self._wrapped("explain a score").explain(item, n, **options)
+        return found
+
+    # Decisions --------------------------------------------------------------------------------
+
+    def predict(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> Any:
+        """Return what the model predicts, or nodes that are sure enough or cost the least."""
+        if not is_own_rule(depth, risk, cost):
+            if self._inside.answers is None:
+                return self._inside.model.predict(self._inside.X)
+            return self._inside.answers.predict()
+        if self._targets.is_single:
+            names = np.array(self._targets.node_names, dtype=object)
+            return names[self._nodes(risk, cost)]
+        return self._sets(risk, cost).astype(np.int64)
+
+    def labels(
+        self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+    ) -> list[list[Any]]:
+        """Return the labels of each item as a list, from the general to the specific."""
+        is_own = is_own_rule(depth, risk, cost)
+        if not self._targets.is_single:
+            if not is_own:
+                sets: list[list[Any]] = self._wrapped("list labels").labels()
+                return sets
+            return self._named(_rows_of(self._sets(risk, cost)))
+        if is_own:
+            return self._named(self._nodes(risk, cost)[:, None].tolist())
+        return [[label] for label in self.predict().tolist()]
+
+    def paths(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> list[Any]:
+        """Return the path to each prediction; for label sets, a list of paths each.
+
+        The path to a virtual root is empty. In a DAG a node may have several paths; this is the
+        first.
+        """
+        is_own = is_own_rule(depth, risk, cost)
+        if not self._targets.is_single:
+            if not is_own:
+                found: list[Any] = self._wrapped("list paths").paths()
+                return found
+            sets = labels.most_specific(self._taxonomy, self._sets(risk, cost))
+            return [[path for path in paths if path] for paths in self._paths_to(_rows_of(sets))]
+        if is_own:
+            nodes = self._nodes(risk, cost)
+        else:
+            column = {label: c for c, label in enumerate(self._targets.classes.tolist())}
+            nodes = self._targets.nodes[[column[label] for label in self.predict().tolist()]]
+        return [path for (path,) in self._paths_to(nodes[:, None].tolist())]
+
+    def _nodes(self, risk: float, cost: Any) -> Codes:
+        """Return the node of each item by probabilities."""
+        taxonomy, nodes = self._taxonomy, self._targets.nodes
+        if cost is None:
+            return confident_nodes(taxonomy, self._of_nodes, risk)
+        return least_cost_nodes(cost, taxonomy, nodes, self.calibrated, self._of_nodes)
+
+    def _sets(self, risk: float, cost: Any) -> CSR:
+        """Return the closed label set of each item by probabilities, (n_items, n_nodes)."""
+        if cost is None:
+            return confident_sets(self._wrapped("predict label sets").sets, self._of_nodes, risk)
+        return least_cost_sets(cost, self._taxonomy, self._of_nodes)
+
+    def _wrapped(self, question: str) -> Any:
+        """Return the answers of the wrapped model, or say that it has none to a question."""
+        if self._inside.answers is None:
+            name = type(self._inside.model).__name__
+            raise AttributeError(f"{name} is no model of this library and cannot {question}.")
+        return self._inside.answers
+
+    def _named(self, rows: list[list[int]]) -> list[list[Any]]:
+        """Return what users call nodes, without a virtual root."""
+        names, first = self._targets.node_names, int(self._taxonomy.has_artificial_root)
+        return [[names[code] for code in codes if code >= first] for codes in rows]
+
+    def _paths_to(self, rows: list[list[int]]) -> list[list[tuple[str, ...]]]:
+        """Return the first path to each node; it is empty to a virtual root."""
+        taxonomy = self._taxonomy
+        used = sorted({code for codes in rows for code in codes})
+        path = {code: taxonomy.paths(taxonomy.nodes[code], limit=1)[0] for code in used}
+        if taxonomy.has_artificial_root:
+            path[0] = ()
+        return [[path[code] for code in codes] for codes in rows]
+
+
+def is_own_rule(depth: Any, risk: float, cost: Any) -> bool:
+    """Return whether probabilities decide, or the model; raise if the rule makes no sense."""
+    if depth not in (None, "confident"):
+        raise ValueError(f"depth must be None or 'confident'. Got {depth!r}.")
+    if depth is not None and cost is not None:
+        raise ValueError("depth and cost are two rules; give one of them.")
+    check_risk(risk)
+    return depth is not None or cost is not None
+
+
+def _rows_of(sets: CSR) -> list[list[int]]:
+    """Return the columns that each row of a boolean matrix marks, in order."""
+    rows = np.split(sets.indices, sets.indptr[1:-1])
+    return [sorted(row.tolist()) for row in rows]

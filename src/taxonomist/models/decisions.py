@@ -1,0 +1,95 @@
+"""How a model decides: from scored items to sets of nodes closed under ancestors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from taxonomist.inference.label_sets import choose
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.inference.label_sets import FittedRule, Limits, Rule
+    from taxonomist.inference.rules import RuleReader
+    from taxonomist.inference.scorers import Scored
+    from taxonomist.models.targets import Targets
+
+
+class Decision(Protocol):
+    """Turns scored items into label sets."""
+
+    def sets(self, scored: Scored) -> CSR:
+        """Return which nodes each item has, (n_items, n_nodes) boolean, closed under ancestors."""
+
+    def scores(self, scored: Scored) -> Floats:
+        """Return the scores of categories that the decision compares."""
+
+    def best(self, scored: Scored, k: int) -> tuple[Codes, Floats]:
+        """Return the columns of the k best categories of each item, and their scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class RuleDecision:
+    """Categories whose scores exceed what a fitted rule asks for, within limits.
+
+    Attributes
+    ----------
+    rule
+        The fitted rule.
+    limits
+        The least and the largest number of labels.
+    targets
+        The categories, for the nodes that sets of them imply.
+    """
+
+    rule: FittedRule
+    limits: Limits
+    targets: Targets
+
+    def sets(self, scored: Scored) -> CSR:
+        """Return which nodes each item has; see ``Decision``."""
+        return self.targets.close(choose(self.rule.excess(scored.categories), *self.limits))
+
+    def scores(self, scored: Scored) -> Floats:
+        """Return the scores of categories."""
+        return scored.categories
+
+    def best(self, scored: Scored, k: int) -> tuple[Codes, Floats]:
+        """Return the best categories; see ``Decision``."""
+        return scored.best(k)
+
+
+class RuleTuning:
+    """Hands held-out scores to the reader of a decision rule.
+
+    Parameters
+    ----------
+    rule
+        The rule.
+    targets
+        Of all items.
+    held_out
+        The items that will be held out, ascending.
+    limits
+        The least and the largest number of labels.
+    """
+
+    def __init__(self, rule: Rule, targets: Targets, held_out: Codes, limits: Limits) -> None:
+        self._held_out = held_out
+        self._reader: RuleReader = rule.reader(targets.labels[held_out], limits)
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether the rule reads scores at all."""
+        return self._reader.needs_scores
+
+    def take(self, items: Codes, scored: Scored) -> None:
+        """Take a block of held-out items."""
+        if self.needs_scores:
+            self._reader.add(np.searchsorted(self._held_out, items), scored.categories)
+
+    def finish(self) -> dict[str, Any]:
+        """Return the fitted rule, as a fitted attribute."""
+        return {"decision_": self._reader.finish()}

@@ -1,0 +1,179 @@
+"""How a Markov tree scores and decides: gains of nodes, and the best labelling by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+from sklearn.utils import gen_batches
+
+from taxonomist.compiled import markov as loops
+from taxonomist.inference.labellings import Labellings, fit_softmax
+from taxonomist.inference.linear_scorer import LinearScorer
+from taxonomist.inference.node_odds import NodeOdds
+from taxonomist.inference.scorers import SCORES_AT_A_TIME, best_columns
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.compiled.markov_arrays import Tree
+    from taxonomist.inference.scorers import Cut, Scored
+    from taxonomist.models.learning import Training
+
+TUNED = 2**25
+"""Gains of held-out items that decisions are fitted to at the most, 256 MiB: items of larger
+problems are left out at random."""
+
+
+@dataclass(frozen=True, eq=False)
+class GainScorer(LinearScorer):
+    """Gains of the nodes of a tree; raw scores are what each node adds to a labelling.
+
+    Attributes
+    ----------
+    edge_weights
+        Weights of the labellings of edges, or of nodes with path features.
+    tree
+        The tree, without losses.
+    nodes
+        The node of each category.
+    is_single
+        Whether items have one category, whose score is then the sum along its path. For label sets
+        it is by how much the best labelling with the category beats the best without it.
+    """
+
+    edge_weights: Any
+    tree: Tree
+    nodes: Codes
+    is_single: bool
+
+    @property
+    def block_size(self) -> int:
+        """How many items to score at a time when not all scores are kept."""
+        return max(1, SCORES_AT_A_TIME // int(self.W.shape[1]))
+
+    def categories(self, raw: Any) -> Floats:
+        """Return the scores of categories; see ``is_single``."""
+        if self.is_single:
+            return super().categories(raw)
+        found: Floats = self.labellings(0).max_marginals(raw)[:, self.nodes]
+        return found
+
+    def labellings(self, least: int) -> Labellings:
+        """Return the labellings with at least so many labels."""
+        is_category = np.zeros(len(self.tree.parent), dtype=bool)
+        is_category[self.nodes] = True
+        return Labellings(self.tree.parent, is_category, least)
+
+    def unrestricted(self, X: Any) -> CSR:
+        """Return the best labellings, consistent or not, (n_items, n_nodes) boolean."""
+        by_edges = replace(self, W=self.edge_weights)
+        space = loops.make_space(self.tree, self.edge_weights.shape[1], self.edge_weights.dtype)
+        found = []
+        for block in gen_batches(X.shape[0], self.block_size):
+            scores = by_edges.raw(X[block])
+            out = np.zeros((len(scores), len(self.tree.parent)), dtype=bool)
+            loops.best_labellings(self.tree, scores, space, out)
+            found.append(csr_array(out))
+        return csr_array(vstack(found, format="csr"))
+
+    def pruned(self, cut: Cut) -> GainScorer:
+        """Return a scorer whose weights have gone through ``cut``; see ``Scorer``."""
+        return replace(super().pruned(cut), edge_weights=cut(self.edge_weights))  # type: ignore[return-value, call-arg]
+
+
+@dataclass(frozen=True, eq=False)
+class LabellingDecision:
+    """The best labelling by gains, or by odds that gains give.
+
+    Attributes
+    ----------
+    labellings
+        The labellings to choose from.
+    odds
+        Turns gains into those of the most probable labelling; None takes the gains as they are.
+    nodes
+        The node of each category.
+    """
+
+    labellings: Labellings
+    odds: NodeOdds | None
+    nodes: Codes
+
+    def sets(self, scored: Scored) -> CSR:
+        """Return which nodes each item has; see ``Decision``."""
+        return csr_array(self.labellings.best(self._decided(scored)))
+
+    def scores(self, scored: Scored) -> Floats:
+        """Return by how much the best label set with a category beats the best without it.
+
+        That is before ``min_labels``: positive exactly for the categories of the predicted set,
+        ancestors included.
+        """
+        found: Floats = self.labellings.max_marginals(self._decided(scored))[:, self.nodes]
+        return found
+
+    def best(self, scored: Scored, k: int) -> tuple[Codes, Floats]:
+        """Return the best categories by ``scores``."""
+        found = [best_columns(self.scores(block), k) for block in scored.blocks()]
+        return np.vstack([best for best, _ in found]), np.vstack([scores for _, scores in found])
+
+    def _decided(self, scored: Scored) -> Any:
+        if self.odds is None:
+            return scored.raw
+        return self.odds.gains(self.labellings, scored.raw)
+
+
+class MarkovTuning:
+    """Fits the odds of nodes and the temperature to gains of held-out items.
+
+    Parameters
+    ----------
+    training
+        All items.
+    held_out
+        The items that will be held out, ascending.
+    labellings
+        The labellings to choose from.
+    decision
+        ``"argmax"``, ``"level"`` or ``"node"``.
+    """
+
+    needs_scores = True
+
+    def __init__(
+        self, training: Training, held_out: Codes, labellings: Labellings, decision: str
+    ) -> None:
+        n_nodes = len(labellings.parent)
+        n_kept = min(len(held_out), max(1, TUNED // n_nodes))
+        chosen = np.random.default_rng(0).choice(len(held_out), n_kept, replace=False)
+        self._kept = held_out[np.sort(chosen)]
+        self._gains = np.zeros((n_kept, n_nodes))
+        self._targets = training.targets.select(self._kept)
+        self._weights = training.weights[self._kept]
+        self._labellings = labellings
+        self._decision = decision
+        self._scorer: Any = None
+
+    def take(self, items: Codes, scored: Scored) -> None:
+        """Keep the gains of a block; see ``HeldOutTaker``."""
+        inside = np.isin(items, self._kept, assume_unique=True)
+        self._gains[np.searchsorted(self._kept, items[inside])] = scored.raw[inside]
+        self._scorer = scored.scorer
+
+    def finish(self) -> dict[str, Any]:
+        """Return the fitted attributes."""
+        gains, targets, weights = self._gains, self._targets, self._weights
+        if targets.is_single:
+            scores = gains @ self._scorer.attributes.T
+            return {"temperature_": fit_softmax(scores, targets.labels.indices, weights)}
+        truth = targets.close(targets.labels).toarray()
+        facts: dict[str, Any] = {
+            "temperature_": self._labellings.fit_temperature(gains, truth, weights)
+        }
+        if self._decision != "argmax":
+            facts["node_odds_"] = NodeOdds.fit(
+                self._labellings, gains, truth, weights, self._decision
+            )
+        return facts

@@ -1,0 +1,120 @@
+"""What models of word counts show: the words of nodes, and their weights on paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.utils.validation import check_is_fitted
+
+from taxonomist.inference.word_scorer import PRIOR
+from taxonomist.models.targets import column_of
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.models.targets import Targets
+    from taxonomist.taxonomy import Taxonomy
+
+UNIFORM_TITLE = "(uniform)"
+"""What the node above the root is called in explanations."""
+
+PRIOR_TITLE = "(prior)"
+"""What P(c) is called there."""
+
+
+class NodeWords:
+    """A mixin for models whose categories mix the words of nodes; their scorer is a ``WordScorer``.
+
+    Rows and columns of nodes are those of ``taxonomy_``, followed by one for each category that
+    is an inner node: the items filed right there.
+    """
+
+    classes_: Any
+    taxonomy_: Taxonomy
+    targets_: Targets
+    scorer_: Any  # a WordScorer
+
+    @property
+    def node_word_proba_(self) -> CSR:
+        """P(w|v): the words of each node, (n_nodes, n_features) CSR."""
+        check_is_fitted(self)
+        nodes = self.scorer_.source_nodes
+        if len(nodes) > len(np.unique(nodes)):
+            raise AttributeError(
+                "With take_out=True a node has other words for each of its children; fit with "
+                "take_out=False to see the words of nodes."
+            )
+        order = word_nodes(self.targets_)
+        is_same = np.array_equal(order, np.arange(len(order)))
+        return self.scorer_.words if is_same else self.scorer_.words[order]
+
+    @property
+    def node_word_log_proba_(self) -> Floats:
+        """Logarithms of P(w|v), dense, (n_nodes, n_features): -inf where a node lacks a word."""
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.node_word_proba_.toarray())
+        return logarithms
+
+    @property
+    def path_weights_(self) -> CSR:
+        """P(v|c), (n_classes, n_nodes + 1) CSR: a column for each node, and the uniform one."""
+        check_is_fitted(self)
+        scorer, order = self.scorer_, word_nodes(self.targets_)
+        place = np.empty(len(order), dtype=np.intp)
+        place[order] = np.arange(len(order))
+        n_categories = scorer.paths.shape[0]
+        category = np.repeat(np.arange(n_categories), np.diff(scorer.paths.indptr))
+        rows = np.append(category, np.arange(n_categories))
+        nodes = place[scorer.source_nodes[scorer.paths.indices]]
+        columns = np.append(nodes, np.full(n_categories, len(order)))
+        data = np.concatenate([scorer.slots, scorer.uniform])
+        return csr_array((data, (rows, columns)), shape=(n_categories, len(order) + 1))
+
+    def top_words(self, node: Any, n: int = 10, feature_names: Any = None) -> list[Any]:
+        """Return the most probable words of a node.
+
+        Parameters
+        ----------
+        node
+            Id of a node of ``taxonomy_``, or a class.
+        n
+            How many at most.
+        feature_names
+            Names of the features; by default those seen in ``fit``, or their numbers.
+
+        Returns
+        -------
+        list of (str, float)
+            Words and P(w|v), the most probable first.
+        """
+        words = self.node_word_proba_
+        if isinstance(node, str) and node in self.taxonomy_:
+            code = self.taxonomy_.code(node)
+        else:
+            code = int(self.targets_.nodes[column_of(self.classes_, node)])
+        start, end = words.indptr[code : code + 2]
+        order = np.argsort(-words.data[start:end], kind="stable")[:n] + start
+        title = self.feature_titles(feature_names)  # type: ignore[attr-defined]
+        return [(title(words.indices[k]), float(words.data[k])) for k in order.tolist()]
+
+    def source_title(self, source: int) -> tuple[str, str]:
+        """Return id and display name of a node, or what stands for a part that is none."""
+        if source == PRIOR:
+            return PRIOR_TITLE, PRIOR_TITLE
+        if source == self.scorer_.uniform_node:
+            return UNIFORM_TITLE, UNIFORM_TITLE
+        expanded = self.targets_.categories.expanded
+        node = expanded.nodes[source]
+        return expanded.terminals.get(node, node), expanded.names[source]
+
+
+def word_nodes(targets: Targets) -> Codes:
+    """Return the nodes of word models, as codes of the taxonomy in which categories are leaves.
+
+    First those of the taxonomy as given, then the stand-ins of categories that are inner nodes.
+    """
+    categories = targets.categories
+    given = categories.expanded.codes(categories.taxonomy.nodes)
+    is_inner = ~categories.taxonomy.is_leaf[targets.nodes]
+    return np.concatenate([given, categories.codes[is_inner]]).astype(np.intp)

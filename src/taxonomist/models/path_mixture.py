@@ -1,0 +1,128 @@
+"""What ``HierarchicalMixture`` and ``HierarchicalShrinkage`` share: path weights and options."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from taxonomist.models.parameters import Word, at_least, between
+from taxonomist.models.word_model import Estimate
+from taxonomist.solvers import mixture
+from taxonomist.solvers.path_weights import SHARING, PathWeights
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Codes
+    from taxonomist.models.parameters import Requirement
+    from taxonomist.solvers.word_counts import CountedItems, Pooled, Sources
+
+logger = logging.getLogger(__name__)
+
+MIXTURE_DEFAULTS = mixture.MixtureOptions()
+
+
+class PathMixture:
+    """A mixin for models whose words come from the nodes on the path, P(w|c) = Σ_v P(v|c) P(w|v).
+
+    The model has the parameters ``path_weights``, ``shared_words``, ``trust``, ``discount``,
+    ``uniform``, ``held_out``, ``tol`` and ``random_state`` beside those of ``WordModel``.
+    """
+
+    parameters: ClassVar[dict[str, Requirement]] = {
+        "path_weights": Word(SHARING, others="a matrix"),
+        "shared_words": at_least(0),
+        "tol": at_least(0),
+        "trust": between(0, 1),
+        "discount": between(0, 1, open_high=True),
+        "held_out": between(0, 1, open_low=True, open_high=True, optional=True),
+    }
+    item_reason: ClassVar[str] = (
+        "path weights are estimated from items. Give path_weights, or use fit."
+    )
+
+    path_weights: Any
+    shared_words: float
+    trust: float
+    discount: float
+    uniform: bool
+    held_out: float | None
+    tol: float
+    random_state: Any
+
+    def options(self) -> mixture.MixtureOptions:
+        """Return what the solver is told; without steps of EM."""
+        seed = 0
+        if self.held_out is not None:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return mixture.MixtureOptions(
+            max_iter=0,
+            path_weights=self.path_weights if isinstance(self.path_weights, str) else "level",
+            shared_words=self.shared_words,
+            trust=self.trust,
+            discount=self.discount,
+            uniform=self.uniform,
+            held_out=self.held_out,
+            seed=seed,
+            tol=self.tol,
+        )
+
+    def needs_items(self) -> bool:
+        """Return whether path weights must be estimated."""
+        return isinstance(self.path_weights, str)
+
+    def estimate(
+        self, pooled: Pooled, sources: Sources, columns: Codes, items: CountedItems | None
+    ) -> Estimate:
+        """Return the words and weights that the solver finds; see ``WordModel``."""
+        given = None if self.needs_items() else self._given_weights(sources, columns)
+        problem = mixture.MixtureProblem(pooled, sources, items, given)
+        solution = mixture.solve(problem, self.options(), _log_step)
+        found = solution.weights_solution
+        if found is not None and not found.converged:
+            warnings.warn(
+                f"Path weights stopped {found.gap:.2g} per word from the largest log-likelihood; "
+                f"wanted {self.tol:.2g}. Increase tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        facts = {
+            "objective_": solution.bound,
+            "history_": solution.history,
+            "n_iter_": len(solution.history) - 1,
+            "weights_gap_": None if found is None else found.gap,
+        }
+        return Estimate(solution.words, solution.weights, facts)
+
+    def _given_weights(self, sources: Sources, columns: Codes) -> PathWeights:
+        """Return the weights that the user gives, checked."""
+        paths = sources.paths
+        n_nodes = int(columns.max()) + 1
+        given = csr_array(self.path_weights, dtype=np.float64)
+        if given.shape != (paths.shape[0], n_nodes + 1):
+            raise ValueError(
+                f"path_weights has shape {given.shape}; give a row for each of the "
+                f"{paths.shape[0]} classes, and a column for each of the {n_nodes} nodes and "
+                "one for the uniform node."
+            )
+        category = np.repeat(np.arange(paths.shape[0]), np.diff(paths.indptr))
+        slots = np.asarray(given[category, columns[paths.indices]]).ravel()
+        uniform = given[:, [n_nodes]].toarray().ravel()
+        sums = np.bincount(category, slots, paths.shape[0]) + uniform
+        if not (np.allclose(sums, 1) and given.data.min(initial=0.0) >= 0):
+            raise ValueError(
+                "The path_weights of a class must not be negative, and sum to 1 over the nodes at "
+                "or above it and the uniform node."
+            )
+        if not self.uniform and uniform.any():
+            raise ValueError("path_weights has weights for a uniform node, but uniform is False.")
+        return PathWeights(slots, uniform)
+
+
+def _log_step(step: mixture.Step) -> None:
+    """Log how EM goes."""
+    logger.debug("%.1f s: bound at inverse temperature %.3g: %.6g", *step)

@@ -1,0 +1,274 @@
+"""What generative models of word counts share: counts in, pooling, priors, posteriors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import validate_data
+
+from taxonomist.inference.counts import as_counts, damped, equal_shares
+from taxonomist.inference.label_sets import decision_rule
+from taxonomist.inference.word_scorer import WordScorer
+from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.learning import Learned, Training
+from taxonomist.models.node_words import NodeWords, word_nodes
+from taxonomist.models.parameters import Check, Word, between
+from taxonomist.models.sources import node_sources
+from taxonomist.models.targets import Targets, item_weights
+from taxonomist.solvers.word_counts import CountedItems, Pooled, pool
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.inference.scorers import Scored
+    from taxonomist.models.parameters import Requirement
+    from taxonomist.solvers.path_weights import PathWeights
+    from taxonomist.solvers.word_counts import Sources
+    from taxonomist.taxonomy import Categories
+
+
+class Estimate(NamedTuple):
+    """What a model finds: P(w|v), P(v|c), and fitted attributes by name."""
+
+    words: CSR
+    weights: PathWeights
+    facts: dict[str, Any]
+
+
+class CountStart(NamedTuple):
+    """Counts so far, to which ``partial_fit`` adds.
+
+    Attributes
+    ----------
+    pooled
+        Counts of words by source.
+    n_items
+        The weight of the items of each category.
+    """
+
+    pooled: Pooled
+    n_items: Floats
+
+
+def _is_exact(model: WordModel) -> bool:
+    """Return whether counts alone say what a model learns."""
+    if model.needs_items():
+        raise AttributeError(f"{type(model).__name__} has no partial_fit: {model.item_reason}")
+    return True
+
+
+class WordModel(NodeWords, TaxonomyClassifier):
+    """A model P(d|c) = Π_w P(w|c)^n, with P(w|c) mixed from sources of words.
+
+    A subclass has the parameters ``damping``, ``length`` and ``priors`` beside those of label
+    sets, and finds words and weights in ``estimate``.
+
+    Attributes
+    ----------
+    item_reason
+        What makes a model need all items at once, as a sentence.
+    """
+
+    parameters: ClassVar[dict[str, Requirement]] = {
+        "decision": Check(decision_rule),
+        "damping": Word(("log",), optional=True),
+        "length": between(0, 1),
+        "priors": Word(("estimated", "uniform"), others="a number for each class"),
+    }
+    item_reason: ClassVar[str] = ""
+
+    damping: str | None
+    length: float
+    priors: Any
+    scorer_: WordScorer
+    class_log_prior_: Floats
+    reference_length_: float
+
+    def estimate(
+        self, pooled: Pooled, sources: Sources, columns: Codes, items: CountedItems | None
+    ) -> Estimate:
+        """Return P(w|v) and P(v|c); without items, from counts alone.
+
+        Parameters
+        ----------
+        pooled
+            Counts of words by source.
+        sources
+            Where the words of categories come from.
+        columns
+            The column of each source in ``path_weights_``.
+        items
+            The items themselves, where ``needs_items``.
+        """
+        raise NotImplementedError
+
+    def needs_items(self) -> bool:
+        """Return whether learning takes the items themselves, not only pooled counts."""
+        raise NotImplementedError
+
+    def sources(self, categories: Categories) -> tuple[Sources, Codes]:
+        """Return the sources of words, and the node of each."""
+        return node_sources(categories), np.arange(categories.expanded.n_nodes)
+
+    # Learning --------------------------------------------------------------------------------
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Return the items that have a weight."""
+        return super()._training(X, y, sample_weight).with_weight()
+
+    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+        """Return the words of nodes; see ``TaxonomyClassifier.learn``."""
+        reference = self._reference_length(training)
+        items = self._counted(training, reference)
+        sources, _ = self.sources(training.targets.categories)
+        counts = CountStart(pool(items, sources), _items_by_category(items))
+        return self._learned(training.targets, counts, items, reference)
+
+    @available_if(_is_exact)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add the counts of more items; the model is the one that all of them would have given.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        classes
+            For the first call all labels that will occur, where neither the taxonomy's leaves nor
+            the columns of an indicator matrix say so.
+
+        Returns
+        -------
+        WordModel
+            The model itself. Its decision rule, the limits of the number of labels and
+            ``reference_length_`` are those of the first call, or of ``fit``.
+        """
+        self.check()
+        is_first = not hasattr(self, "targets_")
+        X = self._validate(X, reset=is_first)
+        weights = item_weights(sample_weight, X)
+        if is_first:
+            targets = Targets.from_labels(self.taxonomy, y, X, classes)
+            self._fit(Training(X, targets, weights).with_weight())
+            return self
+        training = Training(X, self.targets_.again(y, X), weights).with_weight()
+        items = self._counted(training, self.reference_length_)
+        sources, _ = self.sources(self.targets_.categories)
+        counts = CountStart(
+            self.start_.pooled.plus(pool(items, sources)),
+            self.start_.n_items + _items_by_category(items),
+        )
+        learned = self._learned(training.targets, counts, None, self.reference_length_)
+        self._store(learned, training.targets)
+        return self
+
+    def _learned(
+        self, targets: Targets, counts: CountStart, items: CountedItems | None, reference: float
+    ) -> Learned:
+        """Estimate words, weights and priors, and make a scorer of them."""
+        sources, nodes = self.sources(targets.categories)
+        columns = np.argsort(word_nodes(targets))[nodes]
+        words, weights, facts = self.estimate(counts.pooled, sources, columns, items)
+        priors = self._category_priors(targets, counts.n_items)
+        scorer = WordScorer(
+            paths=sources.paths,
+            source_nodes=nodes,
+            words=words,
+            slots=weights.slots,
+            uniform=weights.uniform,
+            priors=priors,
+            damping=self.damping,
+            length=self.length,
+            reference=reference,
+            is_single=targets.is_single,
+            uniform_node=targets.categories.expanded.n_nodes,
+        )
+        scorer.word_scores.prepare()
+        facts = facts | {"class_log_prior_": np.log(priors), "reference_length_": reference}
+        return Learned(scorer, facts, None if self.needs_items() else counts)
+
+    def _counted(self, training: Training, reference: float) -> CountedItems:
+        """Return damped counts, with the shares of items in their categories."""
+        counts = damped(training.X, self.damping, self.length, reference)
+        return CountedItems(counts, equal_shares(training.targets.labels), training.weights)
+
+    def _reference_length(self, training: Training) -> float:
+        """Return the mean length of items, which stays as it is; 1 without a length power."""
+        if not self.length:
+            return 1.0
+        counts = damped(training.X, self.damping, 0.0, 1.0)
+        lengths = np.asarray(counts.sum(axis=1)).ravel()
+        used = lengths > 0
+        if not used.any():
+            return 1.0
+        return float(np.average(lengths[used], weights=training.weights[used]))
+
+    def _category_priors(self, targets: Targets, n_items: Floats) -> Floats:
+        """Return P(c); as estimated, every category has one item more than it has."""
+        if isinstance(self.priors, str):
+            counts = n_items + 1 if self.priors == "estimated" else np.ones(len(n_items))
+            priors: Floats = counts / counts.sum()
+            return priors
+        given = self.priors
+        if isinstance(given, Mapping):
+            missing = [label for label in targets.classes.tolist() if label not in given]
+            if missing:
+                raise ValueError(
+                    f"priors has no value for {missing[0]!r}; give one for each class."
+                )
+            given = [given[label] for label in targets.classes.tolist()]
+        values = np.asarray(given, dtype=np.float64)
+        if values.shape != (len(targets.classes),) or not (
+            np.isfinite(values).all() and (values > 0).all()
+        ):
+            message = f"priors must be {len(targets.classes)} numbers above 0, one for each class"
+            raise ValueError(f"{message}, 'estimated' or 'uniform'. Got {self.priors!r}.")
+        shares: Floats = values / values.sum()
+        return shares
+
+    def file_state(self) -> dict[str, Any]:
+        """Return what a file holds, with the counts that ``partial_fit`` adds to."""
+        return super().file_state() | {"start_": self.start_}
+
+    # Predicting ------------------------------------------------------------------------------
+
+    def probabilities(self, scored: Scored) -> Floats:
+        """Return the posterior probability of each category, P(c|d) [TCPH01, Eq. 8].
+
+        Every row sums to 1. A model of label sets says which category would be the one, if there
+        were one, not which labels an item has.
+        """
+        return np.exp(self.log_probabilities(scored))
+
+    def log_probabilities(self, scored: Scored) -> Floats:
+        """Return the logarithm of ``probabilities``."""
+        priors = self.class_log_prior_
+        joint = scored.raw.copy() if self.targets_.is_single else scored.raw + priors
+        joint[np.isneginf(joint).all(axis=1)] = priors
+        posterior: Floats = joint - logsumexp(joint, axis=1, keepdims=True)
+        return posterior
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of ``predict_proba``."""
+        return np.vstack([self.log_probabilities(block) for block in self.scored(X).blocks()])
+
+    def _validate(self, X: Any, reset: bool) -> CSR:
+        """Return checked counts."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        return as_counts(X, type(self).__name__)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn is to know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        # Points in the plane are no counts; scikit-learn's own naive Bayes says the same.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _items_by_category(items: CountedItems) -> Floats:
+    """Return the weight of the items of each category, in parts where they have several."""
+    n_items: Floats = items.shares.T @ items.weights
+    return n_items

@@ -1,0 +1,179 @@
+"""What models of file version 1 held, as the state of version 2.
+
+Version 1 had the attributes of models as they were, private ones too. Here they become scorers,
+targets and starts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scipy.sparse import csr_array
+
+from taxonomist.inference.linear_scorer import LinearScorer
+from taxonomist.inference.row_maps import FeatureMap, GramMap, KernelMap
+from taxonomist.inference.word_scorer import WordScorer
+from taxonomist.models.coupled_binary_svc import BinaryStart
+from taxonomist.models.hierarchical_rls import LeastSquaresScorer
+from taxonomist.models.joint import JointStart
+from taxonomist.models.markov_decisions import GainScorer
+from taxonomist.models.node_svc import ClassifierScorer
+from taxonomist.models.plsa_classifier import ShareScorer
+from taxonomist.models.targets import Targets
+from taxonomist.models.thresholded_knn import VoteScorer
+from taxonomist.models.word_model import CountStart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from taxonomist.inference.row_maps import RowMap
+
+    State = dict[str, Any]
+
+
+def upgraded(name: str, state: State) -> State:
+    """Return the state of a model of version 2 from one of version 1.
+
+    Parameters
+    ----------
+    name
+        The class.
+    state
+        Its attributes in version 1; an unfitted model has parameters only.
+    """
+    result = {_RENAMED.get(key, key): value for key, value in state.items()}
+    result = {key: value for key, value in result.items() if not key.startswith("_")}
+    if name in _SCORERS and "classes_" in state:
+        targets = state.get("_targets") or _single_targets(state)
+        make_scorer, make_start = _SCORERS[name]
+        result["targets_"] = targets
+        result["taxonomy_"] = targets.categories.taxonomy
+        result["scorer_"] = make_scorer(state, targets)
+        result["start_"] = make_start(state)
+        for key in ("node_coef_", "node_estimators_"):
+            result.pop(key, None)
+    return result
+
+
+_RENAMED = {"_has_label": "has_label_", "_targets": "targets_"}
+
+
+def _single_targets(state: State) -> Targets:
+    """Return the targets of a model that has one label per item."""
+    categories = state["_categories"]
+    nothing = csr_array((0, len(categories)), dtype=bool)
+    is_flat = state["taxonomy"] is None
+    return Targets(categories, nothing, state["classes_"], is_single=True, is_flat=is_flat)
+
+
+def _rows(state: State) -> RowMap:
+    if state["kernel"] == "linear":
+        return FeatureMap()
+    if state["kernel"] == "precomputed":
+        return GramMap(state["_support_items"], state["_n_train"])
+    return KernelMap(state["_kernel"], state["_X_fit"])
+
+
+def _linear(state: State, _: Targets) -> LinearScorer:
+    return LinearScorer(state["_W"], state["_attributes"], _rows(state))
+
+
+def _markov(state: State, targets: Targets) -> GainScorer:
+    return GainScorer(
+        state["_W"],
+        state["_attributes"],
+        _rows(state),
+        state["_edge_W"],
+        state["_tree"],
+        state["_codes"],
+        targets.is_single,
+    )
+
+
+def _words(state: State, targets: Targets) -> WordScorer:
+    return WordScorer(
+        state["_sources"].paths,
+        state["_source_nodes"],
+        state["_words"],
+        state["_weights"].slots,
+        state["_weights"].uniform,
+        state["_word_scores"].priors,
+        state["damping"],
+        state["length"],
+        state["reference_length_"],
+        targets.is_single,
+        targets.categories.expanded.n_nodes,
+    )
+
+
+def _shares(state: State, _: Targets) -> ShareScorer:
+    return ShareScorer(state["_words"], state["fold_max_iter"], state["tol"])
+
+
+def _votes(state: State, _: Targets) -> VoteScorer:
+    return VoteScorer(
+        state["_by_feature"],
+        state["_labels"],
+        state["_weights"],
+        state.get("idf_"),
+        state["n_neighbors"],
+        state["decision_"],
+    )
+
+
+def _classifiers(state: State, targets: Targets) -> ClassifierScorer:
+    return ClassifierScorer(
+        targets.categories.taxonomy,
+        targets.nodes,
+        state["_constants"],
+        state["_learned"],
+        state["_support"],
+    )
+
+
+def _least_squares(state: State, targets: Targets) -> LeastSquaresScorer:
+    return LeastSquaresScorer(
+        targets.categories.taxonomy,
+        targets.nodes,
+        state["_constants"],
+        state["node_coef_"],
+        state["_systems"],
+        state["C"],
+    )
+
+
+def _joint_start(state: State) -> JointStart | None:
+    return JointStart(state["_duals"], state["classes_"]) if state["warm_start"] else None
+
+
+def _binary_start(state: State) -> BinaryStart | None:
+    return BinaryStart(state["_alpha"], state["classes_"]) if state["warm_start"] else None
+
+
+def _markov_start(state: State) -> Any:
+    return state["_start"] if state["warm_start"] else None
+
+
+def _counts(state: State) -> CountStart | None:
+    return CountStart(state["_pooled"], state["_n_items"]) if "_pooled" in state else None
+
+
+def _nowhere(_: State) -> None:
+    return None
+
+
+_SCORERS: dict[str, tuple[Callable[[State, Targets], Any], Callable[[State], Any]]] = {
+    "HierarchicalSVC": (_linear, _joint_start),
+    "HierarchicalRankingSVC": (_linear, _joint_start),
+    "CoupledBinarySVC": (_linear, _binary_start),
+    "HierarchicalPerceptron": (_linear, lambda state: state["_solution"]),
+    "MaxMarginMarkovClassifier": (_markov, _markov_start),
+    "HierarchicalMixture": (_words, _counts),
+    "HierarchicalShrinkage": (_words, _counts),
+    "LidstoneNB": (_words, _counts),
+    "PLSAClassifier": (_shares, _nowhere),
+    "ThresholdedKNN": (_votes, _nowhere),
+    "NodeSVC": (_classifiers, _nowhere),
+    "TopDownSVC": (_classifiers, _nowhere),
+    "HierarchicalRLS": (_least_squares, _nowhere),
+}
