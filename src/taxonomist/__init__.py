@@ -6,67 +6,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from taxonomist import datasets, evaluation, features, kernels, losses, metrics, plots
-    from taxonomist.models import (
-        CoupledBinarySVC,
-        HierarchicalPerceptron,
-        HierarchicalRankingSVC,
-        HierarchicalRLS,
-        HierarchicalSVC,
-        NodeSVC,
-        TopDownSVC,
-    )
-    from taxonomist.taxonomy import Taxonomy
+    from taxonomist import datasets as datasets
+    from taxonomist import evaluation as evaluation
+    from taxonomist import features as features
+    from taxonomist import kernels as kernels
+    from taxonomist import losses as losses
+    from taxonomist import metrics as metrics
+    from taxonomist import persistence as persistence
+    from taxonomist import plots as plots
+    from taxonomist import report as report
+    from taxonomist.models import *
+    from taxonomist.taxonomy import Taxonomy as Taxonomy
+    from taxonomist.text import TextClassifier as TextClassifier
 
 __version__ = "0.1.0"
 
-# Where each public name lives; a module is imported when a name of it is first used.
-_HOMES = {
-    "CalibratedClassifier": "taxonomist.models",
-    "CoupledBinarySVC": "taxonomist.models",
-    "HierarchicalMixture": "taxonomist.models",
-    "HierarchicalPerceptron": "taxonomist.models",
-    "HierarchicalRLS": "taxonomist.models",
-    "HierarchicalRankingSVC": "taxonomist.models",
-    "HierarchicalSVC": "taxonomist.models",
-    "HierarchicalShrinkage": "taxonomist.models",
-    "LidstoneNB": "taxonomist.models",
-    "MaxMarginMarkovClassifier": "taxonomist.models",
-    "NodeSVC": "taxonomist.models",
-    "PLSAClassifier": "taxonomist.models",
-    "Taxonomy": "taxonomist.taxonomy",
-    "TextClassifier": "taxonomist.text",
-    "ThresholdedKNN": "taxonomist.models",
-    "TopDownSVC": "taxonomist.models",
-    "datasets": "taxonomist.datasets",
-    "evaluation": "taxonomist.evaluation",
-    "features": "taxonomist.features",
-    "kernels": "taxonomist.kernels",
-    "losses": "taxonomist.losses",
-    "metrics": "taxonomist.metrics",
-    "persistence": "taxonomist.persistence",
-    "plots": "taxonomist.plots",
-    "report": "taxonomist.report",
-}
-
-__all__ = [
-    "CalibratedClassifier",
-    "CoupledBinarySVC",
-    "HierarchicalMixture",
-    "HierarchicalPerceptron",
-    "HierarchicalRLS",
-    "HierarchicalRankingSVC",
-    "HierarchicalSVC",
-    "HierarchicalShrinkage",
-    "LidstoneNB",
-    "MaxMarginMarkovClassifier",
-    "NodeSVC",
-    "PLSAClassifier",
-    "Taxonomy",
-    "TextClassifier",
-    "ThresholdedKNN",
-    "TopDownSVC",
-    "__version__",
+_MODULES = (
     "datasets",
     "evaluation",
     "features",
@@ -76,18 +31,31 @@ __all__ = [
     "persistence",
     "plots",
     "report",
-]
+)
+_CLASSES = {"Taxonomy": "taxonomist.taxonomy", "TextClassifier": "taxonomist.text"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the home of a public name."""
-    home = _HOMES.get(name)
-    if home is None:
+    """Import the home of a public name when it is first used; models are in ``models``."""
+    if name in _MODULES:
+        return importlib.import_module(f"taxonomist.{name}")
+    if name in _CLASSES:
+        return getattr(importlib.import_module(_CLASSES[name]), name)
+    if name == "__all__":
+        return __dir__()
+    models = (
+        {} if name.startswith("_") else importlib.import_module("taxonomist.models").all_models()
+    )
+    if name not in models:
         raise AttributeError(f"module 'taxonomist' has no attribute {name!r}")
-    module = importlib.import_module(home)
-    return module if home == f"taxonomist.{name}" else getattr(module, name)
+    return models[name]
 
 
 def __dir__() -> list[str]:
     """List the public names."""
-    return sorted(__all__)
+    return sorted([*_MODULES, *_CLASSES, *_models(), "__version__"])
+
+
+def _models() -> dict[str, Any]:
+    found: dict[str, Any] = importlib.import_module("taxonomist.models").all_models()
+    return found

@@ -27,3 +27,8 @@ from taxonomist.models.node_svc import NodeSVC as NodeSVC
 from taxonomist.models.plsa_classifier import PLSAClassifier as PLSAClassifier
 from taxonomist.models.thresholded_knn import ThresholdedKNN as ThresholdedKNN
 from taxonomist.models.top_down_svc import TopDownSVC as TopDownSVC
+
+
+def all_models() -> dict[str, type]:
+    """Return the classes of the table by name."""
+    return {name: kind for name, kind in globals().items() if hasattr(kind, "traits")}

@@ -54,7 +54,7 @@ _HOMES = {
     "taxonomist.taxonomy": ("Categories", "Taxonomy"),
     "taxonomist.compiled.arrays": ("Duals",),
     "taxonomist.compiled.markov_arrays": ("Columns", "Tree"),
-    # Above this layer: only their names are known here, and they are imported when a file holds them.
+    # Above this layer: known by name only, and imported when a file holds one.
     "taxonomist.text": ("TextClassifier",),
     "taxonomist.text.search": ("Trial",),
     "sklearn.feature_extraction.text": (
@@ -85,13 +85,11 @@ MADE_ANEW = {"Keys": ("keys",)}
 @cache
 def model_classes() -> dict[str, type]:
     """Return the models and their parts by name."""
-    from taxonomist import models
+    from taxonomist.models import all_models
 
-    found: dict[str, type] = {}
-    for name, kind in vars(models).items():
-        traits = getattr(kind, "traits", None)
-        if isinstance(kind, type) and traits is not None:
-            found |= {name: kind, **{part.__name__: part for part in traits.parts}}
+    found = all_models()
+    for kind in list(found.values()):
+        found |= {part.__name__: part for part in kind.traits.parts}  # type: ignore[attr-defined]
     return {name: kind for name, kind in found.items() if kind not in _renamed()}
 
 

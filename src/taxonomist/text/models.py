@@ -1,26 +1,16 @@
-"""The models that texts can be classified by, by name."""
+"""The models that texts can be classified by, by the names that their traits give."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from taxonomist.errors import closest
-from taxonomist.models import (
-    CoupledBinarySVC,
-    HierarchicalMixture,
-    HierarchicalPerceptron,
-    HierarchicalRankingSVC,
-    HierarchicalShrinkage,
-    HierarchicalSVC,
-    LidstoneNB,
-    MaxMarginMarkovClassifier,
-    NodeSVC,
-    ThresholdedKNN,
-    TopDownSVC,
-)
+from taxonomist.errors import ParameterError, closest
+from taxonomist.models import all_models
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -32,64 +22,52 @@ class Choice:
     ----------
     single, sets
         The class for one category per item, and for label sets.
-    options
-        Parameters that make the class this choice.
-    set_options
-        Those of the class for label sets.
-    has_cost
-        Whether it has the parameter C.
-    counts
-        Whether it takes counts of words; others take tf-idf.
-    needs_tree
-        Whether a DAG is refused.
+    options, set_options
+        Parameters that make the classes this choice.
     """
 
     single: type[Any]
     sets: type[Any]
-    options: tuple[tuple[str, Any], ...] = ()
-    set_options: tuple[tuple[str, Any], ...] = ()
-    has_cost: bool = True
-    counts: bool = False
-    needs_tree: bool = False
+    options: Mapping[str, Any]
+    set_options: Mapping[str, Any]
+
+    @property
+    def has_cost(self) -> bool:
+        """Whether it has the parameter C."""
+        return "C" in self.single().get_params(deep=False)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it takes counts of words; others take tf-idf."""
+        return bool(self.single.traits.takes_counts)
+
+    @property
+    def needs_tree(self) -> bool:
+        """Whether a DAG is refused."""
+        return bool(self.single.traits.needs_tree)
 
 
-FLAT = (("attributes", "flat"),)
-MODELS = {
-    "svm": Choice(HierarchicalSVC, CoupledBinarySVC, set_options=(("constant", 1.0),)),
-    "flat": Choice(
-        HierarchicalSVC,
-        CoupledBinarySVC,
-        (*FLAT, ("loss", "zero_one")),
-        (*FLAT, ("constant", 1.0)),
-    ),
-    "ranking": Choice(
-        HierarchicalRankingSVC, HierarchicalRankingSVC, set_options=(("slack", "pair"),)
-    ),
-    "markov": Choice(MaxMarginMarkovClassifier, MaxMarginMarkovClassifier, needs_tree=True),
-    "perceptron": Choice(
-        HierarchicalPerceptron,
-        HierarchicalPerceptron,
-        (("ridge", 1.0), ("average", True)),
-        (("ridge", 1.0), ("average", True)),
-        has_cost=False,
-    ),
-    "nodes": Choice(NodeSVC, NodeSVC, set_options=(("min_labels", 1),), has_cost=False),
-    "top_down": Choice(TopDownSVC, TopDownSVC, set_options=(("min_labels", 1),), has_cost=False),
-    "mixture": Choice(HierarchicalMixture, HierarchicalMixture, has_cost=False, counts=True),
-    "shrinkage": Choice(HierarchicalShrinkage, HierarchicalShrinkage, has_cost=False, counts=True),
-    "naive_bayes": Choice(LidstoneNB, LidstoneNB, has_cost=False, counts=True),
-    "neighbours": Choice(
-        ThresholdedKNN, ThresholdedKNN, (("tfidf", False),), (("tfidf", False),), has_cost=False
-    ),
-}
+def _choices() -> dict[str, Choice]:
+    """Return the choices that the traits of all models name."""
+    kinds: list[Any] = list(all_models().values())
+    single = {name: kind for kind in kinds for name in kind.traits.single}
+    sets = {name: kind for kind in kinds for name in kind.traits.sets}
+    return {
+        name: Choice(kind, sets[name], kind.traits.single[name], sets[name].traits.sets[name])
+        for name, kind in sorted(single.items())
+    }
+
+
+MODELS = _choices()
 """Models by the word that stands for them."""
 
 
 def choice_of(name: str) -> Choice:
-    """Return what a name stands for, or refuse it."""
+    """Return what a name stands for; raise if it is unknown."""
     if name not in MODELS:
         hint = closest(name, list(MODELS))
-        raise ValueError(f"model must be 'auto' or one of {', '.join(MODELS)}. Got {name!r}.{hint}")
+        known = ", ".join(MODELS)
+        raise ParameterError(f"model must be 'auto' or one of {known}. Got {name!r}.{hint}")
     return MODELS[name]
 
 

@@ -20,7 +20,9 @@ from tests.unit.inference.plain_loops import plain
 def evidence_of(scores, truth):
     """Return all pairs of a table as evidence."""
     labels = csr_array(truth)
-    return EvidenceReader.of([(np.arange(len(scores)), scores)], labels, label_limits(labels)).evidence()
+    return EvidenceReader.of(
+        [(np.arange(len(scores)), scores)], labels, label_limits(labels)
+    ).evidence()
 
 
 def sigmoid(scores, truth, weights=None, loop=decisions.fit_sigmoids):

@@ -26,7 +26,9 @@ def collect(scores, truth, blocks=None):
     """Return the evidence of a table, by blocks of items."""
     blocks = [np.arange(len(scores))] if blocks is None else blocks
     labels = csr_array(truth)
-    return EvidenceReader.of([(b, scores[b]) for b in blocks], labels, label_limits(labels)).evidence()
+    return EvidenceReader.of(
+        [(b, scores[b]) for b in blocks], labels, label_limits(labels)
+    ).evidence()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -39,7 +40,7 @@ from taxonomist.inference.label_sets import label_limits
 from taxonomist.inference.probabilities import SetProbabilities
 from taxonomist.losses import weighted_tree
 from taxonomist.models import calibrated as module
-from taxonomist.models import node_decisions
+from taxonomist.models import calibration
 from taxonomist.models.calibrated import CalibratedClassifier
 from taxonomist.taxonomy import labels
 from tests.strategies import taxonomies
@@ -239,7 +240,7 @@ def test_without_a_rule_the_model_answers():
     for is_single, kind in ((True, HierarchicalSVC), (False, CoupledBinarySVC)):
         X, y = data(is_single=is_single)
         fitted = CalibratedClassifier(kind(RAGGED, random_state=0), cv=2).fit(X, y)
-        plain = kind(RAGGED, random_state=0).fit(X, y)
+        plain = fitted.model_
         one, same = fitted.predict(X), plain.predict(X)
         assert (one != same).sum() == 0
         assert fitted.predict_labels(X) == plain.predict_labels(X)
@@ -336,10 +337,10 @@ def test_blocks_change_nothing(monkeypatch):
         for make in (list, sparse.coo_array, np.asarray):
             with monkeypatch.context() as patch:
                 whole = fitted.predict_labels(make(X), depth="confident", risk=0.2)
-                patch.setattr(node_decisions, "BLOCK", 40)
+                patch.setattr(module, "NODES_AT_A_TIME", 40)
                 assert fitted.predict_labels(make(X), depth="confident", risk=0.2) == whole
         with monkeypatch.context() as patch:
-            patch.setattr(module, "KEPT", 50 * len(fitted.classes_))
+            patch.setattr(calibration, "KEPT", 50 * len(fitted.classes_))
             fewer = CalibratedClassifier(kind(RAGGED, random_state=0), cv=2).fit(X, y)
         is_same = np.array_equal(fewer.predict_proba(X), fitted.predict_proba(X))
         assert is_same != is_single
@@ -443,7 +444,7 @@ def test_what_cannot_be_fitted():
     with pytest.raises(ValueError, match="method must be one of temperature"):
         CalibratedClassifier(HierarchicalSVC(RAGGED), method="beta").fit(X, y)
     with pytest.raises(ValueError, match="more items of each category"):
-        CalibratedClassifier(NodeSVC(), cv=2).fit(np.eye(4), list("abcd"))
+        CalibratedClassifier(GaussianNB(), cv=2).fit(np.eye(4), list("abcd"))
     with pytest.raises(ValueError, match="other classes than the labels"):
         CalibratedClassifier(_Numbered()).fit(X, y)
 

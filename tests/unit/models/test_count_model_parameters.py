@@ -37,7 +37,7 @@ def test_priors(kind):
     empty = np.zeros((1, X.shape[1]))
     np.testing.assert_allclose(model.predict_proba(empty)[0], given / given.sum())
     for wrong, text in (
-        ("equal", "priors must be 'estimated'"),
+        ("equal", "priors must be one of estimated"),
         ([1.0, 2.0], f"priors must be {n} numbers above 0"),
         (np.zeros(n), "above 0"),
         ({"cat": 1.0}, "no value for 'hound'"),
@@ -51,7 +51,7 @@ def test_priors(kind):
     [
         ({"damping": "sqrt"}, "damping must be"),
         ({"length": 2}, "length must be"),
-        ({"path_weights": "node"}, "path_weights must be one of 'level'"),
+        ({"path_weights": "node"}, "path_weights must be one of level"),
         ({"path_weights": np.ones((2, 2))}, "give a row for each of the 5 classes"),
         ({"path_weights": np.ones((5, 10))}, "sum to 1"),
         ({"trust": -0.1}, "trust must be"),

@@ -14,8 +14,7 @@ from sklearn.base import clone
 from sklearn.naive_bayes import MultinomialNB
 
 from taxonomist import HierarchicalMixture, HierarchicalShrinkage, LidstoneNB, Taxonomy
-from taxonomist.inference import word_scores
-from taxonomist.models import count_model
+from taxonomist.inference import word_scorer, word_scores
 from tests.reference import mixture as naive
 from tests.reference.count_models import make_items, word_probabilities
 from tests.reference.mixture import DAG, FLAT, TREE
@@ -160,13 +159,14 @@ def test_thresholds_are_tuned_on_scores_of_held_out_items(monkeypatch):
     X, y = make_items(most=2, n_items=40)
     model = HierarchicalMixture(TREE, cv=4).fit(X, y)
     seen = {}
-    learned = HierarchicalMixture._learn
+    learned = HierarchicalMixture.learn
 
-    def learn(self, X, targets, weights):
-        learned(self, X, targets, weights)
-        seen[X.shape[0]] = seen.get(X.shape[0], 0) + 1
+    def learn(self, training, start=None):
+        n_items = training.X.shape[0]
+        seen[n_items] = seen.get(n_items, 0) + 1
+        return learned(self, training, start)
 
-    monkeypatch.setattr(HierarchicalMixture, "_learn", learn)
+    monkeypatch.setattr(HierarchicalMixture, "learn", learn)
     again = HierarchicalMixture(TREE, cv=4).fit(X, y)
     assert seen == {40: 1, 30: 4}
     np.testing.assert_array_equal(again.decision_.thresholds, model.decision_.thresholds)
@@ -310,7 +310,7 @@ def test_an_item_does_not_depend_on_the_batch_or_on_blocks(kind, monkeypatch):
     np.testing.assert_array_equal(model.decision_function(X[5:9]), scores[5:9])
     sets = model.predict(X).toarray()
     monkeypatch.setattr(word_scores, "BLOCK", 40)
-    monkeypatch.setattr(count_model, "BLOCK", 20)
+    monkeypatch.setattr(word_scorer, "SCORES_AT_A_TIME", 20)
     blocked = kind(TREE).fit(X, y)
     np.testing.assert_allclose(blocked.decision_function(X), scores, atol=1e-10)
     np.testing.assert_array_equal(blocked.predict(X).toarray(), sets)

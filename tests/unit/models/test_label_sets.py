@@ -216,19 +216,21 @@ def test_thresholds_come_from_held_out_scores(monkeypatch):
     """Every item is scored once, by a model that has not seen it."""
     X, y = data()
     seen = []
-    learn = HierarchicalRankingSVC._learn
+    learn = HierarchicalRankingSVC.learn
 
-    def spy(self, X, targets, costs, start=None):
-        seen.append(X.copy())
-        learn(self, X, targets, costs, start)
+    def spy(self, training, start=None):
+        seen.append(training.X.copy())
+        return learn(self, training, start)
 
-    monkeypatch.setattr(HierarchicalRankingSVC, "_learn", spy)
+    monkeypatch.setattr(HierarchicalRankingSVC, "learn", spy)
     blocks = []
 
     class Spy(Threshold):
-        def fit(self, given, labels, limits=None):
-            blocks.extend(given)
-            return super().fit(iter(blocks), labels, limits)
+        def reader(self, labels, limits):
+            reader = super().reader(labels, limits)
+            add = reader.add
+            reader.add = lambda items, scores: blocks.append((items, scores)) or add(items, scores)
+            return reader
 
     HierarchicalRankingSVC(TREE, decision=Spy(), cv=4, random_state=0).fit(X, y)
     items = np.concatenate([numbers for numbers, _ in blocks])
@@ -243,7 +245,7 @@ def test_held_out_scores_do_not_depend_on_where_learning_starts(monkeypatch):
     X, y = data()
     options = {"tol": 1e-8, "dtype": "float64", "random_state": 0, "cv": 3}
     warm = HierarchicalRankingSVC(TREE, **options).fit(X, y)
-    monkeypatch.setattr(HierarchicalRankingSVC, "_starts_held_out", False)
+    monkeypatch.setattr(HierarchicalRankingSVC, "start_of", lambda self, items: None)
     cold = HierarchicalRankingSVC(TREE, **options).fit(X, y)
     np.testing.assert_allclose(warm.decision_.coefficients, cold.decision_.coefficients, atol=1e-5)
 

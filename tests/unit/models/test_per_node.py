@@ -24,10 +24,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from taxonomist import Taxonomy
 from taxonomist.errors import LabelError, UnknownNodeError
-from taxonomist.models import per_node
+from taxonomist.models import node_margins
 from taxonomist.models.hierarchical_rls import HierarchicalRLS
 from taxonomist.models.node_margins import MarginScorer
 from taxonomist.models.node_svc import NodeSVC
+from taxonomist.models.per_node import node_problems
 from taxonomist.models.top_down_svc import TopDownSVC
 from tests.strategies import label_sets, taxonomies
 
@@ -165,7 +166,7 @@ def test_scores_are_least_margins_and_agree_with_the_sets(kind, taxonomy, monkey
     for row, labels in zip(scores, model.predict_labels(X), strict=True):
         lowest = {z for z in labels if not set(labels) & set(taxonomy.descendants(z))}
         assert set(model.classes_[row > 0]) == lowest & set(model.classes_)
-    monkeypatch.setattr(per_node, "BLOCK", 7 * taxonomy.n_nodes)
+    monkeypatch.setattr(node_margins, "MARGINS_AT_A_TIME", 7 * taxonomy.n_nodes)
     np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-12, atol=1e-12)
 
 
@@ -376,7 +377,7 @@ def test_items_without_weight_do_not_count(kind):
     with pytest.raises(ValueError, match="weight"):
         kind().fit(X, [["a"], ["a"], ["b"]], sample_weight=[0, 0, 0])
     with pytest.raises(ValueError, match="No item has a weight above 0"):
-        list(per_node.node_problems(TREE, csc_array((2, TREE.n_nodes)), np.zeros(2), False))
+        list(node_problems(TREE, csc_array((2, TREE.n_nodes)), np.zeros(2), False))
 
 
 @pytest.mark.parametrize("kind", SVMS)
@@ -491,7 +492,7 @@ def test_complaints_about_estimators(kind):
     with pytest.raises(ValueError, match="C is that of the default SVM"):
         kind(TREE, estimator=LinearSVC(), C=2).fit(X, y)
     with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
-        kind(TREE, estimator={"dog": KNeighborsClassifier()}).fit(X, y, np.ones(len(X)))
+        kind(TREE, estimator={"dog": KNeighborsClassifier()}).fit(X, y, np.full(len(X), 2.0))
 
 
 @pytest.mark.parametrize("kind", MODELS)

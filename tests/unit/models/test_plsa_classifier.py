@@ -145,12 +145,12 @@ def test_edges():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"smoothing": 0.0}, "smoothing must be a number above 0 or None. Got 0.0"),
+        ({"smoothing": 0.0}, "smoothing must be a number above 0, or None. Got 0.0"),
         ({"smoothing": np.inf}, "smoothing must be"),
         ({"spread": 1.0}, "spread must be at least 0 and below 1. Got 1.0"),
         ({"spread": -0.1}, "spread must be"),
         ({"max_iter": -1}, "max_iter must be at least 0. Got -1"),
-        ({"fold_max_iter": 0}, "fold_max_iter must be at least 1. Got 0"),
+        ({"fold_max_iter": 0}, "fold_max_iter must be a finite number of at least 1. Got 0"),
         ({"tol": -1e-3}, "tol must be at least 0. Got -0.001"),
         ({"decision": "best"}, "decision is 'best'"),
     ],

@@ -169,13 +169,12 @@ def test_threads_and_batches_change_nothing():
 
 
 def test_blocks_of_left_out_items(monkeypatch):
-    from taxonomist.models import scored_sets, thresholded_knn
+    from taxonomist.inference import scorers
 
     X, y = make_items(seed=6)
     model = ThresholdedKNN(TREE, n_neighbors=4).fit(X, y)
     scores, sets = model.decision_function(X), model.predict_labels(X)
-    monkeypatch.setattr(scored_sets, "BLOCK", 12)
-    monkeypatch.setattr(thresholded_knn, "BLOCK", 12)
+    monkeypatch.setattr(scorers, "SCORES_AT_A_TIME", 12)
     small = clone(model).fit(X, y)
     assert (small.decision_function(X) == scores).all()
     assert small.predict_labels(X) == sets

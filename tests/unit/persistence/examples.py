@@ -10,7 +10,7 @@ from taxonomist import Taxonomy, models
 TREE = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2 > b21", "c"])
 DAG = Taxonomy.from_edges([("a", "x"), ("a", "y"), ("b", "y"), ("b", "z")], names={"x": "Ξ"})
 # What wraps another model has a test of its own.
-NAMES = sorted(set(models.__all__) - {"CalibratedClassifier"})
+NAMES = sorted(set(models.all_models()) - {"CalibratedClassifier"})
 SET_NAMES = [name for name in NAMES if name != "HierarchicalSVC"]
 LINEAR = [
     "CoupledBinarySVC",

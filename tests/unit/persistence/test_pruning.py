@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -96,7 +98,9 @@ def test_weights_below_a_size():
     assert 0 < is_small.sum() < is_small.size
     assert (smaller.scorer_.W[is_small] == 0).all()
     assert (smaller.scorer_.W[~is_small] == model.scorer_.W[~is_small]).all()
-    assert not same(pruned(model, 0.5, below=0.01).scorer_.W, pruned(pruned(model, 0.5), below=0.01).scorer_.W)
+    assert not same(
+        pruned(model, 0.5, below=0.01).scorer_.W, pruned(pruned(model, 0.5), below=0.01).scorer_.W
+    )
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, 1.5, float("nan")])
@@ -128,7 +132,9 @@ def test_models_inside_others_are_pruned():
 def test_classifiers_of_nodes_stay_the_same_in_both_places():
     X, _, y = problem()
     smaller = pruned(NodeSVC(TREE, estimator=LogisticRegression()).fit(X, y), 0.5)
-    for one, two in zip(smaller.node_estimators_.values(), smaller.scorer_.estimators.values(), strict=True):
+    for one, two in zip(
+        smaller.node_estimators_.values(), smaller.scorer_.estimators.values(), strict=True
+    ):
         assert one is two
 
 

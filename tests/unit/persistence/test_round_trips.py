@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -206,7 +207,9 @@ def test_classifiers_of_single_nodes(tmp_path):
     model = NodeSVC(TREE, estimator=estimator, random_state=0).fit(X, y)
     copy = copy_of(model, tmp_path)
     same_answers(model, copy, X)
-    for node, learned in zip(copy.node_estimators_.values(), copy.scorer_.estimators.values(), strict=True):
+    for node, learned in zip(
+        copy.node_estimators_.values(), copy.scorer_.estimators.values(), strict=True
+    ):
         assert node is learned
 
 
