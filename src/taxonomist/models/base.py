@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from taxonomist._threads import n_threads
 from taxonomist.errors import LabelError
 from taxonomist.inference.label_sets import decision_rule, label_limits
-from taxonomist.inference.scorers import Scored
+from taxonomist.inference.scorers import NoWeightsError, Scored
 from taxonomist.models.answers import Answers
 from taxonomist.models.decisions import RuleDecision, RuleTuning
 from taxonomist.models.learning import (
@@ -469,6 +469,8 @@ class TaxonomyClassifier(ClassifierMixin, BaseEstimator):
 
     def pruned(self, cut: Cut) -> Self:
         """Return a copy whose weights have gone through a function that drops the smallest."""
+        if not hasattr(self, "scorer_"):
+            raise NoWeightsError
         result = copy(self)
         result.scorer_ = self.scorer_.pruned(cut)
         return result
@@ -479,8 +481,8 @@ class TaxonomyClassifier(ClassifierMixin, BaseEstimator):
         Where the next fit may start is left out unless ``warm_start`` asks for it: dual variables
         of all training items can be larger than the weights.
         """
-        state: dict[str, Any] = self.get_params(deep=False)
-        state |= {name: value for name, value in vars(self).items() if name.endswith("_")}
+        known = self.get_params(deep=False)
+        state = {k: v for k, v in vars(self).items() if k in known or k.endswith("_")}
         if "start_" in state and not getattr(self, "warm_start", False):
             state["start_"] = None
         return state

@@ -244,8 +244,12 @@ def test_interior_nodes_are_categories_of_their_own(kind):
     model = kind(TREE).fit(X, y)
     assert "dog" in model.classes_
     assert set(model.predict(X)) <= set(model.classes_)
-    assert model.taxonomy_.n_nodes == TREE.n_nodes + 1
+    assert model.taxonomy_ == TREE
+    # The last row, and the column before the uniform node, are those of the items filed at dog.
     assert model.node_word_proba_.shape[0] == TREE.n_nodes + 1
+    mixed = model.path_weights_[:, :-1] @ model.node_word_proba_.toarray()
+    mixed += model.path_weights_[:, [-1]].toarray() / X.shape[1]
+    np.testing.assert_allclose(mixed, word_probabilities(model))
     reasons = model.explain(X[0], category="dog")
     assert [part.node for part in reasons.parts][-2] == "dog"
     assert model.top_words("dog") != model.top_words("animal")

@@ -27,14 +27,14 @@ CHANGES = ("open", "os.fsync", "os.mkdir", "os.remove", "os.rename", "os.rmdir",
 
 def model(C):
     found = HierarchicalSVC(C=C)
-    found.table = np.full(100, C)
-    found.texts = [f"{C}"] * 5
+    found.table_ = np.full(100, C)
+    found.texts_ = [f"{C}"] * 5
     return found
 
 
 def is_whole(found, *values):
     return (
-        found.C in values and (found.table == found.C).all() and found.texts == [f"{found.C}"] * 5
+        found.C in values and (found.table_ == found.C).all() and found.texts_ == [f"{found.C}"] * 5
     )
 
 

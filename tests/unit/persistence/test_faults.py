@@ -254,7 +254,7 @@ def test_forged_values(node, message, folder):
     [
         ("os.system", "the class 'os.system', which this Taxonomist does not know"),
         ("HierarchicalSVM", "Did you mean 'HierarchicalSVC'"),
-        (["a"], "cannot be read as a model .TypeError"),
+        (["a"], "the class .'a'., which this Taxonomist does not know"),
     ],
 )
 def test_forged_classes(name, message, folder):

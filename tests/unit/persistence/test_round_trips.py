@@ -40,7 +40,7 @@ TEXTS = [
     "holes in the house",
 ]
 TEXT_LABELS = ["a1", "a2", "a1", "b1", "b21", "c", "b1", "a2"]
-LEFT_OUT = ("_duals", "_alpha", "_start", "_solution")
+LEFT_OUT = ("start_",)
 
 
 def copy_of(model, folder, **options):

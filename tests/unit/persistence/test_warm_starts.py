@@ -5,12 +5,12 @@ import pytest
 from taxonomist.persistence import describe, load, save
 from tests.unit.persistence.examples import model_of, problem, same, same_answers
 
-WARM = {
-    "HierarchicalSVC": "_duals",
-    "HierarchicalRankingSVC": "_duals",
-    "CoupledBinarySVC": "_alpha",
-    "MaxMarginMarkovClassifier": "_start",
-}
+WARM = (
+    "HierarchicalSVC",
+    "HierarchicalRankingSVC",
+    "CoupledBinarySVC",
+    "MaxMarginMarkovClassifier",
+)
 EXACT = {"tol": 1e-4, "stop": "gap", "C": 0.01, "max_iter": 100_000}
 
 
@@ -31,7 +31,7 @@ def test_dual_variables_are_left_out(name, tmp_path):
     assert sizes[0] < sizes[1]
     assert not same(model, load(tmp_path / "whole"))
     left_out = load(tmp_path / "lean")
-    assert same(getattr(model, WARM[name]), getattr(left_out, WARM[name]))
+    assert left_out.start_ is None
     same_answers(model, left_out, X)
 
 
