@@ -1,4 +1,4 @@
-"""The arrays that the loops of the joint SVM work on; see ``taxonomist.compiled.joint``."""
+"""The arrays that loops of several files work on."""
 
 from __future__ import annotations
 
@@ -45,20 +45,6 @@ class Labels(NamedTuple):
     indices: Codes  # (nnz,)
 
 
-class Problem(NamedTuple):
-    """The arrays of a joint problem; ``row_of[i]`` is the row of item i."""
-
-    rows: Rows
-    row_of: Codes  # (n_items,)
-    labels: Labels
-    costs: Floats  # (n_items,)  C_i
-    norms: Floats  # (n_items,)  k(x_i, x_i)
-    attributes: Attributes
-    loss: Loss
-    slack_per_pair: bool
-    dual_form: bool
-
-
 class Duals(NamedTuple):
     """The active dual variables of item i are ``size[i]`` entries from ``start[i]`` on."""
 
@@ -72,34 +58,9 @@ class Duals(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What a full look at each item finds."""
+    """What a look at each item finds."""
 
-    slack: Floats  # (n_items,)  ξ_i = max(0, max G_iyc), or the sum of the pairs' slacks
-    violation: Floats  # (n_items,)  ψ_i [CH04, Eq. 33]
-    within: Floats  # (n_items,)  ψ_i over the active pairs only
-    margin: Floats  # (n_items,)  min of f(x_i, y) - f(x_i, c)
-    linear: Floats  # (n_items,)  Σ α_iyc
-    quadratic: Floats  # (n_items,)  Σ α_iyc (f(x_i, y) - f(x_i, c)); sums to ||w||²
-
-
-class Room(NamedTuple):
-    """Room for the inspection of one item."""
-
-    scores: Any  # (n_attributes,)
-    f: Floats  # (n_categories,)  f(x_i, c)
-    G: Floats  # (n_categories,)
-    delta: Floats  # (n_categories,)
-    mark: Any  # (n_nodes,)  False between items
-    top: Floats  # (n_new,)  G of the pairs that enter, in descending order
-
-
-class Scratch(NamedTuple):
-    """Room for one item's QP, over the attributes that its active pairs use."""
-
-    place: Codes  # (n_attributes,)  where an attribute stands in the next three; -1 if nowhere
-    used: Codes  # (n_attributes,)
-    score: Floats  # (n_attributes,)  <w_z, x>
-    change: Floats  # (n_attributes,)  what is added to the weights, 0 outside
-    row: Any  # (n_attributes,)
-    G: Floats  # (largest room of an item,)
-    before: Floats  # (largest room of an item,)  β when the QP began
+    slack: Floats  # (n_items,)  ξ_i, or Σ_r C_ir ξ_ir
+    violation: Floats  # (n_items,)  how far the item is from optimal
+    linear: Floats  # (n_items,)  the item's part of the linear term of the dual
+    quadratic: Floats  # (n_items,)  the item's part of ||w||²

@@ -12,15 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from taxonomist._typing import Codes, Floats
+from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.jit import compiled
-
-
-class Table(NamedTuple):
-    """A sparse matrix as CSR rows, or as CSC columns."""
-
-    indptr: Codes  # (n_rows + 1,)
-    indices: Codes  # (nnz,)
-    data: Floats  # (nnz,)
+from taxonomist.compiled.rows import row_sum
 
 
 class Readers(NamedTuple):
@@ -31,7 +25,7 @@ class Readers(NamedTuple):
     slots: Codes  # (n_slots,)
 
 
-class Entries(NamedTuple):
+class ItemParts(NamedTuple):
     """Parts of items that belong to categories, in the order of categories."""
 
     indptr: Codes  # (n_categories + 1,)
@@ -42,15 +36,6 @@ class Entries(NamedTuple):
 
 ROUNDING = 1e-12
 """Part of a count that may be left by rounding where nothing is left."""
-
-
-@compiled(inline=True)
-def row_sum(X: Table, i: int) -> float:
-    """Return the sum of a row."""
-    total = 0.0
-    for k in range(X.indptr[i], X.indptr[i + 1]):
-        total += X.data[k]
-    return total
 
 
 @compiled()
@@ -79,8 +64,8 @@ def damp_counts(
 
 @compiled()
 def count_words(
-    X: Table,  # in (n_items, n_words) CSR
-    parts: Table,  # in (n_items, n_groups) CSC
+    X: Rows,  # in (n_items, n_words) CSR
+    parts: Rows,  # in (n_items, n_groups) CSC
     last: Codes,  # scratch (n_words,)  -1 before
     n_different: Codes,  # out (n_groups,)
 ) -> None:
@@ -99,11 +84,11 @@ def count_words(
 
 @compiled()
 def pool_words(
-    X: Table,  # in (n_items, n_words) CSR
-    parts: Table,  # in (n_items, n_groups) CSC
+    X: Rows,  # in (n_items, n_words) CSR
+    parts: Rows,  # in (n_items, n_groups) CSC
     item_weights: Floats,  # in (n_items,)
     place: Codes,  # scratch (n_words,)  -1 before and after
-    pooled: Table,  # out (n_groups, n_words) CSR; indptr in, data 0 before
+    pooled: Rows,  # out (n_groups, n_words) CSR; indptr in, data 0 before
     having: Floats,  # out (nnz of pooled,)  0 before: weight of the items that have the word
 ) -> None:
     """Add up the counts of the items of each group, each times its part."""
@@ -125,7 +110,7 @@ def pool_words(
 
 @compiled(inline=True)
 def _leave_item_out(
-    X: Table,  # in (n_items, n_words) CSR
+    X: Rows,  # in (n_items, n_words) CSR
     i: int,
     part: float,  # of the item that is in the source
     total: float,  # Σ of ``words``
@@ -149,10 +134,10 @@ def _leave_item_out(
 
 @compiled()
 def leave_out(
-    X: Table,  # in (n_items, n_words) CSR
-    entries: Entries,  # in
-    own: Table,  # in (n_items, n_sources) CSC: parts of items in sources, to be taken out
-    pooled: Table,  # in (n_sources, n_words) CSR
+    X: Rows,  # in (n_items, n_words) CSR
+    entries: ItemParts,  # in
+    own: Rows,  # in (n_items, n_sources) CSC: parts of items in sources, to be taken out
+    pooled: Rows,  # in (n_sources, n_words) CSR
     readers: Readers,  # in
     first: Codes,  # in (n_categories + 1,)  first slot of each path
     words: Floats,  # scratch (n_words,)  0 before and after
@@ -183,8 +168,8 @@ def leave_out(
 
 @compiled()
 def expect_weights(
-    X: Table,  # in (n_items, n_words) CSR
-    entries: Entries,  # in
+    X: Rows,  # in (n_items, n_words) CSR
+    entries: ItemParts,  # in
     components: Floats,  # in (entries.start[-1],)
     first: Codes,  # in (n_categories + 1,)
     weights: Floats,  # in (n_slots,)  P(v|c)
@@ -219,10 +204,10 @@ def expect_weights(
 
 @compiled()
 def left_out_likelihoods(
-    X: Table,  # in (n_items, n_words) CSR
-    entries: Entries,  # in; its starts are not used
+    X: Rows,  # in (n_items, n_words) CSR
+    entries: ItemParts,  # in; its starts are not used
     own: Floats,  # in (n_entries,)  the part of each entry that is to be taken out
-    counts: Table,  # in (n_categories, n_words) CSR
+    counts: Rows,  # in (n_categories, n_words) CSR
     alphas: Floats,  # in (n_alphas,)
     words: Floats,  # scratch (n_words,)  0 before and after
     likelihoods: Floats,  # out (n_alphas,)  0 before
@@ -252,8 +237,8 @@ def left_out_likelihoods(
 
 @compiled()
 def mix_words(
-    counts: Table,  # in (n_categories, n_words) CSR
-    sources: Table,  # in (n_sources, n_words) CSR: P(w|v)
+    counts: Rows,  # in (n_categories, n_words) CSR
+    sources: Rows,  # in (n_sources, n_words) CSR: P(w|v)
     readers: Readers,  # in
     weights: Floats,  # in (n_slots,)  P(v|c)
     uniform: Floats,  # in (n_categories,)  P(uniform node|c) / n_words
@@ -287,8 +272,8 @@ def mix_words(
 
 @compiled()
 def move_words(
-    counts: Table,  # in (n_categories, n_words) CSR
-    sources: Table,  # in/out (n_sources, n_words) CSR: P(w|v)
+    counts: Rows,  # in (n_categories, n_words) CSR
+    sources: Rows,  # in/out (n_sources, n_words) CSR: P(w|v)
     readers: Readers,  # in
     weights: Floats,  # in (n_slots,)  P(v|c)
     beta: float,

@@ -9,6 +9,7 @@ import numpy as np
 from taxonomist._typing import Floats
 from taxonomist.compiled.arrays import Labels, Rows
 from taxonomist.compiled.jit import compiled
+from taxonomist.compiled.rows import row_sum
 
 
 @compiled()
@@ -126,9 +127,7 @@ def left_out_likelihoods(
     """
     for i in range(len(weights)):
         n_labels = labels.indptr[i + 1] - labels.indptr[i]
-        length = 0.0
-        for e in range(rows.indptr[i], rows.indptr[i + 1]):
-            length += rows.data[e]
+        length = row_sum(rows, i)
         for a in range(labels.indptr[i], labels.indptr[i + 1]):
             c = labels.indices[a]
             share = min(weights[i], 1.0) / n_labels

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.compiled import joint
 from taxonomist.compiled.arrays import Attributes, Rows
 from taxonomist.compiled.ranking import best_categories
+from taxonomist.compiled.rows import score_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,7 +88,7 @@ class LinearScores:
         """Return <w_z, x> for all items and attributes, dense."""
         rows = self.rows(X)
         out = np.zeros((X.shape[0], self.W.shape[1]), dtype=self.W.dtype)
-        joint.score_rows(as_rows(rows, self.W.dtype), self.W, out)
+        score_rows(as_rows(rows, self.W.dtype), self.W, out)
         return out
 
     def _run(self, work: Callable[[slice], None], n_items: int) -> None:

@@ -11,7 +11,8 @@ from scipy.sparse import csr_array, vstack
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from taxonomist.compiled import markov as loops
+from taxonomist.compiled.labelling_search import best_by_codes
+from taxonomist.compiled.markov_arrays import markov_scratch
 from taxonomist.inference.labellings import Labellings, fit_softmax
 from taxonomist.inference.node_odds import NodeOdds, check_decision
 from taxonomist.losses import labelling_loss
@@ -45,7 +46,7 @@ CONSTANT = 0.5
 """For items of length 1. Of 0, 0.5 and 1 on Reuters-21578, 0 costs three points of exactly right
 label sets, and 1 twice the time."""
 
-DEFAULT = markov.DEFAULT
+DEFAULT = markov.MARKOV_DEFAULTS
 
 
 class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
@@ -250,7 +251,7 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
         self._tree = zero_loss(problem.tree)
         self._edge_W = solution.W
         self._W = node_weights(solution.W, problem.tree)
-        self._start = Start(problem.tree, problem.slack, items, problem.labels, solution.columns)
+        self._start = Start(problem.tree, problem.slack, items, problem.labels, solution.labellings)
         self._store_certificate(
             solution.certificate, solution.converged, solution.history, len(items)
         )
@@ -450,8 +451,8 @@ class MaxMarginMarkovClassifier(CertifiedModel, LabelSetModel):
     def _unrestricted(self, X: Any, out: Bools) -> None:
         """Write the best labellings, consistent or not."""
         scores = replace(self._scores(), W=self._edge_W).of_attributes(X)
-        space = loops.make_space(self._tree, self._edge_W.shape[1], self._edge_W.dtype)
-        loops.best_labellings(self._tree, scores, space, out)
+        scratch = markov_scratch(self._tree, self._edge_W.shape[1], self._edge_W.dtype)
+        best_by_codes(self._tree, scores, scratch, out)
 
     def _closed_by(self, X: Any, function: Any) -> CSR:
         """Return labellings that a function writes, block after block, as a boolean CSR."""

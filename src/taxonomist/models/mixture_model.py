@@ -120,6 +120,6 @@ class MixtureModel(CountModel):
             raise ValueError(f"held_out must be between 0 and 1, or None. Got {self.held_out!r}.")
 
 
-def _log_step(step: mixture.Step) -> None:
+def _log_step(step: mixture.MixtureStep) -> None:
     """Log how EM goes."""
     logger.debug("%.1f s: bound at inverse temperature %.3g: %.6g", *step)

@@ -68,7 +68,7 @@ _HOMES = {
     "taxonomist.losses.labellings": ("LabellingLoss",),
     "taxonomist.taxonomy": ("Categories", "Taxonomy"),
     "taxonomist.compiled.arrays": ("Duals",),
-    "taxonomist.compiled.markov_arrays": ("Columns", "Tree"),
+    "taxonomist.compiled.markov_arrays": ("Tree",),
     "sklearn.feature_extraction.text": (
         "CountVectorizer",
         "HashingVectorizer",
@@ -83,8 +83,9 @@ _HOMES = {
 }
 
 _TABLE = {name: (home, name) for home, names in _HOMES.items() for name in names} | {
-    "MixtureStep": ("taxonomist.solvers.mixture", "Step"),
-    "PLSAStep": ("taxonomist.solvers.plsa", "Step"),
+    "Columns": ("taxonomist.compiled.markov_arrays", "ActiveLabellings"),
+    "MixtureStep": ("taxonomist.solvers.mixture", "MixtureStep"),
+    "PLSAStep": ("taxonomist.solvers.plsa", "PLSAStep"),
 }
 
 MADE_ANEW = {"Keys": ("keys",)}

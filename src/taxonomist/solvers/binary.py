@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from taxonomist.compiled import binary
-from taxonomist.compiled.arrays import Attributes, Labels, Rows
+from taxonomist.compiled.arrays import Attributes, Findings, Labels, Rows
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class _Part:
         width = len(self.columns) + -len(self.columns) % WHOLE_VECTORS
         self.W = np.zeros((problem.items.n_weights, width), dtype=dtype)
         self.alpha = np.zeros((n_items, len(categories)))
-        self.findings = binary.Findings(*np.zeros((4, n_items)))
+        self.findings = Findings(*np.zeros((4, n_items)))
 
     def list_active(self) -> int:
         """Let active passes be about the categories with a positive α; return their number."""
@@ -247,11 +247,11 @@ class _Part:
 
 def _arrays(
     problem: BinaryProblem, categories: Codes, attributes: CSR, row_of: Codes
-) -> binary.Part:
+) -> binary.BinaryArrays:
     """Return what the compiled loops work on; ``rows`` is set group by group."""
     labels = problem.labels[:, categories]
     weight = problem.positive_weight
-    return binary.Part(
+    return binary.BinaryArrays(
         rows=Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0)),
         row_of=row_of,
         labels=Labels(labels.indptr.astype(np.intp), labels.indices.astype(np.intp)),

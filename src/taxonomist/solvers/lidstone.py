@@ -18,7 +18,7 @@ import numpy as np
 
 from taxonomist.compiled import mixture
 from taxonomist.solvers.path_weights import PathWeights, sampled
-from taxonomist.solvers.word_counts import as_entries, as_table
+from taxonomist.solvers.word_counts import count_rows, item_parts
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR
@@ -40,12 +40,14 @@ def choose_alpha(items: CountedItems, counts: CSR) -> float:
     """
     items = sampled(items)
     n_categories, n_words = counts.shape
-    entries = as_entries(items, np.zeros(n_categories, dtype=np.intp))
+    entries = item_parts(items, np.zeros(n_categories, dtype=np.intp))
     own = entries.shares * np.minimum(1.0, 1.0 / items.weights[entries.items])
     likelihoods = np.zeros(len(ALPHAS))
     room = np.zeros(n_words)
-    table = as_table(counts)
-    mixture.left_out_likelihoods(as_table(items.X), entries, own, table, ALPHAS, room, likelihoods)
+    table = count_rows(counts)
+    mixture.left_out_likelihoods(
+        count_rows(items.X), entries, own, table, ALPHAS, room, likelihoods
+    )
     return float(ALPHAS[::-1][np.argmax(likelihoods[::-1])])
 
 

@@ -29,18 +29,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled import markov
-from taxonomist.compiled.markov_arrays import Columns, Found
-from taxonomist.solvers.labelling_store import LabellingStore, no_columns, packed
+from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled.markov_arrays import ActiveLabellings, markov_scratch
+from taxonomist.solvers.labelling_store import LabellingStore, no_labellings, packed
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import Codes, Floats
-    from taxonomist.compiled.markov_arrays import TreeProblem
+    from taxonomist.compiled.markov_arrays import MarkovArrays
     from taxonomist.solvers.markov_problem import MarkovProblem
 
-DEFAULT = Options(stop="gap")
+MARKOV_DEFAULTS = Options(stop="gap")
 SHARE = 0.2
 """Items are solved to this part of the gap, shared out over them; a half or a tenth is slower."""
 MOST_SWEEPS = 64
@@ -58,7 +59,7 @@ class MarkovSolution:
     ----------
     W
         Weights, (n_features, n_codes); in dual form coefficients, (n_items, n_codes).
-    columns
+    labellings
         The labellings whose dual variables are positive; with a slack for each edge, those of each
         part of the problem.
     certificate
@@ -70,21 +71,21 @@ class MarkovSolution:
     """
 
     W: Any
-    columns: tuple[Columns, ...]
+    labellings: tuple[ActiveLabellings, ...]
     certificate: Certificate
     converged: bool
     history: list[Pass] = field(default_factory=list)
 
-    def of_items(self, items: Codes) -> tuple[Columns, ...]:
+    def of_items(self, items: Codes) -> tuple[ActiveLabellings, ...]:
         """Return the labellings of some items, from which a similar problem may start."""
-        return tuple(packed(columns, items) for columns in self.columns)
+        return tuple(packed(labellings, items) for labellings in self.labellings)
 
 
 def solve(
     problem: MarkovProblem,
     options: Options,
     callback: Callable[[Pass], Any] | None = None,
-    start: tuple[Columns, ...] | None = None,
+    start: tuple[ActiveLabellings, ...] | None = None,
 ) -> MarkovSolution:
     """Return the solution of a problem.
 
@@ -101,7 +102,7 @@ def solve(
     """
     if problem.slack == "edge":
         return solve_parts(problem, options, callback, solve, start)
-    state = _State(problem, options, no_columns(problem.n_items) if start is None else start[0])
+    state = _State(problem, options, no_labellings(problem.n_items) if start is None else start[0])
     with ThreadPoolExecutor(options.n_threads) as pool:
         for _ in range(options.max_iter):
             state.sweep_some()
@@ -113,14 +114,14 @@ def solve(
         if state.certificate is None:
             state.certify(pool)
             state.record(callback)
-    columns = packed(state.store.columns, np.arange(problem.n_items))
-    return MarkovSolution(state.W, (columns,), state.known, state.is_done(), state.history)
+    labellings = packed(state.store.labellings, np.arange(problem.n_items))
+    return MarkovSolution(state.W, (labellings,), state.known, state.is_done(), state.history)
 
 
 class _State:
     """Weights, labellings and what is known of them between sweeps."""
 
-    def __init__(self, problem: MarkovProblem, options: Options, start: Columns) -> None:
+    def __init__(self, problem: MarkovProblem, options: Options, start: ActiveLabellings) -> None:
         self.problem, self.options = problem, options
         self.arrays = problem.arrays()
         self.rng = np.random.default_rng(options.random_state)
@@ -128,9 +129,9 @@ class _State:
         self.history: list[Pass] = []
         dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
         self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
-        self.space = markov.make_space(problem.tree, problem.n_codes, dtype)
+        self.scratch = markov_scratch(problem.tree, problem.n_codes, dtype)
         self.store = LabellingStore(start, problem.n_nodes)
-        self.found = Found(*np.zeros((4, problem.n_items)))
+        self.findings = Findings(*np.zeros((4, problem.n_items)))
         self.rest = np.zeros(problem.n_items, dtype=np.intp)
         self.calm = np.zeros(problem.n_items, dtype=np.intp)
         self.dual = 0.0
@@ -175,28 +176,28 @@ class _State:
                     done,
                     arrays,
                     self.W,
-                    self.store.columns,
+                    self.store.labellings,
                     self.store.end,
-                    self.space,
-                    self.found,
+                    self.scratch,
+                    self.findings,
                     self.tol,
                     self.rest,
                     self.calm,
                 )
                 self.dual += gain
                 if done < len(group):
-                    self._make_room(group[done])
-        found = bounds(self.problem.costs, self.found)
+                    self._make_place(group[done])
+        found = bounds(self.problem.costs, self.findings)
         primal = self.dual + found.primal - found.dual
         self.estimate = with_gap(primal, self.dual, found.violation)
         self._set_tolerance()
 
-    def _make_room(self, item: int) -> None:
+    def _make_place(self, item: int) -> None:
         """Make room for more labellings of an item that the last sweep stopped at."""
-        room = len(self.space.G)
-        if self.store.columns.size[item] + markov.MOST_TURNS > room:
+        room = len(self.scratch.G)
+        if self.store.labellings.size[item] + markov.MOST_TURNS > room:
             tree, n_codes = self.problem.tree, self.problem.n_codes
-            self.space = markov.make_space(tree, n_codes, self.W.dtype, 2 * room)
+            self.scratch = markov_scratch(tree, n_codes, self.W.dtype, 2 * room)
         else:
             self.store.grow()
 
@@ -208,7 +209,7 @@ class _State:
             for job in [pool.submit(self._inspect, part, arrays) for part in parts]:
                 job.result()
         self.rest[:] = 0
-        self.certificate = self.estimate = bounds(self.problem.costs, self.found)
+        self.certificate = self.estimate = bounds(self.problem.costs, self.findings)
         self.dual = self.certificate.dual
 
     def record(self, callback: Callable[[Pass], Any] | None) -> bool:
@@ -225,20 +226,20 @@ class _State:
         self.history.append(entry)
         return callback is not None and bool(callback(entry))
 
-    def _begin_from(self, start: Columns) -> None:
+    def _begin_from(self, start: ActiveLabellings) -> None:
         """Compute the weights and the dual value of the labellings to begin with."""
         for batch in self.problem.items.batches():
-            markov.add_up(batch, self._at(batch), self.W, start, self.space)
+            markov.add_up(batch, self._at(batch), self.W, start, self.scratch)
         with ThreadPoolExecutor(self.options.n_threads) as pool:
             self.certify(pool)
         self._set_tolerance()
 
-    def _at(self, group: Codes) -> TreeProblem:
+    def _at(self, group: Codes) -> MarkovArrays:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
-    def _inspect(self, part: Codes, arrays: TreeProblem) -> None:
-        space = markov.make_space(self.problem.tree, self.problem.n_codes, self.W.dtype)
-        markov.inspect(part, arrays, self.W, self.store.columns, space, self.found)
+    def _inspect(self, part: Codes, arrays: MarkovArrays) -> None:
+        scratch = markov_scratch(self.problem.tree, self.problem.n_codes, self.W.dtype)
+        markov.inspect(part, arrays, self.W, self.store.labellings, scratch, self.findings)
 
     def _set_tolerance(self) -> None:
         """Solve items as exactly as the gap, shared out over them, deserves."""
@@ -250,12 +251,12 @@ class _State:
         self.tol = max(share, float(np.finfo(self.W.dtype).eps))
 
 
-def bounds(costs: Floats, found: Found) -> Certificate:
+def bounds(costs: Floats, findings: Findings) -> Certificate:
     """Return the bounds that follow from a look at every item."""
-    squared = float(found.quadratic.sum())
-    primal = squared / 2 + float(costs @ found.slack)
-    dual = float(found.linear.sum()) - squared / 2
-    return with_gap(primal, dual, float(found.violation.max(initial=0.0)))
+    squared = float(findings.quadratic.sum())
+    primal = squared / 2 + float(costs @ findings.slack)
+    dual = float(findings.linear.sum()) - squared / 2
+    return with_gap(primal, dual, float(findings.violation.max(initial=0.0)))
 
 
 def with_gap(primal: float, dual: float, violation: float) -> Certificate:
@@ -269,7 +270,7 @@ def solve_parts(
     options: Options,
     callback: Callable[[Pass], Any] | None,
     solve_part: Callable[..., MarkovSolution],
-    start: tuple[Columns, ...] | None = None,
+    start: tuple[ActiveLabellings, ...] | None = None,
 ) -> MarkovSolution:
     """Return the solution of a problem with a slack for each edge, several edges at a time.
 
@@ -281,7 +282,7 @@ def solve_parts(
         What solves the problem of one edge.
     """
     parts = list(problem.parts())
-    starts = [()] * len(parts) if start is None else [(None, (columns,)) for columns in start]
+    starts = [()] * len(parts) if start is None else [(None, (labellings,)) for labellings in start]
     alone = replace(options, n_threads=1)
     with ThreadPoolExecutor(options.n_threads) as pool:
         jobs = [
@@ -305,7 +306,7 @@ def solve_parts(
             callback(entry)
     return MarkovSolution(
         W,
-        tuple(columns for solution in solutions for columns in solution.columns),
+        tuple(labellings for solution in solutions for labellings in solution.labellings),
         certificate,
         certificate.reaches(options),
         history,

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled.arrays import Labels, Rows
-from taxonomist.compiled.markov_arrays import EVERYWHERE, NOWHERE, Tree, TreeProblem
+from taxonomist.compiled.markov_arrays import EVERYWHERE, NOWHERE, MarkovArrays, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,10 +90,10 @@ class MarkovProblem:
         """Number of columns of the weights."""
         return int(self.tree.stride * (self.n_nodes - self.tree.first))
 
-    def arrays(self) -> TreeProblem:
+    def arrays(self) -> MarkovArrays:
         """Return what the compiled loops work on; ``rows`` is set group by group."""
         labels = self.labels
-        return TreeProblem(
+        return MarkovArrays(
             rows=Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0)),
             row_of=np.zeros(self.n_items, dtype=np.intp),
             labels=Labels(labels.indptr.astype(np.intp), labels.indices.astype(np.intp)),

@@ -201,12 +201,14 @@ class _Search:
         self.data = _arrays(problem, self.rows.arrays(float(options.ridge)))
         self.steps = minover.Steps(*np.empty((3, 0), dtype=np.intp))
         n_attributes, n_nodes = problem.attributes.shape[1], len(self.data.loss.miss)
-        self.room = minover.make_room(problem.n_items, problem.n_categories, n_attributes, n_nodes)
+        self.scratch = minover.minover_scratch(
+            problem.n_items, problem.n_categories, n_attributes, n_nodes
+        )
         scores = np.zeros((problem.n_items, n_attributes))
         if start is not None:
             scores += self.rows.scores(_checked(problem, start.last), options.ridge)
         idle = ~_have_triples(problem, options.ridge)
-        self.state = minover.State(
+        self.state = minover.MinOverState(
             scores=scores,
             bound=np.where(idle, np.inf, -np.inf),
             is_exact=idle,
@@ -227,7 +229,7 @@ class _Search:
                 self.n_taken,
                 n_wanted,
                 float(self.options.margin),
-                self.room,
+                self.scratch,
             )
             if outcome != minover.ROW_WANTED:
                 return outcome
@@ -235,8 +237,8 @@ class _Search:
 
     def progress(self) -> Progress:
         """Return an entry for the history."""
-        n_errors = minover.count_errors(self.data, self.state, self.room)
-        margin = minover.settle(self.data, self.state, -np.inf, self.room)
+        n_errors = minover.count_errors(self.data, self.state, self.scratch)
+        margin = minover.settle(self.data, self.state, -np.inf, self.scratch)
         return Progress(perf_counter() - self.started, self.n_taken, margin, n_errors)
 
     def goes_round(self, margin: float) -> bool:
@@ -350,10 +352,10 @@ class _KernelRows:
         return np.asarray(rows.data.reshape(-1, len(row_of))[row_of[items]])
 
 
-def _arrays(problem: JointProblem, kernel: minover.Kernel) -> minover.Data:
+def _arrays(problem: JointProblem, kernel: minover.Kernel) -> minover.MinOverArrays:
     """Return what the loops read."""
     labels, attributes = problem.labels, problem.attributes
-    return minover.Data(
+    return minover.MinOverArrays(
         kernel=kernel,
         labels=Labels(labels.indptr.astype(np.intp), labels.indices.astype(np.intp)),
         attributes=Attributes(

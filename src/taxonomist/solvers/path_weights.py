@@ -30,10 +30,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from taxonomist.compiled import mixture
-from taxonomist.solvers.word_counts import as_entries, as_table
+from taxonomist.solvers.word_counts import count_rows, item_parts
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.compiled.arrays import Rows
     from taxonomist.solvers.word_counts import CountedItems, Sources
 
 SHARING = ("level", "class", "shrunk")
@@ -96,8 +97,8 @@ class _Ties(NamedTuple):
 class _Evidence(NamedTuple):
     """What left-out items say."""
 
-    items: mixture.Table
-    entries: mixture.Entries
+    items: Rows
+    entries: mixture.ItemParts
     components: Floats
     first: Codes
     n_words: int
@@ -226,24 +227,24 @@ def _gather(
 ) -> _Evidence:
     """Return P'(w|v) for all words of the items and all nodes on their paths."""
     first = sources.paths.indptr.astype(np.intp)
-    entries = as_entries(items, np.diff(first))
+    entries = item_parts(items, np.diff(first))
     n_items, n_words = items.X.shape
     taken = np.minimum(items.weights, 1.0) if is_inside else np.zeros(n_items)
     own = items.parts(taken) @ sources.pools.T.astype(np.float64)
     entries = entries._replace(shares=entries.shares * _can_tell(items, counts, sources, own))
     components = np.zeros(entries.start[-1])
     mixture.leave_out(
-        as_table(items.X),
+        count_rows(items.X),
         entries,
-        as_table(own.tocsc()),
-        as_table(counts),
+        count_rows(own.tocsc()),
+        count_rows(counts),
         sources.readers(),
         first,
         np.zeros(n_words),
         np.zeros(n_items),
         components,
     )
-    return _Evidence(as_table(items.X), entries, components, first, n_words, has_uniform)
+    return _Evidence(count_rows(items.X), entries, components, first, n_words, has_uniform)
 
 
 def _can_tell(items: CountedItems, counts: CSR, sources: Sources, own: CSR) -> Floats:

@@ -93,7 +93,7 @@ class PLSAOptions:
     tol: float = 1e-6
 
 
-class Step(NamedTuple):
+class PLSAStep(NamedTuple):
     """An entry of the history: the log-likelihood after so many seconds."""
 
     seconds: float
@@ -125,13 +125,13 @@ class PLSASolution:
     smoothing: float
     log_likelihood: float
     converged: bool
-    history: list[Step] = field(default_factory=list)
+    history: list[PLSAStep] = field(default_factory=list)
 
 
 def solve(
     problem: PLSAProblem,
     options: PLSAOptions,
-    callback: Callable[[Step], None] | None = None,
+    callback: Callable[[PLSAStep], None] | None = None,
 ) -> PLSASolution:
     """Return the distributions after some steps of EM from the labels.
 
@@ -158,11 +158,11 @@ def solve(
     words = _normalized(np.where(vocabulary[:, None] & has_items, pooled + smoothing, 0.0))
     shares = _start(problem.labels, has_items, options.spread)
     rows = _rows(problem.counts)
-    history: list[Step] = []
+    history: list[PLSAStep] = []
     while True:
         now, expected = shares.copy(), np.zeros_like(words)
         likelihood, n_words = em_step(rows, problem.weights, words, shares, expected)
-        history.append(Step(perf_counter() - began, likelihood))
+        history.append(PLSAStep(perf_counter() - began, likelihood))
         if callback is not None:
             callback(history[-1])
         n_iter, rise = len(history) - 1, np.inf

@@ -17,7 +17,7 @@ Notation
     y   one of Y_i       ``labels``      c     another category, n_categories
     z   attribute        n_attributes    Λ     ``attributes`` (n_categories x n_attributes)
     Δ   loss             ``loss``        C_i   ``costs``
-    β   ``Duals.beta``   ψ_i  ``Findings.violation`` [CH04, Eq. 33]
+    β   ``Duals.beta``   ψ_i  ``JointFindings.violation`` [CH04, Eq. 33]
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from taxonomist.compiled import joint
 from taxonomist.compiled.arrays import (
     ANCESTORS,
     MATRIX,
@@ -35,9 +34,10 @@ from taxonomist.compiled.arrays import (
     Attributes,
     Labels,
     Loss,
-    Problem,
     Rows,
 )
+from taxonomist.compiled.joint_arrays import JointArrays
+from taxonomist.compiled.losses import write_loss_matrix
 from taxonomist.inference.best import as_rows
 from taxonomist.losses import AncestorLoss, CategoryLoss, ZeroOneLoss
 
@@ -53,7 +53,7 @@ TABULATED_CATEGORIES = 5_000
 """Up to so many categories a table of losses, and one of products of attributes (200 MB each), is
 quicker than computing each when it is needed."""
 
-BLOCK = 256
+GRAM_ROWS_AT_A_TIME = 256
 """Items whose rows of the Gram matrix are computed at once."""
 
 
@@ -130,13 +130,17 @@ class GramRows:
         self.norms = norms
         self.n_weights = len(norms)
         self._kernel = kernel
-        self._blocks = np.split(np.arange(len(norms)), range(BLOCK, len(norms), BLOCK))
+        self._blocks = np.split(
+            np.arange(len(norms)), range(GRAM_ROWS_AT_A_TIME, len(norms), GRAM_ROWS_AT_A_TIME)
+        )
         self._kept: dict[int, Floats] = {}
-        self._most_kept = min(budget // (8 * BLOCK * max(1, len(norms))), len(self._blocks))
+        self._most_kept = min(
+            budget // (8 * GRAM_ROWS_AT_A_TIME * max(1, len(norms))), len(self._blocks)
+        )
 
     def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
         """Return the blocks, or parts of them, and the items in each, in random order."""
-        parts = range(size, BLOCK, max(1, size))
+        parts = range(size, GRAM_ROWS_AT_A_TIME, max(1, size))
         blocks = [rng.permutation(self._blocks[b]) for b in rng.permutation(len(self._blocks))]
         return [group for block in blocks for group in np.split(block, parts) if len(group)]
 
@@ -146,7 +150,7 @@ class GramRows:
 
     def rows(self, group: Codes, row_of: Codes) -> Rows:
         """Return the block that a group was made from."""
-        number = int(group[0]) // BLOCK
+        number = int(group[0]) // GRAM_ROWS_AT_A_TIME
         members = self._blocks[number]
         row_of[members] = np.arange(len(members))
         block = self._block(number)
@@ -155,7 +159,7 @@ class GramRows:
 
     def row(self, i: int) -> Floats:
         """Return k(x_i, x_j) for all items j; of a block that cannot be kept, only this row."""
-        number, place = divmod(i, BLOCK)
+        number, place = divmod(i, GRAM_ROWS_AT_A_TIME)
         if number in self._kept or len(self._kept) < self._most_kept:
             return np.asarray(self._block(number)[place])
         only: Floats = np.asarray(self._kernel(np.array([i])), dtype=np.float64)
@@ -229,11 +233,11 @@ class JointProblem:
         longest = norms.max() * self.attributes.power(2).sum(axis=1).max()
         return bool(norms.min() == 0 or dual * longest > 1 / (2 * LEAST_MARGIN**2))
 
-    def arrays(self) -> Problem:
+    def arrays(self) -> JointArrays:
         """Return what the compiled loops work on; ``rows`` is set group by group."""
         attributes = self.attributes
         nothing = Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0))
-        return Problem(
+        return JointArrays(
             rows=nothing,
             row_of=np.zeros(self.n_items, dtype=np.intp),
             labels=Labels(self.labels.indptr.astype(np.intp), self.labels.indices.astype(np.intp)),
@@ -278,7 +282,7 @@ def loss_arrays(loss: CategoryLoss) -> Loss:
         if loss.n_categories > TABULATED_CATEGORIES:
             return by_row
         matrix = np.empty((loss.n_categories, loss.n_categories))
-        joint.write_loss_matrix(by_row, matrix)
+        write_loss_matrix(by_row, matrix)
         return by_row._replace(kind=MATRIX, matrix=matrix)
     matrix = loss.rows(range(loss.n_categories))
     return Loss(MATRIX, no_codes, no_codes, no_floats, no_floats, matrix)

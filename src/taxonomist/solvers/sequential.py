@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.compiled import joint
-from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled import inspection, joint
+from taxonomist.compiled.duals import count_positive, drop_all_zeros
+from taxonomist.compiled.joint_arrays import JointFindings
 from taxonomist.solvers.duals import DualStore, no_duals, positive
 from taxonomist.solvers.solution import Certificate, Options, Pass, Solution, certify
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import Codes
-    from taxonomist.compiled.arrays import Problem, Scratch
+    from taxonomist.compiled.joint_arrays import JointArrays, QPScratch
     from taxonomist.solvers.problem import JointProblem
 
 GROUP = 256
@@ -119,7 +120,7 @@ class _State:
         self.store = DualStore(no_duals(n_items) if start is None else start.duals)
         # Where scoring is cheap threads do not pay, and scores need not be computed twice.
         self.is_swept = self.W.shape[1] <= joint.FEW_ATTRIBUTES
-        self.findings = Findings(*np.zeros((6, n_items)))
+        self.findings = JointFindings(*np.zeros((6, n_items)))
         self.calm = np.zeros(n_items, dtype=np.intp)
         self.rest = np.zeros(n_items, dtype=np.intp)
         self.scratch = self._make_scratch()
@@ -130,8 +131,8 @@ class _State:
         self.most_active_passes = 1
         self.strictness = 1.0
 
-    def _make_scratch(self) -> Scratch:
-        return joint.make_scratch(self.W.shape[1], self.store.largest_room, self.W.dtype)
+    def _make_scratch(self) -> QPScratch:
+        return joint.qp_scratch(self.W.shape[1], self.store.largest_room, self.W.dtype)
 
     def is_done(self) -> bool:
         """Return whether the present point is certified to be good enough."""
@@ -178,7 +179,7 @@ class _State:
                 break
             enough = max(enough, MUCH_BETTER * worst)
             # New pairs that did not help at once would only slow down the passes to come.
-            joint.drop_all_zeros(self.store.duals)
+            drop_all_zeros(self.store.duals)
 
     def record(self, callback: Callable[[Pass], Any] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""
@@ -188,22 +189,22 @@ class _State:
             primal=known.primal,
             dual=known.dual,
             violation=known.violation,
-            n_active=joint.count_positive(self.store.duals),
+            n_active=count_positive(self.store.duals),
             is_exact=self.certificate is not None,
         )
         self.history.append(entry)
         return callback is not None and bool(callback(entry))
 
-    def _at(self, group: Codes) -> Problem:
+    def _at(self, group: Codes) -> JointArrays:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
-    def _inspect(self, arrays: Problem, group: Codes) -> None:
+    def _inspect(self, arrays: JointArrays, group: Codes) -> None:
         """Inspect a group, a part of it in each thread."""
         self._make_place(group)
         first, *others = np.array_split(group, self.options.n_threads)
         rest = (arrays, self.W, self.store.duals, MOST_NEW, self.findings)
-        jobs = [self.pool.submit(joint.inspect, part, *rest) for part in others]
-        joint.inspect(first, *rest)
+        jobs = [self.pool.submit(inspection.inspect, part, *rest) for part in others]
+        inspection.inspect(first, *rest)
         for job in jobs:
             job.result()
 
@@ -231,7 +232,7 @@ class _State:
             self.tol,
         )
 
-    def _visit(self, arrays: Problem, group: Codes) -> float:
+    def _visit(self, arrays: JointArrays, group: Codes) -> float:
         """Solve the items of a group, and return the worst violation met."""
         gain, worst, _ = joint.visit(
             group, arrays, self.W, self.store.duals, self.scratch, self.tol, self.calm, self.rest

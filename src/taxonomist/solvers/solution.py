@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from taxonomist.compiled.arrays import Duals, Findings
+    from taxonomist.compiled.arrays import Duals
+    from taxonomist.compiled.joint_arrays import JointFindings
     from taxonomist.solvers.problem import JointProblem
 
 
@@ -94,7 +95,7 @@ class Solution:
     history: list[Pass] = field(default_factory=list)
 
 
-def certify(problem: JointProblem, findings: Findings) -> Certificate:
+def certify(problem: JointProblem, findings: JointFindings) -> Certificate:
     """Return the bounds that follow from what every item's full inspection at fixed weights found.
 
     With a hard margin the primal point is w divided by its smallest margin: that is feasible.
