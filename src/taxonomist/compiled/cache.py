@@ -140,10 +140,22 @@ class LoopCache(_numba.core.caching.FunctionCache):
 
     _impl_class = _LoopFiles
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a compiled loop, None if it is not cached or cannot be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except OSError:
+            _warn_of_errors()
+            return None
+
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save a compiled loop; if the folder is full or gone, go on without."""
+        """Save a compiled loop, unless the folder is full or gone."""
         try:
             super().save_overload(sig, data)
-        except OSError as error:
-            logger.warning("A compiled loop cannot be cached: %s", error)
-            self.disable()
+        except OSError:
+            _warn_of_errors()
+
+
+@cache
+def _warn_of_errors() -> None:
+    logger.warning("Compiled loops cannot be cached in %s.", cache_folder(), exc_info=True)

@@ -30,7 +30,7 @@ EXACT = Options(tol=1e-6, stop="gap", dtype="float64")
     "case", [toy("dag", "weighted", C=10.0), set_toy(C=10.0), set_toy(C=10.0, slack="pair")]
 )
 def test_threads_and_groups_do_not_change_a_bit(case, monkeypatch):
-    monkeypatch.setattr(problems, "BLOCK", 8)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 8)
     one, three = (sequential.solve(case.problem(), Options(tol=1e-3, n_threads=n)) for n in (1, 3))
     np.testing.assert_array_equal(one.W, three.W)
     np.testing.assert_array_equal(one.duals.beta, three.duals.beta)
@@ -248,7 +248,7 @@ def test_uncompiled_solver_gives_the_same(request):
 @pytest.mark.parametrize("form", ["sparse", "dense", "gram"])
 def test_many_attributes_take_another_way_to_the_same_optimum(form, monkeypatch):
     """Above FEW_ATTRIBUTES groups are inspected at once, and scores picked out one by one."""
-    monkeypatch.setattr(problems, "BLOCK", 8)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 8)
     rng = np.random.default_rng(0)
     taxonomy = Taxonomy.from_paths([f"{a} > {a}.{b}" for a in range(10) for b in range(8)])
     X = rng.normal(size=(40, 12))
