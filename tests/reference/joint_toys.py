@@ -300,9 +300,9 @@ class State:
     def enter(self, i: int) -> int:
         """Prepare item i's small QP; return how many attributes it uses."""
         places, is_few = self.scratch.places, self.W.shape[1] <= joint.FEW_ATTRIBUTES
-        n_used = joint.enter_active(self.problem, i, self.duals, places)
+        n_used = joint.enter_active(self.problem.attributes, i, self.duals, places)
         score_places(self.problem.rows, self.problem.row_of[i], self.W, n_used, is_few, places)
-        write_gradients(self.problem, i, self.duals, self.scratch)
+        write_gradients(self.problem.attributes, i, self.duals, self.scratch)
         return n_used
 
 

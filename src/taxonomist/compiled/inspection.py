@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from taxonomist._typing import Codes, Floats
-from taxonomist.compiled.arrays import MATRIX, Duals
+from taxonomist.compiled.arrays import MATRIX, Duals, Labels, Loss
 from taxonomist.compiled.attributes import write_category_scores
 from taxonomist.compiled.duals import drop_zeros, unused_cost
 from taxonomist.compiled.jit import compiled
@@ -37,7 +37,13 @@ def inspection_scratch(
 
 @compiled(inline=True)
 def look_at_active(
-    i: int, f: Floats, problem: JointArrays, free: float, duals: Duals, findings: JointFindings
+    i: int,
+    f: Floats,
+    cost: float,
+    slack_per_pair: bool,
+    free: float,
+    duals: Duals,
+    findings: JointFindings,
 ) -> float:
     """Write what the active pairs tell; return the G above which a pair is violated."""
     highest = worst = 0.0
@@ -53,18 +59,17 @@ def look_at_active(
             highest = gradient
         if gradient < lowest:
             lowest = gradient
-        if abs(gradient) > worst and (gradient < 0.0 or duals.beta[a] < problem.costs[i]):
+        if abs(gradient) > worst and (gradient < 0.0 or duals.beta[a] < cost):
             worst = abs(gradient)
     findings.linear[i] = linear
     findings.quadratic[i] = quadratic
-    findings.within[i] = worst if problem.slack_per_pair else highest - lowest
-    return 0.0 if problem.slack_per_pair else lowest
+    findings.within[i] = worst if slack_per_pair else highest - lowest
+    return 0.0 if slack_per_pair else lowest
 
 
 @compiled(inline=True)
-def smallest_margin(i: int, f: Floats, problem: JointArrays, mark: Any) -> float:
+def smallest_margin(i: int, f: Floats, labels: Labels, mark: Any) -> float:
     """Return the smallest f(x_i, y) - f(x_i, c); ``mark`` is all False before and after."""
-    labels = problem.labels
     own, other = np.inf, -np.inf
     for k in range(labels.indptr[i], labels.indptr[i + 1]):
         own = min(own, f[labels.indices[k]])
@@ -78,18 +83,18 @@ def smallest_margin(i: int, f: Floats, problem: JointArrays, mark: Any) -> float
 
 
 @compiled(inline=True)
-def write_pairs(i: int, y: int, problem: JointArrays, scratch: InspectionScratch) -> Floats:
+def write_pairs(i: int, y: int, labels: Labels, loss: Loss, scratch: InspectionScratch) -> Floats:
     """Write G_iyc for all c, 0 for the item's own categories; return Δ(y, c) for all c."""
     delta = scratch.delta
-    if problem.loss.kind == MATRIX:
-        delta = problem.loss.matrix[y]
+    if loss.kind == MATRIX:
+        delta = loss.matrix[y]
     else:
-        write_losses(problem.loss, y, scratch.mark, delta)
+        write_losses(loss, y, scratch.mark, delta)
     over = 1.0 - scratch.f[y]
     for c in range(len(scratch.G)):
         scratch.G[c] = delta[c] * (over + scratch.f[c])
-    for k in range(problem.labels.indptr[i], problem.labels.indptr[i + 1]):
-        scratch.G[problem.labels.indices[k]] = 0.0
+    for k in range(labels.indptr[i], labels.indptr[i + 1]):
+        scratch.G[labels.indices[k]] = 0.0
     return delta
 
 
@@ -158,11 +163,11 @@ def judge(
     labels, f, G = problem.labels, scratch.f, scratch.G
     free = unused_cost(problem.costs[i], drop_zeros(duals, i))
     n_old = duals.size[i]
-    lowest = look_at_active(i, f, problem, free, duals, findings)
+    lowest = look_at_active(i, f, problem.costs[i], problem.slack_per_pair, free, duals, findings)
     highest = total = highest_inactive = 0.0
     for k in range(labels.indptr[i], labels.indptr[i + 1]):
         y = labels.indices[k]
-        delta = write_pairs(i, y, problem, scratch)
+        delta = write_pairs(i, y, labels, problem.loss, scratch)
         found = highest_and_total(G)
         highest, total = max(highest, found[0]), total + found[1]
         for a in range(duals.start[i], duals.start[i] + n_old):
@@ -178,7 +183,7 @@ def judge(
         findings.slack[i] = highest
         findings.violation[i] = highest - lowest
     if problem.costs[i] == np.inf:
-        findings.margin[i] = smallest_margin(i, f, problem, scratch.mark)
+        findings.margin[i] = smallest_margin(i, f, labels, scratch.mark)
 
 
 @compiled(inline=True)
@@ -218,5 +223,6 @@ def judge_scored(
     """Judge items whose scores, (n_items, n_categories), are known."""
     scratch = inspection_scratch(problem, 0, most_new, f)
     for i in items:
-        scratch.f[:] = f[i]
+        for c in range(f.shape[1]):
+            scratch.f[c] = f[i, c]
         judge(i, problem, duals, findings, scratch)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from taxonomist._typing import Codes
-from taxonomist.compiled.arrays import Duals
+from taxonomist.compiled.arrays import Attributes, Duals
 from taxonomist.compiled.inspection import inspect_item, inspection_scratch
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.joint_arrays import JointArrays, JointFindings, QPScratch
@@ -46,14 +46,14 @@ def qp_scratch(n_attributes: int, largest_room: int, dtype: Any) -> QPScratch:
 
 
 @compiled(inline=True)
-def enter_active(problem: JointArrays, i: int, duals: Duals, places: Places) -> int:
+def enter_active(attributes: Attributes, i: int, duals: Duals, places: Places) -> int:
     """Give the attributes of item i's active pairs a place, and count them."""
     if len(places.place) <= FEW_ATTRIBUTES:
         return len(places.place)
     n_used = 0
     for a in range(duals.start[i], duals.start[i] + duals.size[i]):
-        n_used = enter_category(problem.attributes, duals.own[a], n_used, places)
-        n_used = enter_category(problem.attributes, duals.other[a], n_used, places)
+        n_used = enter_category(attributes, duals.own[a], n_used, places)
+        n_used = enter_category(attributes, duals.other[a], n_used, places)
     return n_used
 
 
@@ -73,9 +73,9 @@ def solve_item(
 ) -> tuple[float, float]:
     """Score one item at the attributes that its active pairs use, and solve its QP."""
     places, few = scratch.places, W.shape[1] <= FEW_ATTRIBUTES
-    n_used = enter_active(problem, i, duals, places)
+    n_used = enter_active(problem.attributes, i, duals, places)
     score_places(problem.rows, problem.row_of[i], W, n_used, few, places)
-    write_gradients(problem, i, duals, scratch)
+    write_gradients(problem.attributes, i, duals, scratch)
     violation, gain = solve_active(problem, i, duals, scratch, tol)
     if violation > tol:
         apply_change(problem, i, W, n_used, places)

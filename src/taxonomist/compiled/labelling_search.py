@@ -143,7 +143,8 @@ def best_by_codes(tree: Tree, scores: Any, scratch: MarkovScratch, out: Any) -> 
     With a loss of 0 that is the best labelling; ``scores`` hold those of all codes, a row an item.
     """
     for i in range(len(scores)):
-        scratch.score[:] = scores[i]
+        for z in range(len(scratch.score)):
+            scratch.score[z] = scores[i, z]
         find_worst(tree, scratch)
         for j in range(len(scratch.state)):
             out[i, j] = scratch.state[j] > 0

@@ -19,7 +19,8 @@ from taxonomist.compiled.jit import compiled
 @compiled()
 def below(parent: Codes, gains: Any, i: int, value: Floats) -> None:
     """Write the best sum at and below each node, were it positive."""
-    value[:] = gains[i]
+    for j in range(len(parent)):
+        value[j] = gains[i, j]
     for j in range(len(parent) - 1, 0, -1):
         if value[j] > 0.0:
             value[parent[j]] += value[j]
@@ -111,7 +112,8 @@ def best_with(parent: Codes, is_category: Bools, least: int, gain: Any, out: Boo
     before = np.zeros((n_nodes, n, 2, 2), np.intp)  # c and f of the parent before that
     source = np.zeros((n_nodes, n, 2), np.intp)  # c and f that ``done`` comes from
     done, joined = np.zeros(n), np.zeros((n, 2))
-    sums[:, 0, 0] = gain
+    for j in range(n_nodes):
+        sums[j, 0, 0] = gain[j]
     for j in range(n_nodes - 1, -1, -1):
         finish(min(least, 1) if is_category[j] else 0, sums[j], done, source[j])
         if j > 0:
@@ -121,14 +123,15 @@ def best_with(parent: Codes, is_category: Bools, least: int, gain: Any, out: Boo
         c -= 1
     left = np.zeros((n_nodes, 2), np.intp)  # c and f of each positive node, of children to come
     out[:] = False
-    out[0], left[0] = True, source[0, c]
+    out[0], left[0, 0], left[0, 1] = True, source[0, c, 0], source[0, c, 1]
     for j in range(1, n_nodes):
         p = parent[j]
         if out[p]:
             c, f = left[p, 0], left[p, 1]
-            left[p] = before[j, c, f]
-            if joins[j, c, f] >= 0:
-                out[j], left[j] = True, source[j, joins[j, c, f]]
+            left[p, 0], left[p, 1] = before[j, c, f, 0], before[j, c, f, 1]
+            d = joins[j, c, f]
+            if d >= 0:
+                out[j], left[j, 0], left[j, 1] = True, source[j, d, 0], source[j, d, 1]
 
 
 @compiled()
@@ -174,12 +177,14 @@ def sum_labellings(
     below[:, 2] = -np.inf
     for j in range(n_nodes - 1, -1, -1):
         own = scale * gain[j]
-        sums[j] = own + below[j]
+        for k in range(3):
+            sums[j, k] = own + below[j, k]
         if is_category[j]:
             sums[j, 1], sums[j, 2] = -np.inf, sums[j, 0]
         if j > 0:
             p = parent[j]
-            later[j] = below[p]
+            for k in range(3):
+                later[j, k] = below[p, k]
             below[p, 2] = np.logaddexp(below[p, 2] + softplus(sums[j, 0]), below[p, 1] + sums[j, 2])
             below[p, 0] += softplus(sums[j, 0])
             below[p, 1] += softplus(sums[j, 1])

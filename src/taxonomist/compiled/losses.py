@@ -17,7 +17,8 @@ def write_losses(loss: Loss, y: int, mark: Any, out: Floats) -> None:
     if loss.kind == ZERO_ONE:
         out[:] = 1.0
     elif loss.kind == MATRIX:
-        out[:] = loss.matrix[y]
+        for c in range(len(out)):
+            out[c] = loss.matrix[y, c]
     else:
         missed = 0.0
         for k in range(loss.indptr[y], loss.indptr[y + 1]):

@@ -17,7 +17,7 @@ from taxonomist.compiled.places import change_category, placed_score
 
 
 @compiled(inline=True)
-def write_gradients(problem: JointArrays, i: int, duals: Duals, scratch: QPScratch) -> None:
+def write_gradients(attributes: Attributes, i: int, duals: Duals, scratch: QPScratch) -> None:
     """Write G_iyc for the active pairs from the scores of attributes."""
     first = duals.start[i]
     y = -1
@@ -25,8 +25,8 @@ def write_gradients(problem: JointArrays, i: int, duals: Duals, scratch: QPScrat
     for a in range(first, first + duals.size[i]):
         if duals.own[a] != y:
             y = duals.own[a]
-            own = placed_score(problem.attributes, y, scratch.places)
-        other = placed_score(problem.attributes, duals.other[a], scratch.places)
+            own = placed_score(attributes, y, scratch.places)
+        other = placed_score(attributes, duals.other[a], scratch.places)
         scratch.G[a - first] = duals.delta[a] * (1.0 - own + other)
 
 
@@ -49,15 +49,20 @@ def pair_product(attributes: Attributes, duals: Duals, a: int, b: int) -> float:
 
 @compiled(inline=True)
 def best_step(
-    problem: JointArrays, i: int, free: float, duals: Duals, G: Floats
+    first: int,
+    m: int,
+    cost: float,
+    slack_per_pair: bool,
+    free: float,
+    beta: Floats,
+    G: Floats,
 ) -> tuple[int, int, float, float]:
     """Return where β should grow and shrink, the slope of that, and the longest step.
 
     -1 stands for no variable, or for the unused part of C_i, whose gradient is 0.
     """
-    first, m, beta, cost = duals.start[i], duals.size[i], duals.beta, problem.costs[i]
     up = down = -1
-    if problem.slack_per_pair:
+    if slack_per_pair:
         slope = 0.0
         for a in range(m):
             if G[a] > slope and beta[first + a] < cost:
@@ -111,7 +116,7 @@ def ascend(problem: JointArrays, i: int, duals: Duals, scratch: QPScratch, tol: 
     free = unused(duals, i, problem.costs[i])
     gain = 0.0
     for _ in range(100 * (m + 1)):
-        up, down, slope, most = best_step(problem, i, free, duals, G)
+        up, down, slope, most = best_step(first, m, cost, problem.slack_per_pair, free, beta, G)
         if slope <= tol:
             break
         curvature = norm * curvature_along(attributes, first, up, down, duals)
@@ -137,9 +142,8 @@ def ascend(problem: JointArrays, i: int, duals: Duals, scratch: QPScratch, tol: 
 
 
 @compiled(inline=True)
-def write_change(problem: JointArrays, i: int, duals: Duals, scratch: QPScratch) -> None:
+def write_change(attributes: Attributes, i: int, duals: Duals, scratch: QPScratch) -> None:
     """Write what the change of item i's dual variables adds to the weights, for each attribute."""
-    attributes = problem.attributes
     first = duals.start[i]
     for a in range(first, first + duals.size[i]):
         step = duals.delta[a] * (duals.beta[a] - scratch.before[a - first])
@@ -158,12 +162,13 @@ def solve_active(
     tol: float,
 ) -> tuple[float, float]:
     """Solve one item's QP over its active pairs; return ψ_i within them, and the dual gain."""
-    violation = best_step(problem, i, unused(duals, i, problem.costs[i]), duals, scratch.G)[2]
+    m, first, cost = duals.size[i], duals.start[i], problem.costs[i]
+    free, is_cube = unused(duals, i, cost), problem.slack_per_pair
+    violation = best_step(first, m, cost, is_cube, free, duals.beta, scratch.G)[2]
     if violation <= tol:
         return violation, 0.0
-    m, first = duals.size[i], duals.start[i]
     for a in range(m):
         scratch.before[a] = duals.beta[first + a]
     gain = ascend(problem, i, duals, scratch, 0.5 * tol)
-    write_change(problem, i, duals, scratch)
+    write_change(problem.attributes, i, duals, scratch)
     return violation, gain

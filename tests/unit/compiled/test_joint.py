@@ -324,9 +324,9 @@ FULL_LOOK = {
     category_score: "attributes y scores",
     write_category_scores: "attributes scores f",
     unused: "duals i cost",
-    look_at_active: "i f problem free duals findings",
-    smallest_margin: "i f problem mark",
-    write_pairs: "i y problem looks",
+    look_at_active: "i f cost per_pair free duals findings",
+    smallest_margin: "i f labels mark",
+    write_pairs: "i y labels loss looks",
     highest_and_total: "f",
     judge: "i problem duals findings looks",
     inspect_item: "i problem W duals findings looks",
@@ -340,7 +340,9 @@ def test_loops_of_a_full_look(name):
     def at(*names):
         now = state_of(name)
         now.i, now.y, now.free = len(now.items) - 1, int(now.problem.labels.indices[-1]), 0.5
-        now.looks, now.attributes, now.cost = now.looks(), now.problem.attributes, 0.5
+        now.looks, now.attributes = now.looks(), now.problem.attributes
+        now.labels, now.loss = now.problem.labels, now.problem.loss
+        now.cost, now.per_pair = now.problem.costs[now.i], now.problem.slack_per_pair
         now.scores, now.f, now.mark = now.looks.scores, now.looks.f, now.looks.mark
         return tuple(getattr(now, name) for name in names)
 
@@ -358,7 +360,7 @@ def test_loops_of_a_full_look(name):
 
 
 ONE_ITEM = {
-    joint.enter_active: "problem i duals places",
+    joint.enter_active: "attributes i duals places",
     enter_category: "attributes c n_used places",
     leave_places: "n_used places",
     score_places: "rows i W n_used is_few places",
@@ -366,14 +368,14 @@ ONE_ITEM = {
     change_category: "attributes c step places",
     add_change: "rows i W n_used is_few places",
     add_coefficients: "zero W n_used places",
-    write_gradients: "problem i duals scratch",
+    write_gradients: "attributes i duals scratch",
     gradients_from_scores: "i f duals scratch",
     pair_product: "attributes duals first first",
-    best_step: "problem i free duals G",
+    best_step: "first m cost per_pair free beta G",
     follow: "attributes first m up step duals G",
     curvature_along: "attributes first up down duals",
     ascend: "problem i duals scratch tol",
-    write_change: "problem i duals scratch",
+    write_change: "attributes i duals scratch",
     joint.apply_change: "problem i W n_used places",
     solve_active: "problem i duals scratch tol",
     joint.solve_item: "problem i W duals scratch tol",
@@ -395,6 +397,8 @@ def test_loops_of_one_item(name, end):
         now.attributes, now.c = now.problem.attributes, now.duals.other[now.first]
         now.G, now.f, now.zero = now.scratch.G, now.looks().f, 0
         now.rows, now.places = now.problem.rows, now.scratch.places
+        now.beta, now.per_pair = now.duals.beta, now.problem.slack_per_pair
+        now.cost = now.problem.costs[now.i]
         now.is_few = now.W.shape[1] <= joint.FEW_ATTRIBUTES
         now.scratch.before[:] = 0.25
         now.places.change[: now.n_used] = np.arange(now.n_used)
