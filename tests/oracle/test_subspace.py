@@ -239,10 +239,10 @@ def test_certificates_and_weights_follow_from_marginals(shape, slack, n_local):
         dual = reference.marginal_dual(instance, state.mu)
         assert state.certificate.dual == pytest.approx(dual, abs=1e-9)
         slack_now = reference.slacks(instance, W)[:, 0]
-        np.testing.assert_allclose(state.found.slack, slack_now, atol=1e-9)
+        np.testing.assert_allclose(state.findings.slack, slack_now, atol=1e-9)
         primal = np.sum(W**2) / 2 + instance.C @ slack_now
         assert state.certificate.primal == pytest.approx(primal, abs=1e-9)
-        gaps = state.found.violation * instance.C
+        gaps = state.findings.violation * instance.C
         assert gaps.min() >= -1e-9
         assert gaps.sum() == pytest.approx(primal - dual, abs=1e-9)
         assert dual >= before - 1e-12

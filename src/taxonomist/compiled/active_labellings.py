@@ -15,7 +15,7 @@ from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovScratch, T
 
 @compiled(inline=True)
 def gradient(labellings: ActiveLabellings, c: int, score: Any) -> float:
-    """Return G of a labelling."""
+    """Return the gradient G_iy of labelling c from the scores of its item."""
     total: float = labellings.loss[c]
     for k in range(labellings.begin[c], labellings.begin[c] + labellings.n_codes[c]):
         z = labellings.codes[k]
@@ -25,7 +25,7 @@ def gradient(labellings: ActiveLabellings, c: int, score: Any) -> float:
 
 @compiled(inline=True)
 def move(labellings: ActiveLabellings, c: int, to: int) -> None:
-    """Copy the entry of a labelling."""
+    """Copy the entry of labelling c to another place."""
     labellings.begin[to] = labellings.begin[c]
     labellings.n_codes[to] = labellings.n_codes[c]
     labellings.alpha[to] = labellings.alpha[c]
@@ -34,7 +34,7 @@ def move(labellings: ActiveLabellings, c: int, to: int) -> None:
 
 @compiled()
 def drop_unused(labellings: ActiveLabellings, i: int) -> None:
-    """Keep the labellings of item i whose dual variables are positive."""
+    """Drop the labellings of item i whose dual variables are zero."""
     to, end = labellings.start[i], labellings.code_start[i]
     for c in range(labellings.start[i], labellings.start[i] + labellings.size[i]):
         if labellings.alpha[c] > 0.0:
@@ -51,9 +51,10 @@ def drop_unused(labellings: ActiveLabellings, i: int) -> None:
 
 @compiled()
 def make_place(labellings: ActiveLabellings, i: int, n_codes: int, end: Codes) -> bool:
-    """Make room for one more labelling of item i; return whether there was space left.
+    """Make room for one more labelling of item i; return False if the tables are full.
 
-    An item that needs more moves to the end: ``end[0]`` of labellings, ``end[1]`` of codes.
+    An item that needs more room moves to the end of the tables: ``end[0]`` is the end of the
+    labellings in use, ``end[1]`` that of the codes.
     """
     has_codes = labellings.code_size[i] + n_codes <= labellings.code_room[i]
     if has_codes and labellings.size[i] < labellings.room[i]:
@@ -83,7 +84,7 @@ def make_place(labellings: ActiveLabellings, i: int, n_codes: int, end: Codes) -
 
 @compiled()
 def add_labelling(tree: Tree, labellings: ActiveLabellings, i: int, scratch: MarkovScratch) -> None:
-    """Store the labelling that was found as one of item i, for which there must be room."""
+    """Store the labelling in ``scratch.state`` as one of item i; ``make_place`` must come first."""
     begin = end = labellings.code_start[i] + labellings.code_size[i]
     loss = 0.0
     for j in range(len(tree.parent)):
@@ -107,7 +108,7 @@ def add_labelling(tree: Tree, labellings: ActiveLabellings, i: int, scratch: Mar
 
 @compiled(inline=True)
 def add_codes(labellings: ActiveLabellings, c: int, amount: float, out: Any) -> None:
-    """Add a multiple of φ(x_i, y) - φ(x_i, y_i) of a labelling to a vector over codes."""
+    """Add a multiple of φ(x_i, y) - φ(x_i, y_i) of labelling c to a vector over codes."""
     for k in range(labellings.begin[c], labellings.begin[c] + labellings.n_codes[c]):
         z = labellings.codes[k]
         if z > 0:

@@ -4,18 +4,37 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from taxonomist._typing import Codes, Floats
 
 ZERO_ONE, ANCESTORS, MATRIX = 0, 1, 2
-"""Kinds of loss."""
+"""Kinds of ``Loss``."""
 
 
 class Rows(NamedTuple):
-    """Items as CSR rows; ``indices`` is empty where rows are dense."""
+    """A matrix as CSR rows, or as CSC columns; ``indices`` is empty if it is dense."""
 
     indptr: Any  # (n_rows + 1,)
     indices: Any  # (nnz,), or (0,)
     data: Any  # (nnz,)
+
+
+def read_only(rows: Rows) -> Rows:
+    """Return the same rows as views that cannot be written to.
+
+    numba compiles a loop once for arrays that can be written to, and once more for those that
+    cannot, such as files that are mapped into memory. Rows are always of the second type.
+    """
+    views = Rows._make(table.view() for table in rows)
+    for view in views:
+        view.flags.writeable = False
+    return views
+
+
+def no_rows() -> Rows:
+    """Return rows of no items, of the types that all rows have."""
+    return read_only(Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0)))
 
 
 class Attributes(NamedTuple):
@@ -28,7 +47,7 @@ class Attributes(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What Δ is computed from; arrays that a kind does not use are empty."""
+    """The loss Δ between categories; arrays that its kind does not use are empty."""
 
     kind: int
     indptr: Codes  # ancestors of each category as CSR rows
@@ -46,7 +65,7 @@ class Labels(NamedTuple):
 
 
 class Duals(NamedTuple):
-    """The active dual variables of item i are ``size[i]`` entries from ``start[i]`` on."""
+    """Active dual variables: those of item i are ``size[i]`` entries from ``start[i]`` on."""
 
     start: Codes  # (n_items,)
     room: Codes  # (n_items,)  how many entries item i may have
@@ -58,7 +77,7 @@ class Duals(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What a look at each item finds."""
+    """What inspecting each item finds."""
 
     slack: Floats  # (n_items,)  ξ_i, or Σ_r C_ir ξ_ir
     violation: Floats  # (n_items,)  how far the item is from optimal

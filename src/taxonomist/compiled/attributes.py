@@ -1,4 +1,4 @@
-"""Loops over the attributes of categories: Λ(c) and what follows from it."""
+"""Loops over the attributes of categories, Λ(c)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write_category_scores(attributes: Attributes, scores: Any, out: Floats) -> N
 
 @compiled(inline=True)
 def product(attributes: Attributes, c: int, d: int) -> float:
-    """Return <Λ(c), Λ(d)>."""
+    """Return <Λ(c), Λ(d)>, from the table of products if there is one."""
     if len(attributes.products) > 0:
         return float(attributes.products[c, d])
     total = 0.0

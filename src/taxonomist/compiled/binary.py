@@ -1,4 +1,4 @@
-"""Loops of the coupled binary SVMs: score an item, look at its categories, solve one item's QP.
+"""Loops of the coupled binary SVMs: score an item, inspect its categories, solve its QP.
 
 Notation (see ``taxonomist.solvers.binary``): i item, r category, z attribute (node), s_ir = +1 if
 r is one of the item's categories and -1 if not; ``W`` holds the weights (features x attributes),
@@ -29,11 +29,11 @@ from taxonomist.compiled.places import (
 from taxonomist.compiled.rows import score_row
 
 MOST_ROUNDS = 3
-"""Rounds through one item's categories before the weights follow."""
+"""Rounds through one item's categories before the weights are updated."""
 ROUND_PROGRESS = 0.1
-"""Rounds end when the largest step's gradient is this part of what it was in the first of them."""
+"""Rounds end when the largest gradient is at most this part of that in the first round."""
 DENSE_SHARE = 16
-"""Running through whole rows of ``W`` beats picking out more than one of so many attributes."""
+"""Use whole rows of ``W`` if more than one of this many attributes is needed: that is faster."""
 
 
 class BinaryArrays(NamedTuple):
@@ -77,14 +77,14 @@ def binary_scratch(problem: BinaryArrays, W: Any) -> BinaryScratch:
 
 @compiled(inline=True)
 def mark_own(problem: BinaryArrays, i: int, scratch: BinaryScratch, value: bool) -> None:
-    """Mark the categories of item i, or take the marks back."""
+    """Set the marks of item i's own categories to a value."""
     for k in range(problem.labels.indptr[i], problem.labels.indptr[i + 1]):
         scratch.own[problem.labels.indices[k]] = value
 
 
 @compiled(inline=True)
 def cost_of(problem: BinaryArrays, i: int, r: int, own: bool) -> float:
-    """Return C_ir."""
+    """Return C_ir, the cost of item i in category r."""
     return float(problem.costs[i] * problem.positive_weight[r]) if own else float(problem.costs[i])
 
 
@@ -92,9 +92,9 @@ def cost_of(problem: BinaryArrays, i: int, r: int, own: bool) -> float:
 def look_at_all(
     problem: BinaryArrays, i: int, alpha: Floats, findings: Findings, scratch: BinaryScratch
 ) -> int:
-    """Write what the scores in ``scratch.places.row`` tell; list the categories that are in play.
+    """Write the findings about item i from the scores in ``scratch.places.row``.
 
-    Those are the ones with a positive α or G; return how many there are.
+    Also list the categories with a positive α or G, and return how many there are.
     """
     attributes = problem.attributes
     slack = violation = linear = quadratic = 0.0
@@ -126,7 +126,7 @@ def look_at_all(
 
 @compiled()
 def inspect(items: Codes, problem: BinaryArrays, W: Any, alpha: Floats, findings: Findings) -> None:
-    """Look at all categories of items at fixed weights."""
+    """Write the findings about items at fixed weights."""
     scratch = binary_scratch(problem, W)
     for i in items:
         score_row(problem.rows, problem.row_of[i], W, scratch.places.row)
@@ -139,7 +139,8 @@ def inspect(items: Codes, problem: BinaryArrays, W: Any, alpha: Floats, findings
 def enter_listed(attributes: Attributes, n_listed: int, scratch: BinaryScratch) -> tuple[int, int]:
     """Give the attributes of listed categories a place.
 
-    Return how many there are, and the most rounds that make sense: one if categories share none.
+    Return the number of these attributes, and the number of rounds to make: if no two categories
+    share an attribute, the first round already solves the QP.
     """
     n_used = n_entries = 0
     for t in range(n_listed):
@@ -155,8 +156,8 @@ def ascend_round(
 ) -> tuple[float, float, float]:
     """Maximise the dual over one listed α after another.
 
-    Return the gain, what the categories added to the duality gap, and the largest violation, each
-    category's as it was before its step.
+    Return the gain, and the sum of the categories' parts of the duality gap and their largest
+    violation, each measured just before the category's own step.
     """
     attributes, norm, places = problem.attributes, problem.norms[i], scratch.places
     gain = gap = violation = 0.0
@@ -209,8 +210,8 @@ def solve_listed(
 ) -> tuple[float, float, float]:
     """Maximise the dual over item i's listed categories, and update the weights.
 
-    Return the gain, and what the categories added to the duality gap and the largest violation
-    before.
+    Return the gain, and the categories' part of the duality gap and their largest violation before
+    the steps.
     """
     gain, gap, violation = ascend_round(problem, i, alpha, n_listed, scratch)
     if violation == 0.0:
@@ -232,7 +233,7 @@ def sweep(
     alpha: Floats,  # in/out (n_items, n_categories)
     findings: Findings,  # out: at the weights that each item meets
 ) -> float:
-    """Look at all categories of items and solve those in play; return the gain."""
+    """Inspect all categories of items and solve those with a positive α or G; return the gain."""
     scratch = binary_scratch(problem, W)
     gain = 0.0
     for i in items:
@@ -259,8 +260,8 @@ def visit(
 ) -> tuple[float, float, float]:
     """Solve the active categories of items.
 
-    Return the gain, and what the categories added to the duality gap and the largest violation
-    before.
+    Return the gain, and the categories' part of the duality gap and their largest violation before
+    the steps.
     """
     scratch = binary_scratch(problem, W)
     gain = gap = worst = 0.0

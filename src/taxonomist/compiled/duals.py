@@ -1,4 +1,4 @@
-"""Loops over the dual variables of items that are in use."""
+"""Loops over the active dual variables of items."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from taxonomist.compiled.jit import compiled
 
 @compiled(inline=True)
 def drop_zeros(duals: Duals, i: int) -> float:
-    """Keep the active variables of item i that are positive, and return their sum."""
+    """Drop the active variables of item i that are zero; return the sum of the others."""
     first = duals.start[i]
     to = first
     total = 0.0
@@ -29,7 +29,7 @@ def drop_zeros(duals: Duals, i: int) -> float:
 
 @compiled()
 def drop_all_zeros(duals: Duals) -> None:
-    """Keep the active variables of all items that are positive."""
+    """Drop the active variables of all items that are zero."""
     for i in range(len(duals.size)):
         drop_zeros(duals, i)
 
@@ -46,13 +46,13 @@ def count_positive(duals: Duals) -> int:
 
 @compiled(inline=True)
 def unused_cost(cost: float, total: float) -> float:
-    """Return what is left of C_i, exactly 0 where only rounding keeps it from being so."""
+    """Return cost - total, but exactly 0 if the difference is only due to rounding."""
     return cost - total if total < cost * (1.0 - 1e-12) else 0.0
 
 
 @compiled(inline=True)
 def unused(duals: Duals, i: int, cost: float) -> float:
-    """Return what the active variables of item i leave of C_i."""
+    """Return the part of the cost that the active variables of item i do not use."""
     total = 0.0
     for a in range(duals.start[i], duals.start[i] + duals.size[i]):
         total += duals.beta[a]

@@ -17,7 +17,7 @@ def spread(
     kernel: Floats,  # in (n_items,)  k(x_i, x_j) for every item j
     f: Floats,  # in/out (n_items, n_categories)
 ) -> None:
-    """Add what a change of the weights by one item does to the scores of all items."""
+    """Update the scores of all items after one item changed the weights."""
     n_categories = f.shape[1]
     score = np.zeros(n_categories)
     write_category_scores(attributes, change, score)

@@ -1,4 +1,4 @@
-"""Loops of the joint SVM that look at an item: find its violated pairs, and what certifies.
+"""Loops of the joint SVM that inspect items: find violated pairs, slacks and parts of the dual.
 
 The notation is that of ``taxonomist.compiled.joint``.
 """
@@ -23,7 +23,7 @@ from taxonomist.compiled.rows import score_row
 def inspection_scratch(
     problem: JointArrays, n_attributes: int, n_new: int, like: Any
 ) -> InspectionScratch:
-    """Return room for inspections; each thread needs its own."""
+    """Return work arrays for inspections; each thread needs its own."""
     n_categories = len(problem.attributes.indptr) - 1
     return InspectionScratch(
         np.zeros(n_attributes, like.dtype),
@@ -45,7 +45,7 @@ def look_at_active(
     duals: Duals,
     findings: JointFindings,
 ) -> float:
-    """Write what the active pairs tell; return the G above which a pair is violated."""
+    """Write the findings about the active pairs; return the G above which a pair is violated."""
     highest = worst = 0.0
     lowest = 0.0 if free > 0.0 else np.inf
     linear = quadratic = 0.0
@@ -108,9 +108,9 @@ def add_violated(
     duals: Duals,
     scratch: InspectionScratch,
 ) -> None:
-    """Let the pairs (y, c) with the largest G above ``least`` enter, up to ``len(scratch.top)``.
+    """Make the pairs (y, c) with the largest G above ``least`` active, up to ``len(scratch.top)``.
 
-    Those that entered before for another y are in descending order of G, and may be pushed out.
+    Pairs added before for another y are in descending order of G; better ones replace them.
     """
     first = duals.start[i] + n_old
     n_new = duals.size[i] - n_old
@@ -159,7 +159,7 @@ def judge(
     findings: JointFindings,  # out
     scratch: InspectionScratch,  # in: ``f``
 ) -> None:
-    """Write what the scores of an item tell, and let its most violated pairs become active."""
+    """Write the findings about an item from its scores; make its most violated pairs active."""
     labels, f, G = problem.labels, scratch.f, scratch.G
     free = unused_cost(problem.costs[i], drop_zeros(duals, i))
     n_old = duals.size[i]
@@ -195,7 +195,7 @@ def inspect_item(
     findings: JointFindings,
     scratch: InspectionScratch,
 ) -> None:
-    """Score an item at all categories and judge it."""
+    """Score an item at all categories, and write the findings about it."""
     score_row(problem.rows, problem.row_of[i], W, scratch.scores)
     write_category_scores(problem.attributes, scratch.scores, scratch.f)
     judge(i, problem, duals, findings, scratch)
@@ -205,7 +205,7 @@ def inspect_item(
 def inspect(
     items: Codes, problem: JointArrays, W: Any, duals: Duals, most_new: int, findings: JointFindings
 ) -> None:
-    """Inspect items at fixed weights; up to ``most_new`` pairs of each become active."""
+    """Inspect items at fixed weights; make up to ``most_new`` pairs of each active."""
     scratch = inspection_scratch(problem, W.shape[1], most_new, W)
     for i in items:
         inspect_item(i, problem, W, duals, findings, scratch)
@@ -220,7 +220,7 @@ def judge_scored(
     most_new: int,
     findings: JointFindings,
 ) -> None:
-    """Judge items whose scores, (n_items, n_categories), are known."""
+    """Write the findings about items whose scores f, (n_items, n_categories), are known."""
     scratch = inspection_scratch(problem, 0, most_new, f)
     for i in items:
         for c in range(f.shape[1]):

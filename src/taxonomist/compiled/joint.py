@@ -29,11 +29,11 @@ from taxonomist.compiled.places import (
 )
 
 FEW_ATTRIBUTES = 64
-"""Up to so many attributes, scoring all of them in one run beats picking out those in use."""
+"""Up to this many attributes, scoring all of them is faster than scoring those in use."""
 
 
 def qp_scratch(n_attributes: int, largest_room: int, dtype: Any) -> QPScratch:
-    """Return work arrays for QPs; few attributes all have a place, of many none has one yet."""
+    """Return work arrays for QPs; if there are few attributes, all have a place for good."""
     few = n_attributes <= FEW_ATTRIBUTES
     places = Places(
         row=np.zeros(n_attributes, dtype=dtype),
@@ -47,7 +47,7 @@ def qp_scratch(n_attributes: int, largest_room: int, dtype: Any) -> QPScratch:
 
 @compiled(inline=True)
 def enter_active(attributes: Attributes, i: int, duals: Duals, places: Places) -> int:
-    """Give the attributes of item i's active pairs a place, and count them."""
+    """Give the attributes of item i's active pairs a place; return how many there are."""
     if len(places.place) <= FEW_ATTRIBUTES:
         return len(places.place)
     n_used = 0
@@ -95,7 +95,7 @@ def sweep(
     findings: JointFindings,  # out
     tol: float,
 ) -> float:
-    """Inspect and solve all items, one after another, with few attributes; return the gain."""
+    """Inspect and solve items, one after another, if there are few attributes; return the gain."""
     looks = inspection_scratch(problem, W.shape[1], most_new, W)
     gain = 0.0
     for i in items:
@@ -117,11 +117,11 @@ def visit(
     scratch: QPScratch,
     tol: float,
     calm: Codes,  # in/out (n_items,)  visits in a row without a change, at most 3
-    rest: Codes,  # in/out (n_items,)  passes that the item sits out
+    rest: Codes,  # in/out (n_items,)  passes in which the item is still skipped
 ) -> tuple[float, float, int]:
     """Solve items one after another; return the gain, the largest ψ_i and the number of visits.
 
-    Shrinking: an item that was satisfied at its last k visits sits out 2^k - 1 passes.
+    Shrinking: an item without violation at its last k visits is skipped in 2^k - 1 passes.
     """
     gain = worst = 0.0
     n_visits = 0

@@ -24,7 +24,7 @@ class JointArrays(NamedTuple):
 
 
 class JointFindings(NamedTuple):
-    """What a full look at each item finds."""
+    """What inspecting each item at all categories finds."""
 
     slack: Floats  # (n_items,)  ξ_i = max(0, max G_iyc), or the sum of the pairs' slacks
     violation: Floats  # (n_items,)  ψ_i [CH04, Eq. 33]

@@ -13,7 +13,7 @@ from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovArrays, MarkovScratch
 
 FULL = 1e-12
-"""An item whose dual variables sum to C up to this relative error has none left for the truth."""
+"""Dual variables that sum to C_i up to this relative error use up all of it."""
 MOST_STEPS = 10
 """Pairwise steps at a time: more would save sweeps, but not time (Reuters-21578)."""
 
@@ -22,7 +22,7 @@ MOST_STEPS = 10
 def write_labelling_products(
     labellings: ActiveLabellings, i: int, c: int, scratch: MarkovScratch
 ) -> None:
-    """Write the products of labelling c of item i with all of its labellings, unless known."""
+    """Write the products of labelling c of item i with all labellings of the item, unless known."""
     if scratch.is_known[c]:
         return
     scratch.is_known[c] = True
@@ -55,9 +55,9 @@ def total_alpha(labellings: ActiveLabellings, i: int) -> float:
 def extremes(
     labellings: ActiveLabellings, i: int, G: Floats, truth_may: bool, truth_has: bool
 ) -> tuple[int, int, float]:
-    """Return the labelling of the largest G, that of the smallest with weight, and the difference.
+    """Return the labelling with the largest G, the one with the smallest G, and the difference.
 
-    -1 stands for the truth, whose G is 0, if it may have weight, or has it.
+    The second must have a positive dual variable. -1 stands for the truth, whose G is 0.
     """
     up, down = -1, -1
     top = 0.0 if truth_may else -np.inf
@@ -80,7 +80,7 @@ def take_step(
     limit: float,
     scratch: MarkovScratch,
 ) -> tuple[float, float]:
-    """Move weight from a labelling to another, as far as the dual rises; return step and gain."""
+    """Take the best step that shifts weight between two labellings; return its size and gain."""
     curvature, n = 0.0, labellings.size[i]
     if up >= 0:
         write_labelling_products(labellings, i, up, scratch)
@@ -103,7 +103,7 @@ def take_step(
 def ascend(
     problem: MarkovArrays, i: int, labellings: ActiveLabellings, scratch: MarkovScratch, tol: float
 ) -> float:
-    """Raise the dual by pairwise steps within the labellings of item i; return by how much."""
+    """Take pairwise steps within the labellings of item i; return the gain of the dual."""
     gain, cost, first = 0.0, problem.costs[i], labellings.start[i]
     used, may = total_alpha(labellings, i), not problem.is_signed
     for c in range(labellings.size[i]):
@@ -131,7 +131,7 @@ def ascend(
 
 @compiled(inline=True)
 def follow(labellings: ActiveLabellings, i: int, scratch: MarkovScratch) -> None:
-    """Bring scores and change up to date with the dual variables of item i."""
+    """Update the scores and the change after the dual variables of item i changed."""
     for c in range(labellings.size[i]):
         a = labellings.start[i] + c
         moved = labellings.alpha[a] - scratch.before[c]
@@ -147,7 +147,7 @@ def follow(labellings: ActiveLabellings, i: int, scratch: MarkovScratch) -> None
 def give_all(
     problem: MarkovArrays, i: int, labellings: ActiveLabellings, scratch: MarkovScratch
 ) -> float:
-    """Give the only labelling of item i all of C_i; return by how much the dual rises."""
+    """Set the dual variable of item i's only labelling to C_i; return the gain of the dual."""
     c, cost = labellings.start[i], problem.costs[i]
     rise = gradient(labellings, c, scratch.score)
     scratch.before[0], scratch.is_known[0] = 0.0, False

@@ -16,7 +16,7 @@ from taxonomist.compiled.markov_arrays import MarkovArrays, MarkovScratch, Tree
 
 @compiled(inline=True)
 def mark_truth(labels: Labels, i: int, truth: Any, value: int) -> None:
-    """Set the microlabels of an item's positive nodes."""
+    """Set the true microlabels of item i's positive nodes to a value."""
     for k in range(labels.indptr[i], labels.indptr[i + 1]):
         truth[labels.indices[k]] = value
 
@@ -45,7 +45,7 @@ def write_worth(tree: Tree, scratch: MarkovScratch) -> None:
 
 @compiled(inline=True)
 def find_worst(tree: Tree, scratch: MarkovScratch) -> float:
-    """Find the labelling of the largest loss plus score, and return that [RSSS06, Sec. 3.4]."""
+    """Find the labelling with the largest loss plus score; return that sum [RSSS06, Sec. 3.4]."""
     n_nodes, n_states = scratch.value.shape
     worth, value, state = scratch.worth, scratch.value, scratch.state
     write_worth(tree, scratch)
@@ -71,7 +71,7 @@ def find_worst(tree: Tree, scratch: MarkovScratch) -> float:
 
 @compiled(inline=True)
 def below_other(tree: Tree, scratch: MarkovScratch, j: int, a: int, label: int) -> float:
-    """Return the largest sum at and below node j with this microlabel and some wrong one."""
+    """Return the largest sum at and below node j with this microlabel and a wrong one there."""
     b = tree.up[a] if label == 1 else 0
     total: float = scratch.worth[j, a, label] + scratch.value[j, b]
     return total if label != scratch.truth[j] else total + scratch.extra[j, b]
@@ -79,10 +79,10 @@ def below_other(tree: Tree, scratch: MarkovScratch, j: int, a: int, label: int) 
 
 @compiled(inline=True)
 def find_other(tree: Tree, scratch: MarkovScratch) -> float:
-    """Find the labelling of the largest loss plus score that is not the truth; return that.
+    """Find the labelling other than the truth with the largest loss plus score; return that sum.
 
-    Of all labellings in which some microlabel at or below a node is wrong, the best costs, against
-    the best one whatever, the least over the children; ``find_worst`` must have been called.
+    ``find_worst`` must come first. It gives the best sums below each node; ``extra`` is how much
+    less the best sum with a wrong microlabel below the node is, a minimum over the children.
     """
     n_nodes, n_states = scratch.value.shape
     scratch.extra[:, :] = -np.inf
@@ -129,7 +129,7 @@ def true_score(tree: Tree, scratch: MarkovScratch) -> float:
 
 @compiled()
 def worst_gradient(problem: MarkovArrays, scratch: MarkovScratch) -> float:
-    """Find the labelling of the largest G among those that an item has to beat; return that."""
+    """Find the labelling with the largest G of those in the item's constraints; return that G."""
     worst = find_worst(problem.tree, scratch)
     if problem.is_signed:
         worst = find_other(problem.tree, scratch)
@@ -138,9 +138,10 @@ def worst_gradient(problem: MarkovArrays, scratch: MarkovScratch) -> float:
 
 @compiled()
 def best_by_codes(tree: Tree, scores: Any, scratch: MarkovScratch, out: Any) -> None:
-    """Write the microlabels of the labelling of the largest loss plus score, the truth being empty.
+    """Write the labelling with the largest loss plus score of each item, if no node is positive.
 
-    With a loss of 0 that is the best labelling; ``scores`` hold those of all codes, a row an item.
+    With a loss of 0 it is the best labelling. ``scores`` has a row for each item, and a column for
+    each code.
     """
     for i in range(len(scores)):
         for z in range(len(scratch.score)):

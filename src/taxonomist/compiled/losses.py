@@ -37,7 +37,7 @@ def write_losses(loss: Loss, y: int, mark: Any, out: Floats) -> None:
 
 @compiled()
 def write_loss_matrix(loss: Loss, out: Floats) -> None:
-    """Write Δ between all pairs of categories."""
+    """Write Δ(y, c) for all pairs of categories."""
     mark = np.zeros(len(loss.miss), np.bool_)
     for y in range(len(out)):
         write_losses(loss, y, mark, out[y])

@@ -1,4 +1,4 @@
-"""Loops of the maximum-margin Markov tree: the worst labelling of an item, and its small QP.
+"""Loops of the maximum-margin Markov tree that pass over items and solve one after another.
 
 Notation (see ``taxonomist.solvers.markov_problem``): i item, j node, a and b states of a parent and
 its child, y a labelling, z a column of the weights ``W`` (features x codes; in dual form the
@@ -28,18 +28,19 @@ from taxonomist.compiled.markov_arrays import (
 from taxonomist.compiled.rows import score_row_by_threes
 
 MOST_TURNS = 4
-"""Labellings that enter at one visit to an item: more would save sweeps, but not time
+"""Labellings that one visit to an item adds: more would save sweeps, but not time
 (Reuters-21578)."""
 ENTERS = 0.1
-"""A labelling enters if its G exceeds the others by this part of the tolerance."""
+"""A labelling is added if its G exceeds that of all others by this part of the tolerance."""
 MOST_REST, RESTFUL = 5, 30.0
-"""Sweeps that an item sits out at the most, and which do: those whose violation is at most this
-multiple of the tolerance. 1 takes half as long again (Reuters-21578), 10 a tenth."""
+"""An item whose violation is at most ``RESTFUL`` times the tolerance is skipped in up to
+``MOST_REST`` sweeps. With 1 instead of 30, fits take half as long again (Reuters-21578), with 10 a
+tenth."""
 
 
 @compiled(inline=True)
 def write_norms(problem: MarkovArrays, i: int, norm: Floats) -> None:
-    """Write k(x_i, x_i) for every code: local features count at their own nodes only."""
+    """Write k(x_i, x_i) for every code; local features count only at their own nodes."""
     norm[:] = problem.norms[i]
     if len(problem.owner) == 0:
         return
@@ -55,7 +56,7 @@ def write_norms(problem: MarkovArrays, i: int, norm: Floats) -> None:
 
 @compiled("contract", inline=True)
 def add_row(problem: MarkovArrays, i: int, W: Any, n_used: int, scratch: MarkovScratch) -> None:
-    """Add x_i times the change to the weights: of local features at their own nodes only."""
+    """Add x_i times the change to the weights, for local features only at their own nodes."""
     rows, row, tree = problem.rows, problem.row_of[i], problem.tree
     begin, is_dense = rows.indptr[row], len(rows.indices) == 0
     for k in range(begin, rows.indptr[row + 1]):
@@ -72,7 +73,7 @@ def add_row(problem: MarkovArrays, i: int, W: Any, n_used: int, scratch: MarkovS
 
 @compiled("contract")
 def apply_change(problem: MarkovArrays, i: int, W: Any, scratch: MarkovScratch) -> None:
-    """Bring the weights up to date with the change, and clear it."""
+    """Add the change to the weights, and clear it."""
     n_used = 0
     for z in range(len(scratch.change)):
         if scratch.change[z] != 0.0:
@@ -96,9 +97,9 @@ def look(
     scratch: MarkovScratch,
     findings: Findings,
 ) -> float:
-    """Score item i, find its worst labelling, and write what is known of it.
+    """Score item i, find its worst labelling, and write the findings about the item.
 
-    Returns by how much the G of that labelling exceeds those in use.
+    Return by how much the G of that labelling exceeds the largest G of the active ones.
     """
     mark_truth(problem.labels, i, scratch.truth, 1)
     score_row_by_threes(problem.rows, problem.row_of[i], W, scratch.score)
@@ -126,7 +127,7 @@ def look(
 def look_again(
     problem: MarkovArrays, i: int, labellings: ActiveLabellings, scratch: MarkovScratch
 ) -> float:
-    """Find the worst labelling of item i at the scores that its QP has led to; as ``look``."""
+    """Find the worst labelling of item i at its present scores; return the same as ``look``."""
     worst = worst_gradient(problem, scratch)
     highest = -np.inf if problem.is_signed else 0.0
     for c in range(labellings.start[i], labellings.start[i] + labellings.size[i]):
@@ -145,7 +146,7 @@ def visit(
     findings: Findings,
     tol: float,
 ) -> float:
-    """Solve item i, for one more labelling of which there must be room; return the gain."""
+    """Solve item i and return the gain; ``make_place`` must come first."""
     beats = look(problem, i, W, labellings, scratch, findings)
     write_norms(problem, i, scratch.norm)
     gain, n_codes = 0.0, 2 * len(scratch.truth)
@@ -183,10 +184,10 @@ def sweep(
     rest: Codes,
     calm: Codes,
 ) -> tuple[int, float]:
-    """Solve item after item; return how far the room for labellings lasted, and the gain.
+    """Solve items from ``begin`` on; return where there was no more room, and the gain.
 
-    Items without slack and dual variables sit out ever more sweeps: ``rest`` of them, after
-    ``calm`` in which nothing was to do.
+    Items with small violations are skipped: ``rest`` is the number of sweeps in which an item is
+    still skipped, ``calm`` how often in a row its violation was small.
     """
     gain = 0.0
     for at in range(begin, len(group)):
@@ -212,7 +213,7 @@ def inspect(
     scratch: MarkovScratch,
     findings: Findings,
 ) -> None:
-    """Write what is found of items at fixed weights, which certifies."""
+    """Write the findings about items at fixed weights, from which a certificate follows."""
     for i in group:
         look(problem, i, W, labellings, scratch, findings)
         mark_truth(problem.labels, i, scratch.truth, 0)
@@ -226,7 +227,7 @@ def add_up(
     labellings: ActiveLabellings,
     scratch: MarkovScratch,
 ) -> None:
-    """Add what the dual variables of items make of the weights."""
+    """Add Σ_y α_iy (φ(x_i, y_i) - φ(x_i, y)) of items to the weights."""
     for i in group:
         for c in range(labellings.start[i], labellings.start[i] + labellings.size[i]):
             add_codes(labellings, c, -labellings.alpha[c], scratch.change)

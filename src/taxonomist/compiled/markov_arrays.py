@@ -10,14 +10,14 @@ from taxonomist._typing import Codes, Floats
 from taxonomist.compiled.arrays import Labels, Rows
 
 EVERYWHERE, NOWHERE = -1, -2
-"""Owners of features that are not tied to one node: those of all nodes, and those of none."""
+"""Owners of features that are not tied to one node: all nodes have them, or none has."""
 
 LABELLINGS_AT_FIRST = 16
 """Labellings of one item that scratch arrays hold at first."""
 
 
 class Tree(NamedTuple):
-    """A tree whose nodes are in one of a few states, and what the states cost and mean.
+    """A tree whose nodes are in one of a few states, with the losses and weights of the states.
 
     State 0 is a negative microlabel, the others are positive. Below a parent in state a, a node
     with microlabel 1 is in state ``up[a]``. Its weights for microlabel u are column
@@ -51,7 +51,7 @@ class ActiveLabellings(NamedTuple):
     """Labellings with dual variables: those of item i are ``size[i]`` entries from ``start[i]`` on.
 
     Labelling c differs from the true one by ``n_codes[c]`` codes from ``begin[c]`` on: z + 1 for a
-    column z of W that it uses in addition, -(z + 1) for one that it does not use.
+    column z of W that only it uses, -(z + 1) for one that only the true labelling uses.
     """
 
     start: Codes  # (n_items,)
@@ -79,7 +79,7 @@ class MarkovScratch(NamedTuple):
     where: Codes  # (n_nodes, n_states)  the child at or below which that is
     state: Any  # (n_nodes,)  the labelling found
     differs: Any  # (n_nodes,)  whether a difference is still wanted below
-    mark: Floats  # (n_codes,)  0 in between
+    mark: Floats  # (n_codes,)  0 between uses
     used: Codes  # (n_codes,)  columns of W that a visit changes
     step: Floats  # (n_codes,)  the direction of a step in the space of marginals
     change: Floats  # (n_codes,)  what x_i is multiplied by and added to W; 0 between items
@@ -92,7 +92,7 @@ class MarkovScratch(NamedTuple):
 def markov_scratch(
     tree: Tree, n_codes: int, dtype: Any, room: int = LABELLINGS_AT_FIRST
 ) -> MarkovScratch:
-    """Return room for one item with up to so many labellings."""
+    """Return work arrays for one item with up to ``room`` labellings."""
     table = n_nodes, _ = tree.loss.shape[1:3]
     return MarkovScratch(
         truth=np.zeros(n_nodes, np.int8),

@@ -1,9 +1,9 @@
-"""Loops of the MinOver perceptron: find the triple with the smallest margin, step, and follow.
+"""Loops of the MinOver perceptron: find the triple with the smallest margin, and take a step.
 
 The scores <w_z, φ(x_j)> of all items at all attributes are kept. Of the margins
-min_y f(x_j, y) - max_c f(x_j, c), only lower bounds are: a step lowers each by no more than can be
-told without a look at the item's categories, and the search looks only at items whose bound is
-below the smallest margin that it knows.
+min_y f(x_j, y) - max_c f(x_j, c), only lower bounds are kept. How far a step can lower a margin is
+known without scoring the item's categories, and the search only scores items whose bound is below
+the smallest margin found so far.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from taxonomist.compiled.losses import loss_between
 from taxonomist.compiled.rows import write_products
 
 TIED = 1e-13
-"""Margins that differ by less than this part of what scores may have come to count as equal, so
+"""Margins count as equal if they differ by less than this part of the largest possible score, so
 that rounding does not decide which item comes first."""
 
 STEPPED, SATISFIED, ROW_WANTED, STUCK = 0, 1, 2, 3
@@ -28,7 +28,7 @@ STEPPED, SATISFIED, ROW_WANTED, STUCK = 0, 1, 2, 3
 
 
 class Kernel(NamedTuple):
-    """Where k(x_i, x_j) comes from: rows and columns of a sparse matrix, or a table of rows."""
+    """The source of k(x_i, x_j): rows and columns of a sparse matrix, or a table of kernel rows."""
 
     rows: Rows  # of the items as CSR
     columns: Rows  # the same as CSC
@@ -38,7 +38,7 @@ class Kernel(NamedTuple):
 
 
 class MinOverArrays(NamedTuple):
-    """What the loops read."""
+    """The arrays of a problem, which the loops only read."""
 
     kernel: Kernel
     labels: Labels
@@ -47,7 +47,7 @@ class MinOverArrays(NamedTuple):
 
 
 class MinOverState(NamedTuple):
-    """What the loops keep up to date."""
+    """Scores and bounds of margins, which every step changes."""
 
     scores: Floats  # (n_items, n_attributes)  <w_z, φ(x_i)>; stale where an item has no triples
     bound: Floats  # (n_items,)  lower bound of the item's margin; inf: it has no triples
@@ -113,7 +113,7 @@ def margin_of(
 def settle(
     data: MinOverArrays, state: MinOverState, at_least: float, scratch: MinOverScratch
 ) -> float:
-    """Return the smallest margin; bounds of it and below ``at_least`` become exact."""
+    """Return the smallest margin, and make it and the bounds up to ``at_least`` exact."""
     bound, is_exact = state.bound, state.is_exact
     tie = TIED * state.reach[0]
     worst = np.inf
@@ -149,7 +149,7 @@ def count_errors(data: MinOverArrays, state: MinOverState, scratch: MinOverScrat
 def choose(
     worst: float, data: MinOverArrays, state: MinOverState, scratch: MinOverScratch
 ) -> tuple[int, int, int]:
-    """Return the triple with the smallest margin: the first item, the smallest categories."""
+    """Return the triple with the smallest margin; of equal ones, the first by item, y and c."""
     tie = TIED * state.reach[0]
     i = 0
     while state.bound[i] > worst + tie:
@@ -202,7 +202,7 @@ def write_change(
 
 @compiled(inline=True)
 def spread(n_used: int, labels: Labels, state: MinOverState, scratch: MinOverScratch) -> None:
-    """Add what a change of the weights does to all scores, and lower the bounds accordingly.
+    """Update all scores after a change of the weights, and lower the bounds accordingly.
 
     With k = k(x_i, x_j) > 0, the own scores of item j rise by at least k times the smallest gain
     of its categories, and the others by at most k times the largest gain of all.
@@ -238,8 +238,8 @@ def take_steps(
 ) -> tuple[int, int, int]:
     """Take steps until ``n_wanted`` are taken [CH07, Alg. 2].
 
-    Returns why it stopped, how many steps are taken by now, and the item whose kernel row is
-    wanted. It stops early where the smallest margin is above ``target``, the row of the chosen item
+    Return why the search stopped, the number of steps so far, and the item whose kernel row is
+    wanted. It stops early if the smallest margin is above ``target``, the row of the chosen item
     is not in the table, or the two categories have the same attributes.
     """
     kernel = data.kernel

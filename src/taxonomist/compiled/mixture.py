@@ -1,8 +1,8 @@
 """Loops of the hierarchical mixture: pooled counts, words left out, and the steps of EM.
 
-A *source* is what makes words: a node, or a part of its items. All loops take one source after
-another, write its row into an array over the vocabulary, and look words up there; no array has
-categories or sources times words.
+A *source* is a distribution of words: that of a node, or of a part of its items. All loops take one
+source after another, write its row into an array over the vocabulary, and look words up there, so
+that no array has categories or sources times words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from taxonomist.compiled.rows import row_sum
 
 
 class Readers(NamedTuple):
-    """The categories that have a source on their paths, and where its weights stand."""
+    """The categories that have each source on their paths, and the slots of its weights."""
 
     indptr: Codes  # (n_sources + 1,)
     categories: Codes  # (n_slots,)
@@ -35,7 +35,7 @@ class ItemParts(NamedTuple):
 
 
 ROUNDING = 1e-12
-"""Part of a count that may be left by rounding where nothing is left."""
+"""A remainder of at most this part of a count is due to rounding."""
 
 
 @compiled()
@@ -119,7 +119,7 @@ def _leave_item_out(
     step: int,  # and how far from it the next one
     components: Floats,  # out
 ) -> None:
-    """Write P(w|v) without item i for its words; what rounding leaves of all counts as nothing."""
+    """Write P(w|v) without item i for its words; remainders as small as rounding errors are 0."""
     length = row_sum(X, i)
     rest = total - part * length
     if rest <= ROUNDING * total:
@@ -177,9 +177,9 @@ def expect_weights(
     pull: Floats,  # out (n_slots,)  0 before: Σ n P(w|v) / P(w|c)
     uniform_pull: Floats,  # out (n_categories,)  0 before: Σ n / P(w|c)
 ) -> float:
-    """Add up what words say for each weight, and return Σ n log P(w|c).
+    """Add up the derivatives of Σ n log P(w|c) by the weights, and return that sum.
 
-    Words that no node on the path can have made say nothing.
+    Words that have no probability at any node on the path are left out.
     """
     total = 0.0
     for c in range(len(uniform)):
@@ -246,9 +246,9 @@ def mix_words(
     words: Floats,  # scratch (n_words,)  0 before and after
     mixed: Floats,  # out (nnz of counts,)  Σ_v (P(v|c) P(w|v))^β
 ) -> float:
-    """Mix what the sources say about each category's words; return Σ n log(mixed) / β.
+    """Mix the sources' probabilities of each category's words; return Σ n log(mixed) / β.
 
-    Words that no source on the path can make add nothing.
+    Words that have no probability at any source on the path are left out.
     """
     for c in range(len(uniform)):
         for k in range(counts.indptr[c], counts.indptr[c + 1]):
@@ -281,9 +281,9 @@ def move_words(
     words: Floats,  # scratch (n_words,)  0 before and after
     expected: Floats,  # scratch (n_words,)  0 before and after
 ) -> None:
-    """Re-estimate P(w|v) from the words that each source is expected to have made.
+    """Re-estimate P(w|v) from the expected counts of words from each source.
 
-    A source that is expected to have made none stays as it is.
+    A source whose expected counts are all 0 stays as it is.
     """
     for s in range(len(sources.indptr) - 1):
         for k in range(sources.indptr[s], sources.indptr[s + 1]):

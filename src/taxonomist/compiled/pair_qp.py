@@ -40,7 +40,7 @@ def gradients_from_scores(i: int, f: Floats, duals: Duals, scratch: QPScratch) -
 
 @compiled(inline=True)
 def pair_product(attributes: Attributes, duals: Duals, a: int, b: int) -> float:
-    """Return the product of Δ(y, c) (Λ(y) - Λ(c)) for two pairs."""
+    """Return the product of Δ(y, c) (Λ(y) - Λ(c)) of two active pairs."""
     y, c, r, d = duals.own[a], duals.other[a], duals.own[b], duals.other[b]
     across = product(attributes, y, d) + product(attributes, c, r)
     along = product(attributes, y, r) + product(attributes, c, d)
@@ -57,7 +57,7 @@ def best_step(
     beta: Floats,
     G: Floats,
 ) -> tuple[int, int, float, float]:
-    """Return where β should grow and shrink, the slope of that, and the longest step.
+    """Return the β to raise, the β to lower, the slope along that, and the longest step.
 
     -1 stands for no variable, or for the unused part of C_i, whose gradient is 0.
     """
@@ -86,7 +86,7 @@ def best_step(
 def follow(
     attributes: Attributes, first: int, m: int, a: int, step: float, duals: Duals, G: Floats
 ) -> None:
-    """Bring the gradients of the active pairs up to a step of the a-th of them."""
+    """Update the gradients of the active pairs after a step of the a-th of them."""
     if a >= 0:
         for b in range(m):
             G[b] -= step * pair_product(attributes, duals, first + b, first + a)
@@ -94,7 +94,7 @@ def follow(
 
 @compiled(inline=True)
 def curvature_along(attributes: Attributes, first: int, up: int, down: int, duals: Duals) -> float:
-    """Return the second derivative of ½ ||w||² / k(x, x) where one β grows as another shrinks."""
+    """Return the second derivative of ½ ||w||² / k(x, x) as one β rises and another falls."""
     total = 0.0
     if up >= 0:
         total += pair_product(attributes, duals, first + up, first + up)
@@ -126,7 +126,7 @@ def ascend(problem: JointArrays, i: int, duals: Duals, scratch: QPScratch, tol: 
         gain += length * (slope - 0.5 * length * curvature)
         follow(attributes, first, m, up, length * norm, duals, G)
         follow(attributes, first, m, down, -length * norm, duals, G)
-        # What a full step uses up becomes exactly zero, and what it fills exactly C_i.
+        # After a full step, the β that fell is exactly 0, or the one that rose exactly C_i.
         is_full = length == most
         if down >= 0:
             beta[first + down] = 0.0 if is_full else beta[first + down] - length
@@ -143,7 +143,7 @@ def ascend(problem: JointArrays, i: int, duals: Duals, scratch: QPScratch, tol: 
 
 @compiled(inline=True)
 def write_change(attributes: Attributes, i: int, duals: Duals, scratch: QPScratch) -> None:
-    """Write what the change of item i's dual variables adds to the weights, for each attribute."""
+    """Write the change of the weights that follows from that of item i's dual variables."""
     first = duals.start[i]
     for a in range(first, first + duals.size[i]):
         step = duals.delta[a] * (duals.beta[a] - scratch.before[a - first])

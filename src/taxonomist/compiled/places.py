@@ -1,4 +1,4 @@
-"""Loops over the few attributes that one item's step uses, each of which has a place."""
+"""Loops over the attributes that one item's step uses, few of all; each gets a place 0, 1, ..."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from taxonomist.compiled.rows import score_row
 
 
 class Places(NamedTuple):
-    """Work arrays over attributes; those in use have the places 0, 1, ... in some of them."""
+    """Work arrays over all attributes, and over the places of those in use."""
 
     row: Any  # (n_attributes,)  by attribute: <w_z, x> or a change, of the type of ``W``
     place: Codes  # (n_attributes,)  by attribute: its place, -1 if it has none

@@ -1,4 +1,4 @@
-"""Loops over the rows of a matrix: scores of items, sums, and products of items."""
+"""Loops over the rows of a matrix: scores, sums and products of items."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def score_rows(rows: Rows, W: Any, out: Any) -> None:
         score_row(rows, row, W, out[row])
 
 
-# Sums over features may be reordered, which lets them run in vector registers.
+# The order of sums differs from that of ``score_row``, and so does the last digit.
 @compiled("reassoc", "contract", "nsz")
 def score_row_by_threes(rows: Rows, row: int, W: Any, out: Any) -> None:
     """Write <w_z, x> for every code z as a sum of rows of ``W``, three at a time."""
@@ -66,7 +66,7 @@ def score_row_by_threes(rows: Rows, row: int, W: Any, out: Any) -> None:
 
 @compiled(inline=True)
 def row_sum(rows: Rows, i: int) -> float:
-    """Return the sum of a row."""
+    """Return the sum of the values of row i."""
     total = 0.0
     for k in range(rows.indptr[i], rows.indptr[i + 1]):
         total += rows.data[k]

@@ -30,7 +30,7 @@ CHUNK = 8
 """Columns that are passed over at once: 8 was fastest for proteins and for words."""
 
 LEAST_SCALE = 1e-100
-"""λ^i is carried out on C when it gets smaller, far from the smallest number that there is."""
+"""C is multiplied by λ^i when that gets smaller than this, long before numbers underflow."""
 
 
 class Strings(NamedTuple):
@@ -89,7 +89,7 @@ def write_own(
 
 @compiled()
 def string_scratch(s: Strings, t: Strings, p: int) -> StringScratch:
-    """Return scratch for any pair."""
+    """Return work arrays for any pair of strings."""
     most_kinds, longest = 0, 0
     for i in range(len(s.ends) - 1):
         most_kinds = max(most_kinds, s.kind_ends[i + 1] - s.kind_ends[i])
@@ -153,7 +153,7 @@ def match_kinds(s: Strings, i: int, t: Strings, j: int, scratch: StringScratch) 
 
 @compiled(inline=True)
 def clear(width: int, scratch: StringScratch) -> None:
-    """Set totals and C to 0, in so many columns."""
+    """Set the totals, and C in the first ``width`` columns, to 0."""
     for k in range(len(scratch.totals)):
         scratch.totals[k] = 0.0
     for k in range(scratch.sums.shape[1]):
@@ -197,7 +197,7 @@ def find(
 
 @compiled(inline=True)
 def rescale(width: int, scale: float, scratch: StringScratch) -> None:
-    """Multiply C, in so many columns."""
+    """Multiply C in the first ``width`` columns by a scale."""
     for k in range(scratch.sums.shape[1]):
         for column in range(width):
             scratch.sums[column, k] *= scale

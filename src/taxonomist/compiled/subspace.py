@@ -20,7 +20,7 @@ from taxonomist.compiled.markov_arrays import MarkovScratch, Tree
 
 
 class Slope(NamedTuple):
-    """An item's part of the dual problem, and where to go."""
+    """An item's part of the dual problem, and the point that a step goes towards."""
 
     loss: Floats  # (n_codes,)  ℓ_i
     gradient: Floats  # (n_codes,)  g_i = ℓ_i - K_i μ
@@ -28,7 +28,7 @@ class Slope(NamedTuple):
 
 
 def make_slope(n_codes: int) -> Slope:
-    """Return room for one item."""
+    """Return work arrays for one item."""
     return Slope(*np.zeros((3, n_codes)))
 
 
@@ -51,7 +51,7 @@ def begin(tree: Tree, scratch: MarkovScratch, slope: Slope) -> None:
 
 @compiled(inline=True)
 def find_best(tree: Tree, scratch: MarkovScratch, g: Floats) -> float:
-    """Find the labelling of the largest sum of g over its edges; return that [RSSS06, Sec. 3.4].
+    """Find the labelling with the largest sum of g over its edges; return it [RSSS06, Sec. 3.4].
 
     ``value[j, b]`` is S_b(j), the best sum below node j if its label is b.
     """
@@ -78,11 +78,11 @@ def sum_with_mistake(scratch: MarkovScratch, g: Floats, j: int, z: int, label: i
 
 @compiled(inline=True)
 def find_best_mistake(tree: Tree, scratch: MarkovScratch, g: Floats) -> float:
-    """Find the labelling of the largest sum of g other than the truth, after ``find_best``.
+    """Find the labelling other than the truth with the largest sum of g; ``find_best`` comes first.
 
-    ``extra[j, b]`` is what a wrong label somewhere below node j costs at the least, and
-    ``where[j, b]`` the child at or below which it is; ``differs[j]`` says that one is still due
-    below node j.
+    ``extra[j, b]`` is how much less the best sum with a wrong label below node j is, and
+    ``where[j, b]`` the child at or below which that label is; ``differs[j]`` says whether a label
+    below node j must still be wrong.
     """
     scratch.extra[:, :] = -np.inf
     for j in range(len(tree.parent) - 1, 0, -1):
@@ -115,7 +115,7 @@ def find_best_mistake(tree: Tree, scratch: MarkovScratch, g: Floats) -> float:
 
 @compiled(inline=True)
 def find_worst(tree: Tree, is_signed: bool, scratch: MarkovScratch, g: Floats) -> float:
-    """Find the labelling of the largest G that an item has to beat; return that."""
+    """Find the labelling with the largest G of those in the item's constraints; return that G."""
     worst = find_best(tree, scratch, g)
     return find_best_mistake(tree, scratch, g) if is_signed else worst
 
@@ -124,7 +124,7 @@ def find_worst(tree: Tree, is_signed: bool, scratch: MarkovScratch, g: Floats) -
 def aim(tree: Tree, cost: float, is_signed: bool, scratch: MarkovScratch, slope: Slope) -> None:
     """Write the vertex of the marginal polytope with the largest <g, μ*> [RSSS06, Eq. 12].
 
-    It is 0, as good as the truth, if no labelling is better; not so with signed slacks.
+    Unless slacks are signed, it is 0, which is as good as the truth, if no labelling has G > 0.
     """
     worst = find_worst(tree, is_signed, scratch, slope.gradient)
     slope.target[:] = 0.0
@@ -140,8 +140,8 @@ def measure(
 ) -> tuple[float, float]:
     """Write the direction to the target; return the dual's slope and curvature along it.
 
-    Turning weight d of the edge's labelling u on moves the score of u by -d, and that of the truth
-    by as much as the sum of all d, times k(x_i, x_i): K_ii is never formed [RSSS06, Sec. 3.5].
+    Adding d to the marginal of an edge's labelling u changes the score of u by -d k(x_i, x_i), and
+    that of the true labelling by d k(x_i, x_i), so K_ii is never formed [RSSS06, Sec. 3.5].
     """
     rise, curvature = 0.0, 0.0
     for j in range(1, len(tree.parent)):
@@ -161,7 +161,7 @@ def measure(
 
 @compiled(inline=True)
 def go(tree: Tree, i: int, length: float, mu: Floats, scratch: MarkovScratch, slope: Slope) -> None:
-    """Go that part of the way to the target; the gradient follows."""
+    """Take a step to the target of this relative length, and update the gradient."""
     for j in range(1, len(tree.parent)):
         first = 4 * (j - 1)
         true = first + 2 * scratch.truth[tree.parent[j]] + scratch.truth[j]
@@ -174,14 +174,14 @@ def go(tree: Tree, i: int, length: float, mu: Floats, scratch: MarkovScratch, sl
 
 @compiled()
 def settle(tree: Tree, i: int, mu: Floats, scratch: MarkovScratch, slope: Slope) -> None:
-    """Go all the way to the target, up or down."""
+    """Step all the way to the target, whether the dual rises or not."""
     measure(tree, i, mu, scratch, slope)
     go(tree, i, 1.0, mu, scratch, slope)
 
 
 @compiled()
 def climb(tree: Tree, i: int, mu: Floats, scratch: MarkovScratch, slope: Slope) -> float:
-    """Go towards the target as far as the dual rises; return by how much [RSSS06, Eq. 10]."""
+    """Take the best step towards the target; return the gain of the dual [RSSS06, Eq. 10]."""
     rise, curvature = measure(tree, i, mu, scratch, slope)
     if not rise > 0.0:
         return 0.0
@@ -201,7 +201,7 @@ def ascend(
     scratch: MarkovScratch,
     slope: Slope,
 ) -> float:
-    """Climb towards vertex after vertex, at most so often; return the gain [RSSS06, Alg. 2]."""
+    """Take up to ``limit`` steps, each towards a new vertex; return the gain [RSSS06, Alg. 2]."""
     gain = 0.0
     for _ in range(limit):
         aim(tree, cost, is_signed, scratch, slope)

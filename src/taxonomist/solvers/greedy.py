@@ -1,4 +1,4 @@
-"""The papers' own solvers, for every kernel: the most violated item first, scores kept.
+"""The papers' own solvers, for every kernel: they take the most violated item first.
 
 Problem       the joint problem of ``taxonomist.solvers.problem``
 Dual          as there
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 ACCURACY = 0.01
 JOINT_ACCURACY = 0.1
 ROUNDING = 1e-14
-"""Violations that are this part of the largest slack at the start cannot be told from rounding."""
+"""Violations below this part of the largest slack at the start are due to rounding."""
 
 
 def solve(
@@ -95,7 +95,7 @@ def solve(
 
 
 class _State:
-    """Dual variables and scores between steps."""
+    """The state of the solver between steps."""
 
     def __init__(self, problem: JointProblem, variant: str, start: Solution | None) -> None:
         n_items, n_categories = problem.n_items, problem.n_categories
@@ -118,7 +118,7 @@ class _State:
         self.rounding = ROUNDING * self.findings.slack.max(initial=0.0)
 
     def take_steps(self, n_steps: int, tol: float) -> bool:
-        """Take so many steps; return False where no violation above ``tol`` can be lowered."""
+        """Take ``n_steps`` steps; return False if no violation above ``tol`` can be lowered."""
         for _ in range(n_steps):
             if self.findings.violation.max(initial=0.0) <= max(tol, self.rounding):
                 return False
@@ -138,7 +138,7 @@ class _State:
         return i
 
     def _add_pairs(self, i: int) -> None:
-        """Make one pair of an item active, or all."""
+        """Make one pair of an item active, or all of them in the variant ``"full"``."""
         labels = self.problem.labels
         own = labels.indices[labels.indptr[i] : labels.indptr[i + 1]]
         at = np.array([i])
@@ -153,7 +153,7 @@ class _State:
                 self._drop_second_best(i)
 
     def _drop_second_best(self, i: int) -> None:
-        """Take back a pair that has become active where an active one has a larger G."""
+        """Drop the pair that has just become active if another active one has a larger G."""
         duals = self.store.duals
         last = duals.size[i] - 1
         pair_qp.gradients_from_scores(i, self.f[i], duals, self.scratch)
@@ -179,28 +179,28 @@ class _State:
         return has_moved
 
     def _judge(self, items: Codes, most_new: int = 0) -> None:
-        """Bring the findings about items up to their scores."""
+        """Update the findings about items after their scores changed."""
         arrays, duals = self.arrays, self.store.duals
         inspection.judge_scored(items, arrays, self.f, duals, most_new, self.findings)
 
     def _make_place(self, items: Codes, n_new: int) -> None:
-        """See to it that new variables have room."""
+        """Make room for ``n_new`` variables of each of some items."""
         self.store.make_place(items, n_new)
         if self.store.largest_room > len(self.scratch.G):
             self.scratch = self._make_scratch()
 
     def _make_scratch(self) -> QPScratch:
-        """Return room for QPs in which every attribute has a place of its own number."""
+        """Return work arrays for QPs in which each attribute's place is its own number."""
         n_attributes = self.problem.attributes.shape[1]
         scratch = joint.qp_scratch(n_attributes, self.store.largest_room, np.float64)
         return scratch._replace(places=scratch.places._replace(place=np.arange(n_attributes)))
 
     def certificate(self) -> Certificate:
-        """Return the bounds of the objective here."""
+        """Return the certificate of the present dual variables."""
         return certify(self.problem, self.findings)
 
     def entry(self, known: Certificate) -> Pass:
-        """Return a pass for the history."""
+        """Return an entry of the history."""
         return Pass(
             seconds=perf_counter() - self.started,
             primal=known.primal,

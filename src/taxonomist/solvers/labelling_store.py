@@ -1,4 +1,4 @@
-"""Labellings with dual variables between sweeps: where those of each item are kept."""
+"""The storage of labellings with dual variables between sweeps."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes, Floats
 
 LABELLINGS_PER_ITEM = 8
-"""Labellings, and codes for each node, that there is room for at first, for each item."""
+"""Labellings of each item, and codes for each node, that there is room for at first."""
 
 
 def no_labellings(n_items: int) -> ActiveLabellings:
-    """Return no labellings, without room for any."""
+    """Return ``ActiveLabellings`` without any labelling."""
     per_item = np.zeros((6, n_items), dtype=np.intp)
     nothing = np.empty(0, dtype=np.intp)
     tables = nothing, nothing, np.empty(0), np.empty(0), np.empty(0, dtype=np.int32)
@@ -25,9 +25,9 @@ def no_labellings(n_items: int) -> ActiveLabellings:
 
 
 def packed(labellings: ActiveLabellings, items: Codes) -> ActiveLabellings:
-    """Return the labellings with positive dual variables of some items, and no room for others.
+    """Return the labellings of some items with positive dual variables, without spare room.
 
-    Items that have none, because they are not known, may be among them.
+    Items with unknown numbers have no labellings.
     """
     known = items < len(labellings.size)
     size = np.zeros(len(items), dtype=np.intp)
@@ -50,7 +50,7 @@ def packed(labellings: ActiveLabellings, items: Codes) -> ActiveLabellings:
 
 
 def within(labellings: ActiveLabellings, costs: Floats, is_exact: bool) -> ActiveLabellings:
-    """Return the labellings with dual variables that sum to at most C_i, or exactly to it."""
+    """Return the labellings with dual variables scaled to sum to at most C_i, or exactly to C_i."""
     of = np.repeat(np.arange(len(labellings.size)), labellings.size)
     total = np.bincount(of, weights=labellings.alpha, minlength=len(costs))
     ratio = np.divide(costs, total, out=np.ones(len(costs)), where=total > 0)
@@ -65,9 +65,9 @@ class LabellingStore:
     Parameters
     ----------
     labellings
-        Where to begin; they are copied.
+        Labellings to start from; they are copied.
     n_nodes
-        Nodes of the tree, by which the first room is measured.
+        Nodes of the tree; more nodes need more room for codes.
     """
 
     def __init__(self, labellings: ActiveLabellings, n_nodes: int) -> None:
@@ -84,7 +84,7 @@ class LabellingStore:
         return int(np.count_nonzero(self.labellings.alpha[at] > 0))
 
     def grow(self) -> None:
-        """Make half as much room again."""
+        """Make the tables half as large again."""
         more, more_codes = (
             max(least, size // 2)
             for least, size in zip(

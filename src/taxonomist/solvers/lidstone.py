@@ -1,4 +1,4 @@
-"""The Lidstone parameter of naive Bayes, by the likelihood of items that are left out.
+"""The Lidstone parameter of naive Bayes, chosen by the likelihood of left-out items.
 
 Problem       max over α of  Σ_i Σ_c u_i a_ic Σ_w n_iw log P'(w|c),
               P'(w|c) = (n_cw - own part + α) / (n_c - own part + α n_words)
@@ -52,7 +52,9 @@ def choose_alpha(items: CountedItems, counts: CSR) -> float:
 
 
 def smoothed_weights(counts: CSR, sources: Sources, alpha: float) -> PathWeights:
-    """Return the path weights that add α to the count of every word: leaf and uniform node only.
+    """Return the path weights that amount to adding α to every count.
+
+    Only the category itself and the uniform node have weight.
 
     The source of a category itself is the deepest one on its path, the last of a row.
     """

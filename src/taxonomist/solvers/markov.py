@@ -43,17 +43,18 @@ if TYPE_CHECKING:
 
 MARKOV_DEFAULTS = Options(stop="gap")
 SHARE = 0.2
-"""Items are solved to this part of the gap, shared out over them; a half or a tenth is slower."""
+"""Each item is solved to this part of its share of the gap; a half or a tenth is slower."""
 MOST_SWEEPS = 64
 SLOWLY = 0.8
-"""A pass is one sweep; it becomes up to so many where more than this part of the gap is left."""
+"""If a pass leaves more than this part of the gap, the next one has twice as many sweeps, up to
+``MOST_SWEEPS``."""
 HOPEFUL = 1.1
-"""A certificate is asked for where the estimate is at most this multiple of the tolerance."""
+"""Compute a certificate if the estimate is at most this multiple of the tolerance."""
 
 
 @dataclass(frozen=True)
 class MarkovSolution:
-    """The weights, the labellings with dual variables, and the proof.
+    """The weights, the labellings with dual variables, and the certificate.
 
     Attributes
     ----------
@@ -98,7 +99,7 @@ def solve(
     callback
         Called with each pass; a true answer stops.
     start
-        Labellings and dual variables of a similar problem to go on from.
+        Labellings and dual variables of a similar problem to start from.
     """
     if problem.slack == "edge":
         return solve_parts(problem, options, callback, solve, start)
@@ -119,7 +120,7 @@ def solve(
 
 
 class _State:
-    """Weights, labellings and what is known of them between sweeps."""
+    """The state of the solver between sweeps."""
 
     def __init__(self, problem: MarkovProblem, options: Options, start: ActiveLabellings) -> None:
         self.problem, self.options = problem, options
@@ -144,19 +145,19 @@ class _State:
 
     @property
     def known(self) -> Certificate:
-        """The certificate, or else what it probably is."""
+        """The certificate, or its estimate."""
         return self.certificate or self.estimate
 
     def is_done(self) -> bool:
-        """Return whether the present point is certified to be good enough."""
+        """Return whether the certificate meets the tolerance."""
         return self.certificate is not None and self.certificate.reaches(self.options)
 
     def is_hopeful(self) -> bool:
-        """Return whether the present point is probably good enough."""
+        """Return whether the estimate is near the tolerance."""
         return self.estimate.reaches(replace(self.options, tol=HOPEFUL * self.options.tol))
 
     def sweep_some(self) -> None:
-        """Sweep once, or more often where that brings the gap down too slowly."""
+        """Sweep once, or several times if the gap falls slowly."""
         before = self.estimate.gap
         for _ in range(self.n_sweeps):
             self.sweep()
@@ -166,7 +167,7 @@ class _State:
             self.n_sweeps = min(2 * self.n_sweeps, MOST_SWEEPS)
 
     def sweep(self) -> None:
-        """Visit all items, and estimate how good the result is."""
+        """Solve all items once, and estimate the certificate."""
         self.certificate = None
         for group in self.problem.items.groups(self.rng, self.problem.n_items):
             arrays, done = self._at(group), 0
@@ -193,7 +194,7 @@ class _State:
         self._set_tolerance()
 
     def _make_place(self, item: int) -> None:
-        """Make room for more labellings of an item that the last sweep stopped at."""
+        """Make room for more labellings of the item at which the last sweep stopped."""
         room = len(self.scratch.G)
         if self.store.labellings.size[item] + markov.MOST_TURNS > room:
             tree, n_codes = self.problem.tree, self.problem.n_codes
@@ -202,7 +203,7 @@ class _State:
             self.store.grow()
 
     def certify(self, pool: ThreadPoolExecutor) -> None:
-        """Look at all items at fixed weights."""
+        """Inspect all items at fixed weights."""
         for batch in self.problem.items.batches():
             arrays = self._at(batch)
             parts = np.array_split(batch, self.options.n_threads)
@@ -227,7 +228,7 @@ class _State:
         return callback is not None and bool(callback(entry))
 
     def _begin_from(self, start: ActiveLabellings) -> None:
-        """Compute the weights and the dual value of the labellings to begin with."""
+        """Compute the weights and the dual value of the labellings to start from."""
         for batch in self.problem.items.batches():
             markov.add_up(batch, self._at(batch), self.W, start, self.scratch)
         with ThreadPoolExecutor(self.options.n_threads) as pool:
@@ -242,7 +243,7 @@ class _State:
         markov.inspect(part, arrays, self.W, self.store.labellings, scratch, self.findings)
 
     def _set_tolerance(self) -> None:
-        """Solve items as exactly as the gap, shared out over them, deserves."""
+        """Set the tolerance for items to a part of their share of the gap."""
         total = float(self.problem.costs.sum())
         known = self.known
         share = SHARE * (known.primal - known.dual) / total if total > 0 else 0.0
@@ -252,7 +253,7 @@ class _State:
 
 
 def bounds(costs: Floats, findings: Findings) -> Certificate:
-    """Return the bounds that follow from a look at every item."""
+    """Return the certificate that follows from the findings about all items."""
     squared = float(findings.quadratic.sum())
     primal = squared / 2 + float(costs @ findings.slack)
     dual = float(findings.linear.sum()) - squared / 2
@@ -260,7 +261,7 @@ def bounds(costs: Floats, findings: Findings) -> Certificate:
 
 
 def with_gap(primal: float, dual: float, violation: float) -> Certificate:
-    """Return bounds with their relative difference; signed slacks can make the primal negative."""
+    """Return a certificate with the relative gap; signed slacks can make the primal negative."""
     size = max(abs(primal), abs(dual))
     return Certificate(primal, dual, (primal - dual) / size if size > 0 else 0.0, violation)
 
@@ -314,7 +315,7 @@ def solve_parts(
 
 
 def _joined(histories: list[list[Pass]]) -> list[Pass]:
-    """Return the history of a whole from those of its parts: each stays where it ended."""
+    """Return the sum of the parts' histories; a part that has ended keeps its last entry."""
     joined = []
     for k in range(max(map(len, histories))):
         entries = [history[min(k, len(history) - 1)] for history in histories]

@@ -195,9 +195,9 @@ def discounted(pooled: Pooled, sources: Sources, discount: float) -> CSR:
 
 
 def trusted(weights: PathWeights, sources: Sources, trust: float) -> PathWeights:
-    """Return weights that leave less to specific sources, and more to those that pool everything.
+    """Return weights multiplied by ``trust`` for all sources but those that pool all categories.
 
-    Where neither those nor the uniform node have any weight, nothing changes.
+    These and the uniform node take the rest in proportion. If they have no weight, nothing changes.
     """
     n_nodes = np.diff(sources.paths.indptr)
     category = np.repeat(np.arange(len(n_nodes)), n_nodes)
@@ -215,9 +215,9 @@ def trusted(weights: PathWeights, sources: Sources, trust: float) -> PathWeights
 def without_empty(
     weights: PathWeights, sources: Sources, has_words: Bools, has_uniform: bool
 ) -> PathWeights:
-    """Return weights in which sources without words have none.
+    """Return weights in which sources without words have no weight.
 
-    Where nothing is left, the uniform node has all of it, if there is one.
+    If no source on a path has words, the uniform node has all the weight, if there is one.
     """
     n_nodes = np.diff(sources.paths.indptr)
     category = np.repeat(np.arange(len(n_nodes)), n_nodes)
@@ -260,7 +260,7 @@ def _temperature(given: float | Sequence[float], step: int) -> float:
 
 
 class _Climb:
-    """Steps of EM, in place."""
+    """The arrays that steps of EM change in place."""
 
     def __init__(self, problem: MixtureProblem, words: CSR, weights: PathWeights) -> None:
         self.counts = count_rows(problem.pooled.categories)
@@ -272,7 +272,7 @@ class _Climb:
         self.room = np.zeros(words.shape[1]), np.zeros(words.shape[1])
 
     def look(self, beta: float) -> float:
-        """Compute P(w|c) for all words that categories have, and return the bound."""
+        """Compute P(w|c) for all words of all categories, and return the bound."""
         arrays = self.counts, self.sources, self.readers, self.weights.slots, self.uniform
         return float(mixture.mix_words(*arrays, beta, self.room[0], self.mixed))
 

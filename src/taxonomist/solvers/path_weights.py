@@ -1,4 +1,4 @@
-"""EM for path weights: from which node on its path a category's words come.
+"""EM for path weights: how likely a category's words come from each node on its path.
 
 Problem       max  Σ_c Σ_w n'_cw log Σ_v P(v|c) P'(w|v)  over distributions P(.|c)   [TCPH01, Eq. 7]
               concave; v runs over the sources on the path of c and the uniform node.
@@ -59,7 +59,7 @@ class PathWeights(NamedTuple):
 
 @dataclass(frozen=True)
 class WeightsSolution:
-    """Path weights, and how far from the best they may be.
+    """Path weights, and a bound on their distance from the best ones.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class _Ties(NamedTuple):
 
 
 class _Evidence(NamedTuple):
-    """What left-out items say."""
+    """The left-out items, and P'(w|v) of their words."""
 
     items: Rows
     entries: mixture.ItemParts
@@ -172,7 +172,7 @@ def _climb(
 
 
 class _Look(NamedTuple):
-    """What there is to know about weights."""
+    """The value of weights, its bound, and the next step."""
 
     weights: PathWeights
     likelihood: float
@@ -182,7 +182,7 @@ class _Look(NamedTuple):
 
 
 def _look(evidence: _Evidence, ties: _Ties, theta: Floats, prior: Floats) -> _Look:
-    """Return the value of weights, and where they should go."""
+    """Return the value of weights, a bound on what is missing, and the next step."""
     weights = _spread(evidence, ties, theta)
     likelihood, pull = _expect(evidence, weights)
     pulls = pull[: len(ties.group)] / ties.parts
@@ -201,7 +201,7 @@ def _look(evidence: _Evidence, ties: _Ties, theta: Floats, prior: Floats) -> _Lo
 
 
 def _shared_out(amounts: Floats, ties: _Ties, theta: Floats) -> Floats:
-    """Return amounts over the sum of their owner; where that is 0, the weights of before."""
+    """Return amounts divided by the sum of their owner; if that is 0, the given weights."""
     whole = np.bincount(ties.owner, amounts)[ties.owner]
     return np.where(whole > 0, amounts / np.where(whole > 0, whole, 1.0), theta)
 
@@ -300,7 +300,7 @@ def _ties_by_level(sources: Sources, has_uniform: bool) -> _Ties:
 
 
 def _ties_by_class(sources: Sources, has_uniform: bool) -> _Ties:
-    """Return no ties: every weight is a group of its own."""
+    """Return ties in which every weight is a group of its own."""
     n_categories = sources.paths.shape[0]
     owner = np.repeat(np.arange(n_categories), np.diff(sources.paths.indptr))
     if has_uniform:

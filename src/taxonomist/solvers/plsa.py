@@ -94,7 +94,7 @@ class PLSAOptions:
 
 
 class PLSAStep(NamedTuple):
-    """An entry of the history: the log-likelihood after so many seconds."""
+    """An entry of the history: seconds since the start, and the log-likelihood."""
 
     seconds: float
     log_likelihood: float
@@ -175,7 +175,7 @@ def solve(
 
 
 def fold_in(counts: CSR, words: Floats, options: PLSAOptions) -> tuple[Floats, Floats]:
-    """Return the categories' shares in new items, and how far they are from the best ones.
+    """Return the categories' shares in new items, and bounds on what more steps could gain.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def choose_smoothing(problem: PLSAProblem) -> float:
 
 
 def _left_out_likelihoods(problem: PLSAProblem) -> Floats:
-    """Return how likely items are by the others of their categories, for all smoothings."""
+    """Return the log-likelihood of items under the other items' counts, for each smoothing."""
     pooled = _pooled_counts(problem)
     likelihoods = np.zeros(len(SMOOTHINGS))
     left_out_likelihoods(
@@ -251,14 +251,14 @@ def _vocabulary(problem: PLSAProblem) -> Bools:
 
 
 def _normalized(counts: Floats) -> Floats:
-    """Return distributions in columns; columns of 0 stay."""
+    """Return counts divided by the sums of columns; columns of zeros stay."""
     totals = counts.sum(axis=0)
     distributions: Floats = counts / np.where(totals > 0, totals, 1.0)
     return distributions
 
 
 def _start(labels: CSR, has_items: Bools, spread: float) -> Floats:
-    """Return shares that are the labels, but for the spread."""
+    """Return the shares to start from: the labels, with a part spread over other categories."""
     is_label = labels.toarray() & has_items
     is_other = ~is_label & has_items
     own = is_label / np.maximum(is_label.sum(axis=1, keepdims=True), 1)

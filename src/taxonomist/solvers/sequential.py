@@ -43,16 +43,16 @@ GROUP = 256
 """Items that are scored at one state of the weights before these are updated."""
 MOST_NEW = 8
 MOST_ACTIVE_PASSES = 64
-"""A full pass is followed by one active pass; full passes that certify, or that bring the gap down
-too slowly, multiply that number by ``MORE_PASSES``, up to this."""
+"""Most active passes after a full pass. There is one at first; full passes that certify, or that
+lower the gap too slowly, multiply the number by ``MORE_PASSES``."""
 MORE_PASSES = 4
 SLOWLY = 0.8
-"""The gap comes down slowly if more than this part of it is left after a full pass."""
+"""A full pass lowers the gap too slowly if more than this part of it is left."""
 FIRST_TOLERANCE = 0.02
 MUCH_BETTER = 0.1
-"""Active passes end when the worst violation is this part of what it was in one of them."""
+"""Active passes end when the largest violation is this part of that in an earlier one."""
 CERTIFIED_GAP = 0.05
-"""Below this estimated gap full passes keep the weights fixed, and so certify for free."""
+"""Below this estimated gap, full passes keep the weights fixed, which gives a certificate."""
 
 
 def solve(
@@ -72,7 +72,7 @@ def solve(
     callback
         Called with each pass; a true answer stops.
     start
-        A solution of a similar problem whose weights and dual variables to go on from.
+        A solution of a similar problem to start from.
     """
     state = _State(problem, options, start)
     with ThreadPoolExecutor(options.n_threads) as pool:
@@ -94,13 +94,13 @@ def solve(
 
 
 def _width(problem: JointProblem) -> int:
-    """Return how many columns the weights have: few attributes are filled up to whole vectors."""
+    """Return the number of columns of the weights, which fill whole vectors if they are few."""
     n_attributes = int(problem.attributes.shape[1])
     return n_attributes + (-n_attributes % 8 if n_attributes <= joint.FEW_ATTRIBUTES else 0)
 
 
 class _State:
-    """Weights, dual variables and what is known of them between passes."""
+    """The state of the solver between passes."""
 
     pool: ThreadPoolExecutor
 
@@ -135,11 +135,11 @@ class _State:
         return joint.qp_scratch(self.W.shape[1], self.store.largest_room, self.W.dtype)
 
     def is_done(self) -> bool:
-        """Return whether the present point is certified to be good enough."""
+        """Return whether the certificate meets the tolerance."""
         return self.certificate is not None and self.certificate.reaches(self.options)
 
     def full_pass(self) -> None:
-        """Inspect all items: at fixed weights near the optimum, else solving group after group."""
+        """Inspect all items; far from the optimum, also solve one group after another."""
         gap = self.estimate.gap
         if gap < CERTIFIED_GAP:
             self.certificate = self.look_around()
@@ -153,7 +153,7 @@ class _State:
             self.most_active_passes = min(MORE_PASSES * self.most_active_passes, MOST_ACTIVE_PASSES)
 
     def look_around(self) -> Certificate:
-        """Certify the present point, and set out from there."""
+        """Certify the present point, and set the dual value and the tolerance by it."""
         before, self.estimate = self.estimate, self.inspect_all()
         if self.estimate.gap > 0.5 * before.gap:
             self.strictness *= 0.5
@@ -162,13 +162,13 @@ class _State:
         return self.estimate
 
     def inspect_all(self) -> Certificate:
-        """Inspect all items at fixed weights, which certifies."""
+        """Inspect all items at fixed weights, and return the certificate."""
         for batch in self.problem.items.batches():
             self._inspect(self._at(batch), batch)
         return certify(self.problem, self.findings)
 
     def active_passes(self) -> None:
-        """Visit items within their active sets until the worst of them is much better off."""
+        """Solve items within their active sets until the largest violation is small."""
         self.certificate = None
         self.rest[:] = 0
         enough = self.tol
@@ -199,7 +199,7 @@ class _State:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
     def _inspect(self, arrays: JointArrays, group: Codes) -> None:
-        """Inspect a group, a part of it in each thread."""
+        """Inspect a group of items in threads."""
         self._make_place(group)
         first, *others = np.array_split(group, self.options.n_threads)
         rest = (arrays, self.W, self.store.duals, MOST_NEW, self.findings)
@@ -209,7 +209,7 @@ class _State:
             job.result()
 
     def _largest_loss(self) -> float:
-        """Return the largest loss of some items: what their slack is while the weights are 0."""
+        """Return the largest loss of the first items: their slack while the weights are 0."""
         some = np.unique(self.problem.labels[:GROUP].indices)
         return float(self.problem.loss.rows(some).max(initial=0.0))
 
@@ -233,7 +233,7 @@ class _State:
         )
 
     def _visit(self, arrays: JointArrays, group: Codes) -> float:
-        """Solve the items of a group, and return the worst violation met."""
+        """Solve the items of a group; return the largest violation before."""
         gain, worst, _ = joint.visit(
             group, arrays, self.W, self.store.duals, self.scratch, self.tol, self.calm, self.rest
         )
@@ -241,14 +241,14 @@ class _State:
         return worst
 
     def _estimate(self) -> Certificate:
-        """Return what the certificate would be if the weights had not changed in the pass."""
+        """Return the certificate as it would be if the weights had not changed during the pass."""
         found = certify(self.problem, self.findings)
         primal = self.dual + found.primal - found.dual
         gap = (primal - self.dual) / primal if 0 < primal < np.inf else float(primal > 0)
         return Certificate(primal, self.dual, gap, found.violation)
 
     def _lower_tolerance(self) -> None:
-        """Solve items as exactly as the gap, shared out over them, deserves; more if it lingers."""
+        """Lower the tolerance for items to their share of the gap, or below if that stays."""
         total = float(self.problem.costs.sum())
         share = self.estimate.gap * abs(self.dual) / total if total > 0 else 0.0
         share *= self.strictness
@@ -257,7 +257,7 @@ class _State:
         self.tol = max(min(0.6 * self.tol, share), 0.1 * share)
 
     def _make_place(self, group: Codes) -> None:
-        """See to it that the new variables of a group have room."""
+        """Make room for new variables of the items of a group."""
         self.store.make_place(group, MOST_NEW)
         if self.store.largest_room > len(self.scratch.G):
             self.scratch = self._make_scratch()

@@ -131,7 +131,7 @@ def solve(
 
 
 def _check(problem: MarkovProblem, options: SubspaceOptions) -> None:
-    """Refuse what there is not."""
+    """Raise an error if an option is unknown or does not fit the problem."""
     for name, words in (("oracle", ORACLES), ("working_set", WORKING_SETS)):
         word = getattr(options, name)
         if word not in words:
@@ -152,7 +152,7 @@ def _check(problem: MarkovProblem, options: SubspaceOptions) -> None:
 
 
 class _State:
-    """Marginals, weights and what is known of them between passes."""
+    """The state of the solver between passes."""
 
     def __init__(self, problem: MarkovProblem, options: SubspaceOptions) -> None:
         self.started = perf_counter()
@@ -173,7 +173,7 @@ class _State:
         self.look()
 
     def is_done(self) -> bool:
-        """Return whether the present point is good enough."""
+        """Return whether the certificate meets the tolerance."""
         return self.certificate.reaches(self.options)
 
     def choose(self) -> Codes:
@@ -187,7 +187,7 @@ class _State:
         return choose_by_state(costs, used, found.slack, share, options.chunk_size, self.rng)
 
     def visit(self, times: Codes) -> None:
-        """Let the items of a working set climb, one after another."""
+        """Take steps for the items of a working set, one after another."""
         for batch in self.problem.items.batches():
             members = self.rng.permutation(batch[times[batch] > 0])
             arrays = self._at(members)
@@ -198,7 +198,7 @@ class _State:
                 self._end(arrays, i)
 
     def look(self) -> None:
-        """Find the slacks of all items, and with them the duality gap."""
+        """Inspect all items at fixed weights, which gives the certificate."""
         tree, is_signed = self.problem.tree, self.arrays.is_signed
         for batch in self.problem.items.batches():
             arrays = self._at(batch)
@@ -221,7 +221,7 @@ class _State:
         return callback is not None and bool(callback(entry))
 
     def _use_up_costs(self) -> None:
-        """Give all of C_i to the labelling of the largest loss, as signed slacks demand."""
+        """Give all of C_i to the labelling with the largest loss: signed slacks need that sum."""
         tree = self.problem.tree
         for batch in self.problem.items.batches():
             arrays = self._at(batch)
@@ -234,24 +234,24 @@ class _State:
                 self._end(arrays, i)
 
     def _at(self, group: Codes) -> MarkovArrays:
-        """Return the arrays with the rows of a group, if there are any items in it."""
+        """Return the arrays with the rows of a group, unless the group is empty."""
         if not len(group):
             return self.arrays
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
     def _begin(self, arrays: MarkovArrays, i: int) -> None:
-        """Compute what is needed to climb from the present weights."""
+        """Prepare the steps of an item at the present weights."""
         mark_truth(arrays.labels, i, self.scratch.truth, 1)
         score_row_by_threes(arrays.rows, arrays.row_of[i], self.W, self.scratch.score)
         markov.write_norms(arrays, i, self.scratch.norm)
         subspace.begin(arrays.tree, self.scratch, self.slope)
 
     def _end(self, arrays: MarkovArrays, i: int) -> None:
-        """Clear the labels of an item."""
+        """Clear the true labels of an item."""
         mark_truth(arrays.labels, i, self.scratch.truth, 0)
 
     def _ascend(self, i: int, limit: int) -> float:
-        """Climb at most so many steps [RSSS06, Alg. 2]; return by how much the dual rises."""
+        """Take up to ``limit`` steps [RSSS06, Alg. 2]; return the gain of the dual."""
         tree, cost = self.problem.tree, self.problem.costs[i]
         state = self.mu, self.scratch, self.slope
         if self.polytope is None:
@@ -279,7 +279,7 @@ def draw_by_gap(gaps: Floats, size: int, rng: np.random.Generator) -> Codes:
     size
         Number of draws.
     rng
-        Chance.
+        Random numbers.
     """
     weights = gaps - gaps.min()
     total = weights.sum()
@@ -305,7 +305,7 @@ def choose_by_state(
     size
         Most items to choose; among equals chance decides.
     rng
-        Chance.
+        Random numbers.
     """
     has_priority = (costs - used) * slack > share
     is_inactive = (used == 0.0) & (slack <= 0.0)

@@ -1,4 +1,4 @@
-"""Counts of words that belong to categories, and what is pooled of them.
+"""Counts of words in categories, and sums of them over groups of categories.
 
 Notation
     n_iw   count of word w in item i, (n_items, n_words)                    ``CountedItems.X``
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sources:
-    """What makes the words of categories.
+    """The sources of the words of categories.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Pooled:
     having: CSR
 
     def plus(self, other: Pooled) -> Pooled:
-        """Return the counts of both."""
+        """Return the sums of these counts and others."""
         return Pooled(
             self.categories + other.categories,
             self.sources + other.sources,
@@ -144,7 +144,7 @@ def _pool(items: CountedItems, parts: CSR) -> tuple[CSR, CSR]:
 
 
 def count_rows(matrix: Any) -> Rows:
-    """Return a CSR or CSC matrix as loops read it."""
+    """Return a CSR or CSC matrix of counts as the arrays for the compiled loops."""
     data = matrix.data.astype(np.float64, copy=False)
     return Rows(_codes(matrix.indptr), _codes(matrix.indices), data)
 
@@ -160,6 +160,6 @@ def item_parts(items: CountedItems, path_lengths: Codes) -> ItemParts:
 
 
 def _codes(numbers: Any) -> Codes:
-    """Return machine-size integers."""
+    """Return integers of the size that compiled loops use."""
     codes: Codes = numbers.astype(np.intp, copy=False)
     return codes

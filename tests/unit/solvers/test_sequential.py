@@ -13,6 +13,7 @@ import pytest
 from scipy import sparse
 
 from taxonomist.compiled import joint
+from taxonomist.compiled.inspection import inspect
 from taxonomist.losses import category_loss
 from taxonomist.solvers import greedy, sequential
 from taxonomist.solvers import problem as problems
@@ -205,6 +206,19 @@ def test_sums_to_the_cost_within_rounding_count_as_using_it_up():
     solution = sequential.solve(case.problem(), Options(tol=1e-7, dtype="float64"))
     assert solution.converged
     assert recomputed(case.instance(), solution, case.X).psi.max() <= 1e-7 * (1 + 1e-6)
+
+
+def test_features_that_cannot_be_written_to_need_no_compilation_of_their_own():
+    case = set_toy()
+    X, options = sparse.csr_array(case.X), Options(dtype="float64")
+    first = sequential.solve(case.problem(FeatureRows(X, "float64")), options)
+    loops = joint.sweep, joint.visit, inspect
+    known = [len(loop.signatures) for loop in loops]
+    for table in (X.data, X.indices, X.indptr):
+        table.flags.writeable = False
+    again = sequential.solve(case.problem(FeatureRows(X, "float64")), options)
+    np.testing.assert_array_equal(first.W, again.W)
+    assert [len(loop.signatures) for loop in loops] == known
 
 
 def test_float32_features_and_weights():
