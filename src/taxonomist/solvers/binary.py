@@ -13,20 +13,20 @@ Notation
     G_ir  1 - s_ir f(x_i, r), the gradient of the dual
 Step          Full pass: an item is scored at all attributes at once; then α_ir moves to
               clip(α_ir + G_ir / (k(x_i, x_i) ||Λ(r)||²), 0, C_ir) for one category after another
-              of those with α_ir > 0 or G_ir > 0, up to three times where they share attributes, and
-              the weights follow once. Active passes between full ones do so for the categories
-              with α_ir > 0 after the last full pass, which needs the scores of few attributes;
-              all others, most of them, sit out.
+              of those with α_ir > 0 or G_ir > 0, up to three times if they share attributes, and
+              the weights are updated once. Active passes between full ones do so only for the
+              categories with α_ir > 0 after the last full pass, which needs the scores of few
+              attributes.
 Stopping      The certificate at fixed weights: the duality gap, which bounds the distance of either
               objective from the optimum, or the largest projected gradient of the dual.
-Threads       Categories that share no attribute, not even through others, are problems of their
-              own: the branches below a root that is left out, or single categories if attributes
-              are flat. They are split into at most ``MOST_PARTS`` parts, whatever the number of
-              threads; a thread works on a part at a time.
+Threads       Sets of categories that share no attribute are independent problems: the branches
+              below a root without weights, or single categories if attributes are flat. They are
+              split into at most ``MOST_PARTS`` parts, for any number of threads; a thread works on
+              one part at a time.
 Cost          Full pass O(nnz n_attributes + n_items Σ_r |Λ(r)|), active pass O(nnz × attributes in
               use). Memory: α is dense, 8 n_items n_categories bytes; weights n_features (in dual
-              form n_items) x n_attributes. Each part keeps its columns of both together, and what
-              is returned is a copy, so that at the end the larger of the two is held twice.
+              form n_items) x n_attributes. Each part stores its own columns of both, and the
+              solution is a copy, so that at the end the larger of the two is in memory twice.
 Differences   The paper states the problem only.
 References    [CH04, Eq. 22]
 """

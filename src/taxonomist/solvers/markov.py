@@ -6,14 +6,14 @@ Notation      as there; S_i is the working set of item i, G_iy the gradient of t
 Step          Item after item, in random order: the labelling with the largest G_iy, found by
               dynamic programming, enters S_i; pairwise steps move weight within S_i and the
               truth, from the smallest G_iy with α_iy > 0 to the largest, as far as the dual rises;
-              up to four labellings enter at a visit. Items without slack and dual variables sit
-              out some sweeps.
-Stopping      The certificate of a look at all items at fixed weights: duality gap, or the largest
-              difference of G_iy that a step could use. It is asked for when the sums over a sweep
-              suggest that it will do.
+              up to four labellings enter at a visit. Items with small violations are skipped in
+              some sweeps.
+Stopping      The certificate from inspecting all items at fixed weights: duality gap, or the
+              largest difference of G_iy that a step could use. It is computed when the sums over a
+              sweep are near the tolerance.
 Cost          Sweep O(nnz n_codes + n_items (n_nodes + |S_i| |codes of a labelling|)); memory
-              n_features x n_codes weights, plus the working sets: labellings are stored as what
-              sets them apart from the truth.
+              n_features x n_codes weights, plus the working sets: labellings are stored as their
+              differences from the truth.
 Differences   The paper climbs in the space of marginals towards one labelling at a time; see
               ``taxonomist.solvers.subspace``. Pairwise steps need several times fewer sweeps.
 References    [RSSS06, Eq. 1, 2], [RSSS06, Sec. 3.4]

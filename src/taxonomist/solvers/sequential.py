@@ -5,12 +5,13 @@ Dual          as there
 Notation      as there; S_i is the set of active pairs of item i
 Step          Full pass: a group of items is scored at all categories at once; up to eight violated
               pairs with the largest G_iyc enter S_i; then item after item the dual is
-              maximised over {β_iyc : (y, c) in S_i} by pairwise steps, and the weights follow.
-              Active passes between full ones do the last part only, which needs the scores of few
-              attributes. Items that stay satisfied sit out some active passes.
+              maximised over {β_iyc : (y, c) in S_i} by pairwise steps, and the weights are
+              updated. Active passes between full ones do only the last part, which needs the
+              scores of few attributes. Items that stay without violation are skipped in some
+              active passes.
 Stopping      The certificate of a full pass at fixed weights: largest ψ_i, or duality gap. The gap
               bounds the distance of either objective from the optimum. While the estimated gap is
-              large, full passes update the weights as they go and certify nothing.
+              large, full passes also update the weights, and give no certificate.
 Cost          Full pass O(nnz n_attributes + n_items (Σ_c |Λ(c)| + |Y_i| n_categories)), active
               pass O(nnz |S_i| depth); memory n_features x n_attributes weights, plus active sets.
 Differences   The papers always take the item with the largest ψ_i and one pair at a time; here

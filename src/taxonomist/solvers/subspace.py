@@ -17,7 +17,7 @@ Step          A working set of items is chosen, either by the conditions of opti
               drawn. For each, up to that limit: find μ* = argmax <g_i, μ*>, by dynamic programming
               over labellings or by a general linear program; go from μ_i towards μ* by
               τ = min(1, <g_i, μ* - μ_i> / <μ* - μ_i, K_ii (μ* - μ_i)>) of the way; g_i follows.
-Stopping      After each pass all items are looked at: slacks by dynamic programming, whatever the
+Stopping      After each pass all items are inspected: slacks by dynamic programming, with either
               oracle, and the duality gap Σ Δ_i, which bounds the distance from the optimum. The
               violation of an item is Δ_i / C_i.
 Cost          A step O(n_codes), or a linear program; a look O(nnz n_codes); memory
