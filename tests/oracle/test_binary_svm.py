@@ -102,7 +102,7 @@ def test_feature_rows_of_any_kind(kind, dtype):
 @pytest.mark.parametrize("C", [0.1, 10.0])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_kernel_with_blocks_that_are_recomputed(shape, C, monkeypatch):
-    monkeypatch.setattr(problems, "BLOCK", 7)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 7)
     monkeypatch.setattr(binary, "LEAST_SIZE", 1)
     found = toy(shape, C)
     K = rbf(found.X)

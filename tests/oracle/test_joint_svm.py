@@ -148,7 +148,7 @@ def test_feature_rows_of_any_kind(name, kind, dtype):
 @pytest.mark.parametrize("C", [0.1, 10.0])
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_kernels_with_blocks_that_are_recomputed(name, kernel, C, monkeypatch):
-    monkeypatch.setattr(problems, "BLOCK", 7)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 7)
     found = cached_toy("dag", "tree", C)
     K = gram(kernel, found.X)
     calls = []

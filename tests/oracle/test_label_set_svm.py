@@ -148,7 +148,7 @@ def test_single_precision_and_dense_rows(name, slack):
 
 @every
 def test_a_kernel_with_blocks_that_are_recomputed(name, slack, monkeypatch):
-    monkeypatch.setattr(problems, "BLOCK", 7)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 7)
     found = cached_toy("dag", "tree", 1.0, slack, *SMALL)
     K = rbf(found.X)
     solution = SOLVERS[name](found.problem(gram(K, 2 * 8 * 7 * len(K))), GOOD)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taxonomist.compiled import markov as loops
+from taxonomist.compiled import labelling_search as loops
+from taxonomist.compiled.markov_arrays import markov_scratch
 from taxonomist.losses import labelling_loss
 from taxonomist.solvers import markov
 from taxonomist.solvers import problem as problems
@@ -131,7 +132,7 @@ def test_feature_rows_of_any_kind(kind, dtype, n_local, slack):
 @every_slack
 @pytest.mark.parametrize("block", [5, 256])
 def test_the_linear_kernel_by_its_gram_matrix(block, slack, features, monkeypatch):
-    monkeypatch.setattr(problems, "BLOCK", block)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", block)
     arguments = "tree", "symmetric_difference", 1.0, slack, features
     case = cached_toy(*arguments)
     items = case.items("gram")
@@ -342,23 +343,23 @@ def worths(instance, score, u):
 @given(scored_trees())
 def test_worst_labellings(is_compiled, drawn):
     instance, tree, score = drawn
-    space = loops.make_space(tree, len(score), np.float64)
-    space.truth[:], space.score[:] = instance.Y[0], score
+    scratch = markov_scratch(tree, len(score), np.float64)
+    scratch.truth[:], scratch.score[:] = instance.Y[0], score
     find_worst, find_other, true_score = (
         loop if is_compiled else loop.py_func
         for loop in (loops.find_worst, loops.find_other, loops.true_score)
     )
-    worst = find_worst(tree, space)
+    worst = find_worst(tree, scratch)
     everything = instance.labellings
     assert worst == pytest.approx(worths(instance, score, everything).max(), abs=1e-9)
-    assert worths(instance, score, np.minimum(space.state, 1)) == pytest.approx(worst, abs=1e-9)
-    np.testing.assert_array_equal(space.state, states_of(tree, np.minimum(space.state, 1)))
+    assert worths(instance, score, np.minimum(scratch.state, 1)) == pytest.approx(worst, abs=1e-9)
+    np.testing.assert_array_equal(scratch.state, states_of(tree, np.minimum(scratch.state, 1)))
     truth = reference.blocks(instance, instance.Y[0]) @ score
-    assert true_score(tree, space) == pytest.approx(truth, abs=1e-9)
-    other = find_other(tree, space)
+    assert true_score(tree, scratch) == pytest.approx(truth, abs=1e-9)
+    other = find_other(tree, scratch)
     others = instance.others(0)
     assert other == pytest.approx(worths(instance, score, others).max(), abs=1e-9)
-    found = np.minimum(space.state, 1)
+    found = np.minimum(scratch.state, 1)
     assert (found == others).all(axis=1).any()
     assert worths(instance, score, found) == pytest.approx(other, abs=1e-9)
-    np.testing.assert_array_equal(space.state, states_of(tree, found))
+    np.testing.assert_array_equal(scratch.state, states_of(tree, found))

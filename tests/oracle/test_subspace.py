@@ -117,7 +117,7 @@ def test_items_of_any_kind_climb_alike(kind, slack):
 
 @every_slack
 def test_gram_matrices_in_blocks(slack, monkeypatch):
-    monkeypatch.setattr(problems, "BLOCK", 5)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 5)
     arguments = "tree", "costs", 0.5, slack
     case = cached_toy(*arguments)
     check(case, subspace.solve(case.problem(case.items("gram")), ROUGH), optimum(*arguments))
@@ -239,10 +239,10 @@ def test_certificates_and_weights_follow_from_marginals(shape, slack, n_local):
         dual = reference.marginal_dual(instance, state.mu)
         assert state.certificate.dual == pytest.approx(dual, abs=1e-9)
         slack_now = reference.slacks(instance, W)[:, 0]
-        np.testing.assert_allclose(state.found.slack, slack_now, atol=1e-9)
+        np.testing.assert_allclose(state.findings.slack, slack_now, atol=1e-9)
         primal = np.sum(W**2) / 2 + instance.C @ slack_now
         assert state.certificate.primal == pytest.approx(primal, abs=1e-9)
-        gaps = state.found.violation * instance.C
+        gaps = state.findings.violation * instance.C
         assert gaps.min() >= -1e-9
         assert gaps.sum() == pytest.approx(primal - dual, abs=1e-9)
         assert dual >= before - 1e-12
@@ -283,13 +283,13 @@ def largest_gradients(instance, score):
     return reference.loss(instance, y, others) - margins
 
 
-def room_for(tree, score, instance):
-    """Return a room in which an item's climb has begun."""
-    space = subspace.markov.make_space(tree, len(score), np.float64)
+def scratch_for(tree, score, instance):
+    """Return scratch arrays in which an item's climb has begun."""
+    scratch = subspace.markov_scratch(tree, len(score), np.float64)
     slope = subspace.subspace.make_slope(len(score))
-    space.truth[:], space.score[:] = instance.Y[0], score
-    subspace.subspace.begin(tree, space, slope)
-    return space, slope
+    scratch.truth[:], scratch.score[:] = instance.Y[0], score
+    subspace.subspace.begin(tree, scratch, slope)
+    return scratch, slope
 
 
 @pytest.mark.equation("RSSS06:12")
@@ -297,8 +297,8 @@ def room_for(tree, score, instance):
 @given(gradients(), st.booleans(), st.sampled_from([0.0, 0.7]))
 def test_dynamic_programming_finds_the_best_vertex(drawn, is_signed, cost):
     tree, score, instance = drawn
-    space, slope = room_for(tree, score, instance)
-    subspace.subspace.aim(tree, cost, is_signed, space, slope)
+    scratch, slope = scratch_for(tree, score, instance)
+    subspace.subspace.aim(tree, cost, is_signed, scratch, slope)
     G = largest_gradients(instance, score)
     best = G.max() if is_signed else max(G.max(), 0.0)
     target = slope.target
@@ -314,7 +314,7 @@ def test_dynamic_programming_finds_the_best_vertex(drawn, is_signed, cost):
 @given(gradients())
 def test_linear_programs_reach_the_same_value(drawn):
     tree, score, instance = drawn
-    _, slope = room_for(tree, score, instance)
+    _, slope = scratch_for(tree, score, instance)
     found = MarginalPolytope(tree).best(slope.gradient)
     best = max(largest_gradients(instance, score).max(), 0.0)
     value = found[found > 0] @ slope.gradient[found > 0]

@@ -10,7 +10,12 @@ import pytest
 from scipy import sparse
 
 from taxonomist.compiled import joint
-from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled.attributes import write_category_scores
+from taxonomist.compiled.inspection import inspection_scratch
+from taxonomist.compiled.joint_arrays import JointFindings
+from taxonomist.compiled.pair_qp import write_gradients
+from taxonomist.compiled.places import score_places
+from taxonomist.compiled.rows import score_row
 from taxonomist.losses import category_loss, weighted_tree
 from taxonomist.solvers.duals import DualStore, Entries
 from taxonomist.solvers.problem import FeatureRows, JointProblem, one_label_each
@@ -282,21 +287,22 @@ class State:
         store = DualStore(solution.duals)
         store.make_place(self.items, 4)
         self.duals = store.duals
-        self.findings = Findings(*np.full((6, len(case.Y)), UNWRITTEN))
-        self.scratch = joint.make_scratch(self.W.shape[1], store.largest_room, self.W.dtype)
+        self.findings = JointFindings(*np.full((6, len(case.Y)), UNWRITTEN))
+        self.scratch = joint.qp_scratch(self.W.shape[1], store.largest_room, self.W.dtype)
 
-    def room(self, n_new: int = 3) -> Any:
-        """Return room for inspections, with the scores of the first item."""
-        room = joint.make_room(self.problem, self.W.shape[1], n_new, self.W)
-        joint.score_row(self.problem.rows, 0, self.W, room.scores)
-        joint.category_scores(self.problem.attributes, room.scores, room.f)
-        return room
+    def looks(self, n_new: int = 3) -> Any:
+        """Return scratch arrays for inspections, with the scores of the first item."""
+        scratch = inspection_scratch(self.problem, self.W.shape[1], n_new, self.W)
+        score_row(self.problem.rows, 0, self.W, scratch.scores)
+        write_category_scores(self.problem.attributes, scratch.scores, scratch.f)
+        return scratch
 
     def enter(self, i: int) -> int:
         """Prepare item i's small QP; return how many attributes it uses."""
-        n_used = joint.enter_active(self.problem, i, self.duals, self.scratch)
-        joint.write_used_scores(self.problem, i, self.W, n_used, self.scratch)
-        joint.write_gradients(self.problem, i, self.duals, self.scratch)
+        places, is_few = self.scratch.places, self.W.shape[1] <= joint.FEW_ATTRIBUTES
+        n_used = joint.enter_active(self.problem.attributes, i, self.duals, places)
+        score_places(self.problem.rows, self.problem.row_of[i], self.W, n_used, is_few, places)
+        write_gradients(self.problem.attributes, i, self.duals, self.scratch)
         return n_used
 
 

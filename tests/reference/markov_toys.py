@@ -132,14 +132,14 @@ def steps_of(problem: MarkovProblem, solution: Any) -> list[reference.Step]:
     if problem.slack == "edge":
         places = [place for place, _ in problem.parts()]
     steps = []
-    for k, (place, columns) in enumerate(zip(places, solution.columns, strict=True)):
-        for i, (start, size) in enumerate(zip(columns.start, columns.size, strict=True)):
+    for k, (place, labellings) in enumerate(zip(places, solution.labellings, strict=True)):
+        for i, (start, size) in enumerate(zip(labellings.start, labellings.size, strict=True)):
             for c in range(start, start + size):
                 on = np.zeros(problem.n_codes)
-                begin = columns.begin[c]
-                for code in columns.codes[begin : begin + columns.n_codes[c]]:
+                begin = labellings.begin[c]
+                for code in labellings.codes[begin : begin + labellings.n_codes[c]]:
                     on[place.start + abs(code) - 1] -= np.sign(code)
-                steps.append(reference.Step(i, k, on, columns.loss[c], columns.alpha[c]))
+                steps.append(reference.Step(i, k, on, labellings.loss[c], labellings.alpha[c]))
     return steps
 
 

@@ -1,5 +1,5 @@
 """Hot loops on arrays, compiled by numba when they are first called.
 
-Every loop is plain Python that also runs uncompiled (``loop.py_func``). A loop calls only loops of
-its own file: numba's cache on disk notices changes of that file and of no other.
+Every loop is plain Python that also runs uncompiled (``loop.py_func``). Compiled loops are cached
+on disk until any file of this package changes, so that loops may call loops of other files.
 """

@@ -1,21 +1,40 @@
-"""The arrays that the loops of the joint SVM work on; see ``taxonomist.compiled.joint``."""
+"""The arrays that loops of several files work on."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from taxonomist._typing import Codes, Floats
 
 ZERO_ONE, ANCESTORS, MATRIX = 0, 1, 2
-"""Kinds of loss."""
+"""Kinds of ``Loss``."""
 
 
 class Rows(NamedTuple):
-    """Items as CSR rows; ``indices`` is empty where rows are dense."""
+    """A matrix as CSR rows, or as CSC columns; ``indices`` is empty if it is dense."""
 
     indptr: Any  # (n_rows + 1,)
     indices: Any  # (nnz,), or (0,)
     data: Any  # (nnz,)
+
+
+def read_only(rows: Rows) -> Rows:
+    """Return the same rows as views that cannot be written to.
+
+    numba compiles a loop once for arrays that can be written to, and once more for those that
+    cannot, such as files that are mapped into memory. Rows are always of the second type.
+    """
+    views = Rows._make(table.view() for table in rows)
+    for view in views:
+        view.flags.writeable = False
+    return views
+
+
+def no_rows() -> Rows:
+    """Return rows of no items, of the types that all rows have."""
+    return read_only(Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0)))
 
 
 class Attributes(NamedTuple):
@@ -28,7 +47,7 @@ class Attributes(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What Δ is computed from; arrays that a kind does not use are empty."""
+    """The loss Δ between categories; arrays that its kind does not use are empty."""
 
     kind: int
     indptr: Codes  # ancestors of each category as CSR rows
@@ -45,22 +64,8 @@ class Labels(NamedTuple):
     indices: Codes  # (nnz,)
 
 
-class Problem(NamedTuple):
-    """The arrays of a joint problem; ``row_of[i]`` is the row of item i."""
-
-    rows: Rows
-    row_of: Codes  # (n_items,)
-    labels: Labels
-    costs: Floats  # (n_items,)  C_i
-    norms: Floats  # (n_items,)  k(x_i, x_i)
-    attributes: Attributes
-    loss: Loss
-    slack_per_pair: bool
-    dual_form: bool
-
-
 class Duals(NamedTuple):
-    """The active dual variables of item i are ``size[i]`` entries from ``start[i]`` on."""
+    """Active dual variables: those of item i are ``size[i]`` entries from ``start[i]`` on."""
 
     start: Codes  # (n_items,)
     room: Codes  # (n_items,)  how many entries item i may have
@@ -72,34 +77,9 @@ class Duals(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What a full look at each item finds."""
+    """What inspecting each item finds."""
 
-    slack: Floats  # (n_items,)  ξ_i = max(0, max G_iyc), or the sum of the pairs' slacks
-    violation: Floats  # (n_items,)  ψ_i [CH04, Eq. 33]
-    within: Floats  # (n_items,)  ψ_i over the active pairs only
-    margin: Floats  # (n_items,)  min of f(x_i, y) - f(x_i, c)
-    linear: Floats  # (n_items,)  Σ α_iyc
-    quadratic: Floats  # (n_items,)  Σ α_iyc (f(x_i, y) - f(x_i, c)); sums to ||w||²
-
-
-class Room(NamedTuple):
-    """Room for the inspection of one item."""
-
-    scores: Any  # (n_attributes,)
-    f: Floats  # (n_categories,)  f(x_i, c)
-    G: Floats  # (n_categories,)
-    delta: Floats  # (n_categories,)
-    mark: Any  # (n_nodes,)  False between items
-    top: Floats  # (n_new,)  G of the pairs that enter, in descending order
-
-
-class Scratch(NamedTuple):
-    """Room for one item's QP, over the attributes that its active pairs use."""
-
-    place: Codes  # (n_attributes,)  where an attribute stands in the next three; -1 if nowhere
-    used: Codes  # (n_attributes,)
-    score: Floats  # (n_attributes,)  <w_z, x>
-    change: Floats  # (n_attributes,)  what is added to the weights, 0 outside
-    row: Any  # (n_attributes,)
-    G: Floats  # (largest room of an item,)
-    before: Floats  # (largest room of an item,)  β when the QP began
+    slack: Floats  # (n_items,)  ξ_i, or Σ_r C_ir ξ_ir
+    violation: Floats  # (n_items,)  how far the item is from optimal
+    linear: Floats  # (n_items,)  the item's part of the linear term of the dual
+    quadratic: Floats  # (n_items,)  the item's part of ||w||²

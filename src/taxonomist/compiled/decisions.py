@@ -13,7 +13,7 @@ MOST_STEPS = 100
 """Newton steps for a sigmoid; ten are usual."""
 
 PRECISION = 1e-9
-"""A sigmoid is found when the next step promises less than this, in nats over all items."""
+"""Newton steps end when the next one would gain less than this, in nats over all items."""
 
 
 @compiled()
@@ -23,9 +23,10 @@ def choose_categories(
     most: int,  # least <= most <= n_categories
     chosen: Bools,  # out (n_items, n_categories)  False before
 ) -> int:
-    """Mark positive values, but at least and at most so many of the largest of each row.
+    """Mark the positive values of each row, but at least ``least`` and at most ``most`` of them.
 
-    Of equal values the first column wins. Return where the first NaN is, or -1.
+    The largest values come first, of equal ones the first column. Return the position of the first
+    NaN, or -1.
     """
     n_items, n_categories = excess.shape
     best = np.zeros(max(most, 1), dtype=np.intp)
@@ -78,9 +79,10 @@ def list_best(
     best_items: Codes,  # in/out (n_listed,)
     best_scores: Floats,  # in/out (n_listed,)
 ) -> None:
-    """Put items into the lists of the best items of each category; of equal ones the first stay.
+    """Add items to the lists of the best items of each category; of equal ones the first stay.
 
-    A list is a heap with its worst entry in front, as long as it has room or all items seen.
+    A list is a heap with its worst entry first. Its length is that of its room, or the number of
+    items seen so far if that is smaller.
     """
     for i in range(len(items)):
         for c in range(scores.shape[1]):
@@ -104,7 +106,7 @@ def list_best(
 
 @compiled(inline=True)
 def _is_worse(score: float, item: int, at: int, best_scores: Floats, best_items: Codes) -> bool:
-    """Return whether an item comes after a listed one."""
+    """Return whether an item ranks below the listed one at a position."""
     worse: bool = score < best_scores[at] or (score == best_scores[at] and item > best_items[at])
     return worse
 
@@ -118,7 +120,7 @@ def _sink(
     best_scores: Floats,  # in/out (n_listed,)
     best_items: Codes,  # in/out (n_listed,)
 ) -> int:
-    """Move up what is worse than an item that replaces the front of a list; return its place."""
+    """Return the place in the heap of an item that replaces the worst one, and make room for it."""
     a = 0
     while 2 * a + 1 < room:
         down = 2 * a + 1
@@ -184,7 +186,7 @@ def _fill_gaps(
     n_gap: Codes,  # out (m + 1,)  how many others have exactly j own ones above them
     top: Floats,  # out (m + 1,)  the best score among these
 ) -> float:
-    """Sort the scores of an item's other categories in between its own; return the best of all."""
+    """Count an item's other categories between its own, by score; return the best score of all."""
     highest = own[0] if m > 0 else -np.inf
     for j in range(m + 1):
         n_gap[j], top[j] = 0, -np.inf
@@ -245,7 +247,7 @@ def _newton(
     weights: Floats,  # in (n_entries,)
     frame: tuple[float, float, float, float, float],  # mean and scale of scores, targets, offset
 ) -> tuple[float, float]:
-    """Return slope and offset for standardised scores: the least cross-entropy."""
+    """Return the slope and offset of least cross-entropy for standardised scores."""
     mean, scale, high, low, offset = frame
     slope, step_a, step_b, length = 0.0, 0.0, 0.0, 0.0
     best, promised = np.inf, 0.0

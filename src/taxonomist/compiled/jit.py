@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
 
+from taxonomist.compiled.cache import LoopCache, cache_folder
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,18 +23,20 @@ def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:
         Floating-point rules that this loop may break, by LLVM's names (``"reassoc"``,
         ``"contract"``, ...). Never all of them: ``nnan`` and ``ninf`` make ``isnan`` false.
     inline
-        Whether loops that call this one take it in. A call passes each array as seven words, which
-        for the tuples of arrays that loops share takes longer than many a body.
+        Whether callers include the loop's code instead of calling it. A call passes each array as
+        seven words, which can take longer than a short loop itself.
     """
 
     def decorate(function: F) -> F:
         compile_it = numba.njit(
-            cache=True,
             nogil=True,
             error_model="numpy",
             forceinline=inline,
             fastmath=set(relaxed) or False,
         )
-        return cast("F", compile_it(function))
+        loop: Any = compile_it(function)
+        if cache_folder() is not None:
+            loop._cache = LoopCache(function)
+        return cast("F", loop)
 
     return decorate

@@ -18,8 +18,9 @@ from taxonomist.compiled.jit import compiled
 
 @compiled()
 def below(parent: Codes, gains: Any, i: int, value: Floats) -> None:
-    """Write the best sum at and below each node, were it positive."""
-    value[:] = gains[i]
+    """Write the best sum of gains at and below each node, given that the node is positive."""
+    for j in range(len(parent)):
+        value[j] = gains[i, j]
     for j in range(len(parent) - 1, 0, -1):
         if value[j] > 0.0:
             value[parent[j]] += value[j]
@@ -27,7 +28,7 @@ def below(parent: Codes, gains: Any, i: int, value: Floats) -> None:
 
 @compiled()
 def values_below(parent: Codes, gains: Any, out: Floats) -> None:
-    """Write the best sums at and below each node, for all items."""
+    """Write what ``below`` does for all items."""
     for i in range(len(gains)):
         below(parent, gains, i, out[i])
 
@@ -65,7 +66,7 @@ def best_labellings(
 def join(
     j: int, least: int, done: Floats, sums: Floats, joined: Floats, joins: Codes, before: Codes
 ) -> None:
-    """Let a child join a parent whose sums are given, and note how each new sum came about."""
+    """Add a child's sums to those of its parent, and store where each new sum comes from."""
     n = least + 1
     for c in range(n):
         for f in range(2):
@@ -85,9 +86,9 @@ def join(
 
 @compiled()
 def finish(own: int, sums: Floats, done: Floats, source: Codes) -> None:
-    """Write the best sum of a node all of whose children have joined, by number of labels.
+    """Write the best sum of a node, by number of labels, after all its children were added.
 
-    Without a positive child it has ``own`` labels itself.
+    A node without positive children has ``own`` labels.
     """
     for c in range(len(done)):
         done[c], source[c, 0], source[c, 1] = sums[c, 1], c, 1
@@ -99,9 +100,9 @@ def finish(own: int, sums: Floats, done: Floats, source: Codes) -> None:
 def best_with(parent: Codes, is_category: Bools, least: int, gain: Any, out: Bools) -> None:
     """Write the best consistent labelling of one item with at least so many labels.
 
-    ``sums[j, c, f]`` is the best sum of node j and the children that have joined it so far, with c
-    labels, counted up to ``least``, and a positive child or not (f). Where no labelling has so
-    many labels, it is one with as many as there can be.
+    ``sums[j, c, f]`` is the best sum of node j and the children added so far, with c
+    labels, counted up to ``least``; f says whether one of these children is positive. If no
+    labelling has so many labels, one with as many as possible is written.
     """
     n_nodes, n = len(parent), least + 1
     sums = np.full((n_nodes, n, 2), -np.inf)
@@ -111,7 +112,8 @@ def best_with(parent: Codes, is_category: Bools, least: int, gain: Any, out: Boo
     before = np.zeros((n_nodes, n, 2, 2), np.intp)  # c and f of the parent before that
     source = np.zeros((n_nodes, n, 2), np.intp)  # c and f that ``done`` comes from
     done, joined = np.zeros(n), np.zeros((n, 2))
-    sums[:, 0, 0] = gain
+    for j in range(n_nodes):
+        sums[j, 0, 0] = gain[j]
     for j in range(n_nodes - 1, -1, -1):
         finish(min(least, 1) if is_category[j] else 0, sums[j], done, source[j])
         if j > 0:
@@ -121,19 +123,20 @@ def best_with(parent: Codes, is_category: Bools, least: int, gain: Any, out: Boo
         c -= 1
     left = np.zeros((n_nodes, 2), np.intp)  # c and f of each positive node, of children to come
     out[:] = False
-    out[0], left[0] = True, source[0, c]
+    out[0], left[0, 0], left[0, 1] = True, source[0, c, 0], source[0, c, 1]
     for j in range(1, n_nodes):
         p = parent[j]
         if out[p]:
             c, f = left[p, 0], left[p, 1]
-            left[p] = before[j, c, f]
-            if joins[j, c, f] >= 0:
-                out[j], left[j] = True, source[j, joins[j, c, f]]
+            left[p, 0], left[p, 1] = before[j, c, f, 0], before[j, c, f, 1]
+            d = joins[j, c, f]
+            if d >= 0:
+                out[j], left[j, 0], left[j, 1] = True, source[j, d, 0], source[j, d, 1]
 
 
 @compiled()
 def max_marginals(parent: Codes, gains: Any, out: Floats) -> None:
-    """Write the best score of a labelling with a node less the best of one without it."""
+    """Write the best score of labellings with a node minus the best of those without it."""
     n_nodes = len(parent)
     value, within, without = np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(n_nodes)
     for i in range(len(gains)):
@@ -174,12 +177,14 @@ def sum_labellings(
     below[:, 2] = -np.inf
     for j in range(n_nodes - 1, -1, -1):
         own = scale * gain[j]
-        sums[j] = own + below[j]
+        for k in range(3):
+            sums[j, k] = own + below[j, k]
         if is_category[j]:
             sums[j, 1], sums[j, 2] = -np.inf, sums[j, 0]
         if j > 0:
             p = parent[j]
-            later[j] = below[p]
+            for k in range(3):
+                later[j, k] = below[p, k]
             below[p, 2] = np.logaddexp(below[p, 2] + softplus(sums[j, 0]), below[p, 1] + sums[j, 2])
             below[p, 0] += softplus(sums[j, 0])
             below[p, 1] += softplus(sums[j, 1])

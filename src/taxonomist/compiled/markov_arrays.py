@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from taxonomist._typing import Codes, Floats
 from taxonomist.compiled.arrays import Labels, Rows
 
 EVERYWHERE, NOWHERE = -1, -2
-"""Owners of features that are not tied to one node: those of all nodes, and those of none."""
+"""Owners of features that are not tied to one node: all nodes have them, or none has."""
+
+LABELLINGS_AT_FIRST = 16
+"""Labellings of one item that scratch arrays hold at first."""
 
 
 class Tree(NamedTuple):
-    """A tree whose nodes are in one of a few states, and what the states cost and mean.
+    """A tree whose nodes are in one of a few states, with the losses and weights of the states.
 
     State 0 is a negative microlabel, the others are positive. Below a parent in state a, a node
     with microlabel 1 is in state ``up[a]``. Its weights for microlabel u are column
@@ -28,7 +33,7 @@ class Tree(NamedTuple):
     loss: Floats  # (4, n_nodes, n_states, 2)  by the true microlabels 2 y_pa + y_j; -inf: forbidden
 
 
-class TreeProblem(NamedTuple):
+class MarkovArrays(NamedTuple):
     """The arrays of a problem; ``row_of[i]`` is the row of item i."""
 
     rows: Rows
@@ -42,11 +47,11 @@ class TreeProblem(NamedTuple):
     dual_form: bool
 
 
-class Columns(NamedTuple):
+class ActiveLabellings(NamedTuple):
     """Labellings with dual variables: those of item i are ``size[i]`` entries from ``start[i]`` on.
 
     Labelling c differs from the true one by ``n_codes[c]`` codes from ``begin[c]`` on: z + 1 for a
-    column z of W that it uses in addition, -(z + 1) for one that it does not use.
+    column z of W that only it uses, -(z + 1) for one that only the true labelling uses.
     """
 
     start: Codes  # (n_items,)
@@ -62,17 +67,8 @@ class Columns(NamedTuple):
     codes: Any  # (n_codes,)
 
 
-class Found(NamedTuple):
-    """What a look at each item finds."""
-
-    slack: Floats  # (n_items,)  ξ_i
-    violation: Floats  # (n_items,)  max G - min G over labellings with a positive dual variable
-    linear: Floats  # (n_items,)  Σ_y α_iy ℓ(y_i, y)
-    quadratic: Floats  # (n_items,)  Σ_y α_iy <w, Δφ_iy>; sums to ||w||²
-
-
-class Space(NamedTuple):
-    """Room for one item."""
+class MarkovScratch(NamedTuple):
+    """Work arrays for one item."""
 
     truth: Any  # (n_nodes,)  true microlabels; 0 between items
     score: Any  # (n_codes,)  <w_z, x_i>
@@ -83,7 +79,7 @@ class Space(NamedTuple):
     where: Codes  # (n_nodes, n_states)  the child at or below which that is
     state: Any  # (n_nodes,)  the labelling found
     differs: Any  # (n_nodes,)  whether a difference is still wanted below
-    mark: Floats  # (n_codes,)  0 in between
+    mark: Floats  # (n_codes,)  0 between uses
     used: Codes  # (n_codes,)  columns of W that a visit changes
     step: Floats  # (n_codes,)  the direction of a step in the space of marginals
     change: Floats  # (n_codes,)  what x_i is multiplied by and added to W; 0 between items
@@ -91,3 +87,29 @@ class Space(NamedTuple):
     before: Floats  # (room,)  α of each labelling when the QP began
     is_known: Any  # (room,)  whether its row of the next is there
     products: Floats  # (room, room)  between the φ(x_i, y_i) - φ(x_i, y) of labellings
+
+
+def markov_scratch(
+    tree: Tree, n_codes: int, dtype: Any, room: int = LABELLINGS_AT_FIRST
+) -> MarkovScratch:
+    """Return work arrays for one item with up to ``room`` labellings."""
+    table = n_nodes, _ = tree.loss.shape[1:3]
+    return MarkovScratch(
+        truth=np.zeros(n_nodes, np.int8),
+        score=np.zeros(n_codes, dtype),
+        norm=np.zeros(n_codes),
+        worth=np.zeros((*table, 2)),
+        value=np.zeros(table),
+        extra=np.zeros(table),
+        where=np.zeros(table, np.intp),
+        state=np.zeros(n_nodes, np.int8),
+        differs=np.zeros(n_nodes, np.bool_),
+        mark=np.zeros(n_codes),
+        used=np.zeros(n_codes, np.intp),
+        step=np.zeros(n_codes),
+        change=np.zeros(n_codes),
+        G=np.zeros(room),
+        before=np.zeros(room),
+        is_known=np.zeros(room, np.bool_),
+        products=np.zeros((room, room)),
+    )

@@ -1,9 +1,9 @@
-"""Loops of the MinOver perceptron: find the triple with the smallest margin, step, and follow.
+"""Loops of the MinOver perceptron: find the triple with the smallest margin, and take a step.
 
 The scores <w_z, φ(x_j)> of all items at all attributes are kept. Of the margins
-min_y f(x_j, y) - max_c f(x_j, c), only lower bounds are: a step lowers each by no more than can be
-told without a look at the item's categories, and the search looks only at items whose bound is
-below the smallest margin that it knows.
+min_y f(x_j, y) - max_c f(x_j, c), only lower bounds are kept. How far a step can lower a margin is
+known without scoring the item's categories, and the search only scores items whose bound is below
+the smallest margin found so far.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from taxonomist._typing import Bools, Codes, Floats
-from taxonomist.compiled.arrays import MATRIX, ZERO_ONE, Attributes, Labels, Loss, Rows
+from taxonomist.compiled.arrays import Attributes, Labels, Loss, Rows
+from taxonomist.compiled.attributes import category_score, write_category_scores
 from taxonomist.compiled.jit import compiled
+from taxonomist.compiled.losses import loss_between
+from taxonomist.compiled.rows import write_products
 
 TIED = 1e-13
-"""Margins that differ by less than this part of what scores may have come to count as equal, so
+"""Margins count as equal if they differ by less than this part of the largest possible score, so
 that rounding does not decide which item comes first."""
 
 STEPPED, SATISFIED, ROW_WANTED, STUCK = 0, 1, 2, 3
@@ -25,7 +28,7 @@ STEPPED, SATISFIED, ROW_WANTED, STUCK = 0, 1, 2, 3
 
 
 class Kernel(NamedTuple):
-    """Where k(x_i, x_j) comes from: rows and columns of a sparse matrix, or a table of rows."""
+    """The source of k(x_i, x_j): rows and columns of a sparse matrix, or a table of kernel rows."""
 
     rows: Rows  # of the items as CSR
     columns: Rows  # the same as CSC
@@ -34,8 +37,8 @@ class Kernel(NamedTuple):
     ridge: float  # added to k(x_i, x_i)
 
 
-class Data(NamedTuple):
-    """What the loops read."""
+class MinOverArrays(NamedTuple):
+    """The arrays of a problem, which the loops only read."""
 
     kernel: Kernel
     labels: Labels
@@ -43,8 +46,8 @@ class Data(NamedTuple):
     loss: Loss
 
 
-class State(NamedTuple):
-    """What the loops keep up to date."""
+class MinOverState(NamedTuple):
+    """Scores and bounds of margins, which every step changes."""
 
     scores: Floats  # (n_items, n_attributes)  <w_z, φ(x_i)>; stale where an item has no triples
     bound: Floats  # (n_items,)  lower bound of the item's margin; inf: it has no triples
@@ -60,8 +63,8 @@ class Steps(NamedTuple):
     other: Codes  # likewise  c
 
 
-class Room(NamedTuple):
-    """Room for one search and one step."""
+class MinOverScratch(NamedTuple):
+    """Work arrays for one search and one step."""
 
     f: Floats  # (n_categories,)  f(x_i, c)
     mark: Any  # (max(n_categories, n_nodes),)  False between uses
@@ -71,9 +74,11 @@ class Room(NamedTuple):
     gain: Floats  # (n_categories,)  of the scores, in units of k(x_i, x_j)
 
 
-def make_room(n_items: int, n_categories: int, n_attributes: int, n_nodes: int) -> Room:
-    """Return room for problems of the given size."""
-    return Room(
+def minover_scratch(
+    n_items: int, n_categories: int, n_attributes: int, n_nodes: int
+) -> MinOverScratch:
+    """Return work arrays for problems of the given size."""
+    return MinOverScratch(
         f=np.zeros(n_categories),
         mark=np.zeros(max(n_categories, n_nodes), dtype=np.bool_),
         row=np.zeros(n_items),
@@ -83,20 +88,17 @@ def make_room(n_items: int, n_categories: int, n_attributes: int, n_nodes: int) 
     )
 
 
-# Search ---------------------------------------------------------------------------------------
-
-
 @compiled(inline=True)
-def margin_of(j: int, data: Data, scores: Floats, room: Room) -> tuple[float, float]:
+def margin_of(
+    j: int, data: MinOverArrays, scores: Floats, scratch: MinOverScratch
+) -> tuple[float, float]:
     """Write f(x_j, c) for all categories; return the lowest own score and the highest other."""
-    labels, attributes, f, mark = data.labels, data.attributes, room.f, room.mark
+    labels, attributes, f, mark = data.labels, data.attributes, scratch.f, scratch.mark
     lowest, highest = np.inf, -np.inf
     for k in range(labels.indptr[j], labels.indptr[j + 1]):
         mark[labels.indices[k]] = True
     for c in range(len(f)):
-        total = 0.0
-        for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
-            total += attributes.values[k] * scores[j, attributes.indices[k]]
+        total = category_score(attributes, c, scores[j])
         f[c] = total
         if mark[c]:
             lowest = min(lowest, total)
@@ -108,8 +110,10 @@ def margin_of(j: int, data: Data, scores: Floats, room: Room) -> tuple[float, fl
 
 
 @compiled()
-def settle(data: Data, state: State, at_least: float, room: Room) -> float:
-    """Return the smallest margin; bounds of it and below ``at_least`` become exact."""
+def settle(
+    data: MinOverArrays, state: MinOverState, at_least: float, scratch: MinOverScratch
+) -> float:
+    """Return the smallest margin, and make it and the bounds up to ``at_least`` exact."""
     bound, is_exact = state.bound, state.is_exact
     tie = TIED * state.reach[0]
     worst = np.inf
@@ -123,7 +127,7 @@ def settle(data: Data, state: State, at_least: float, room: Room) -> float:
         j = first if turn < 0 else turn
         if bound[j] <= max(worst + tie, at_least):
             if not is_exact[j]:
-                lowest, highest = margin_of(j, data, state.scores, room)
+                lowest, highest = margin_of(j, data, state.scores, scratch)
                 bound[j] = lowest - highest
                 is_exact[j] = True
             worst = min(worst, bound[j])
@@ -131,9 +135,9 @@ def settle(data: Data, state: State, at_least: float, room: Room) -> float:
 
 
 @compiled()
-def count_errors(data: Data, state: State, room: Room) -> int:
+def count_errors(data: MinOverArrays, state: MinOverState, scratch: MinOverScratch) -> int:
     """Return how many items have a category that does not score above all others."""
-    settle(data, state, 0.0, room)
+    settle(data, state, 0.0, scratch)
     n_errors = 0
     for j in range(len(state.bound)):
         if state.bound[j] <= 0.0:
@@ -142,47 +146,27 @@ def count_errors(data: Data, state: State, room: Room) -> int:
 
 
 @compiled(inline=True)
-def choose(worst: float, data: Data, state: State, room: Room) -> tuple[int, int, int]:
-    """Return the triple with the smallest margin: the first item, the smallest categories."""
+def choose(
+    worst: float, data: MinOverArrays, state: MinOverState, scratch: MinOverScratch
+) -> tuple[int, int, int]:
+    """Return the triple with the smallest margin; of equal ones, the first by item, y and c."""
     tie = TIED * state.reach[0]
     i = 0
     while state.bound[i] > worst + tie:
         i += 1
-    lowest, highest = margin_of(i, data, state.scores, room)
-    labels, f = data.labels, room.f
+    lowest, highest = margin_of(i, data, state.scores, scratch)
+    labels, f = data.labels, scratch.f
     y = len(f)
     for k in range(labels.indptr[i], labels.indptr[i + 1]):
-        room.mark[labels.indices[k]] = True
+        scratch.mark[labels.indices[k]] = True
         if f[labels.indices[k]] <= lowest + tie:
             y = min(y, labels.indices[k])
     c = 0
-    while room.mark[c] or f[c] < highest - tie:
+    while scratch.mark[c] or f[c] < highest - tie:
         c += 1
     for k in range(labels.indptr[i], labels.indptr[i + 1]):
-        room.mark[labels.indices[k]] = False
+        scratch.mark[labels.indices[k]] = False
     return i, y, c
-
-
-# Steps ----------------------------------------------------------------------------------------
-
-
-@compiled(inline=True)
-def loss_between(loss: Loss, y: int, c: int, mark: Any) -> float:
-    """Return Δ(y, c) [CH04, Eq. 23]; ``mark`` is all False before and after."""
-    if loss.kind == ZERO_ONE:
-        return 1.0
-    if loss.kind == MATRIX:
-        return float(loss.matrix[y, c])
-    total = 0.0
-    for k in range(loss.indptr[y], loss.indptr[y + 1]):
-        mark[loss.indices[k]] = True
-        total += loss.miss[loss.indices[k]]
-    for k in range(loss.indptr[c], loss.indptr[c + 1]):
-        z = loss.indices[k]
-        total += -loss.miss[z] if mark[z] else loss.false_alarm[z]
-    for k in range(loss.indptr[y], loss.indptr[y + 1]):
-        mark[loss.indices[k]] = False
-    return total
 
 
 @compiled(inline=True)
@@ -193,20 +177,16 @@ def write_kernel_row(kernel: Kernel, i: int, out: Floats) -> None:
         for j in range(len(out)):
             out[j] = kernel.table[at, j]
     else:
-        rows, columns = kernel.rows, kernel.columns
-        out[:] = 0.0
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            x = rows.data[k]
-            feature = rows.indices[k]
-            for at in range(columns.indptr[feature], columns.indptr[feature + 1]):
-                out[columns.indices[at]] += x * columns.data[at]
+        write_products(kernel.rows, kernel.columns, i, out)
     out[i] += kernel.ridge
 
 
 @compiled(inline=True)
-def write_change(attributes: Attributes, y: int, c: int, size: float, room: Room) -> int:
+def write_change(
+    attributes: Attributes, y: int, c: int, size: float, scratch: MinOverScratch
+) -> int:
     """Write Δ(y, c) (Λ(y) - Λ(c)) and what it adds to scores; return how many weights change."""
-    change, used, gain = room.change, room.used, room.gain
+    change, used, gain = scratch.change, scratch.used, scratch.gain
     for k in range(attributes.indptr[y], attributes.indptr[y + 1]):
         change[attributes.indices[k]] += size * attributes.values[k]
     for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
@@ -216,25 +196,22 @@ def write_change(attributes: Attributes, y: int, c: int, size: float, room: Room
         if change[z] != 0.0:
             used[n_used] = z
             n_used += 1
-    for d in range(len(gain)):
-        gain[d] = 0.0
-        for k in range(attributes.indptr[d], attributes.indptr[d + 1]):
-            gain[d] += attributes.values[k] * change[attributes.indices[k]]
+    write_category_scores(attributes, change, gain)
     return n_used
 
 
 @compiled(inline=True)
-def spread(n_used: int, labels: Labels, state: State, room: Room) -> None:
-    """Add what a change of the weights does to all scores, and lower the bounds accordingly.
+def spread(n_used: int, labels: Labels, state: MinOverState, scratch: MinOverScratch) -> None:
+    """Update all scores after a change of the weights, and lower the bounds accordingly.
 
     With k = k(x_i, x_j) > 0, the own scores of item j rise by at least k times the smallest gain
     of its categories, and the others by at most k times the largest gain of all.
     """
-    scores, bound, change, used = state.scores, state.bound, room.change, room.used
-    least, most = room.gain.min(), room.gain.max()
+    scores, bound, change, used = state.scores, state.bound, scratch.change, scratch.used
+    least, most = scratch.gain.min(), scratch.gain.max()
     longest = 0.0
     for j in range(len(bound)):
-        k = room.row[j]
+        k = scratch.row[j]
         if k == 0.0 or bound[j] == np.inf:
             continue
         longest = max(longest, abs(k))
@@ -242,8 +219,8 @@ def spread(n_used: int, labels: Labels, state: State, room: Room) -> None:
             scores[j, used[a]] += k * change[used[a]]
         own_least, own_most = np.inf, -np.inf
         for a in range(labels.indptr[j], labels.indptr[j + 1]):
-            own_least = min(own_least, room.gain[labels.indices[a]])
-            own_most = max(own_most, room.gain[labels.indices[a]])
+            own_least = min(own_least, scratch.gain[labels.indices[a]])
+            own_most = max(own_most, scratch.gain[labels.indices[a]])
         bound[j] += k * (own_least - most if k > 0.0 else own_most - least)
         state.is_exact[j] = False
     state.reach[0] += longest * max(most, -least)
@@ -251,36 +228,36 @@ def spread(n_used: int, labels: Labels, state: State, room: Room) -> None:
 
 @compiled()
 def take_steps(
-    data: Data,  # in
-    state: State,  # in/out
+    data: MinOverArrays,  # in
+    state: MinOverState,  # in/out
     steps: Steps,  # in/out  from n_taken on
     n_taken: int,
     n_wanted: int,
     target: float,
-    room: Room,
+    scratch: MinOverScratch,
 ) -> tuple[int, int, int]:
     """Take steps until ``n_wanted`` are taken [CH07, Alg. 2].
 
-    Returns why it stopped, how many steps are taken by now, and the item whose kernel row is
-    wanted. It stops early where the smallest margin is above ``target``, the row of the chosen item
+    Return why the search stopped, the number of steps so far, and the item whose kernel row is
+    wanted. It stops early if the smallest margin is above ``target``, the row of the chosen item
     is not in the table, or the two categories have the same attributes.
     """
     kernel = data.kernel
     while n_taken < n_wanted:
-        worst = settle(data, state, -np.inf, room)
+        worst = settle(data, state, -np.inf, scratch)
         if worst > target or worst == np.inf:
             return SATISFIED, n_taken, -1
-        i, y, c = choose(worst, data, state, room)
+        i, y, c = choose(worst, data, state, scratch)
         if len(kernel.table) and kernel.place[i] < 0:
             return ROW_WANTED, n_taken, i
-        size = loss_between(data.loss, y, c, room.mark)
-        n_used = write_change(data.attributes, y, c, size, room)
+        size = loss_between(data.loss, y, c, scratch.mark)
+        n_used = write_change(data.attributes, y, c, size, scratch)
         if n_used == 0:
             return STUCK, n_taken, -1
-        write_kernel_row(kernel, i, room.row)
-        spread(n_used, data.labels, state, room)
+        write_kernel_row(kernel, i, scratch.row)
+        spread(n_used, data.labels, state, scratch)
         for a in range(n_used):
-            room.change[room.used[a]] = 0.0
+            scratch.change[scratch.used[a]] = 0.0
         steps.item[n_taken], steps.own[n_taken], steps.other[n_taken] = i, y, c
         n_taken += 1
     return STEPPED, n_taken, -1

@@ -1,8 +1,8 @@
 """Loops of the hierarchical mixture: pooled counts, words left out, and the steps of EM.
 
-A *source* is what makes words: a node, or a part of its items. All loops take one source after
-another, write its row into an array over the vocabulary, and look words up there; no array has
-categories or sources times words.
+A *source* is a distribution of words: that of a node, or of a part of its items. All loops take one
+source after another, write its row into an array over the vocabulary, and look words up there, so
+that no array has categories or sources times words.
 """
 
 from __future__ import annotations
@@ -12,26 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from taxonomist._typing import Codes, Floats
+from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.jit import compiled
-
-
-class Table(NamedTuple):
-    """A sparse matrix as CSR rows, or as CSC columns."""
-
-    indptr: Codes  # (n_rows + 1,)
-    indices: Codes  # (nnz,)
-    data: Floats  # (nnz,)
+from taxonomist.compiled.rows import row_sum
 
 
 class Readers(NamedTuple):
-    """The categories that have a source on their paths, and where its weights stand."""
+    """The categories that have each source on their paths, and the slots of its weights."""
 
     indptr: Codes  # (n_sources + 1,)
     categories: Codes  # (n_slots,)
     slots: Codes  # (n_slots,)
 
 
-class Entries(NamedTuple):
+class ItemParts(NamedTuple):
     """Parts of items that belong to categories, in the order of categories."""
 
     indptr: Codes  # (n_categories + 1,)
@@ -41,16 +35,7 @@ class Entries(NamedTuple):
 
 
 ROUNDING = 1e-12
-"""Part of a count that may be left by rounding where nothing is left."""
-
-
-@compiled(inline=True)
-def row_sum(X: Table, i: int) -> float:
-    """Return the sum of a row."""
-    total = 0.0
-    for k in range(X.indptr[i], X.indptr[i + 1]):
-        total += X.data[k]
-    return total
+"""A remainder of at most this part of a count is due to rounding."""
 
 
 @compiled()
@@ -79,8 +64,8 @@ def damp_counts(
 
 @compiled()
 def count_words(
-    X: Table,  # in (n_items, n_words) CSR
-    parts: Table,  # in (n_items, n_groups) CSC
+    X: Rows,  # in (n_items, n_words) CSR
+    parts: Rows,  # in (n_items, n_groups) CSC
     last: Codes,  # scratch (n_words,)  -1 before
     n_different: Codes,  # out (n_groups,)
 ) -> None:
@@ -99,11 +84,11 @@ def count_words(
 
 @compiled()
 def pool_words(
-    X: Table,  # in (n_items, n_words) CSR
-    parts: Table,  # in (n_items, n_groups) CSC
+    X: Rows,  # in (n_items, n_words) CSR
+    parts: Rows,  # in (n_items, n_groups) CSC
     item_weights: Floats,  # in (n_items,)
     place: Codes,  # scratch (n_words,)  -1 before and after
-    pooled: Table,  # out (n_groups, n_words) CSR; indptr in, data 0 before
+    pooled: Rows,  # out (n_groups, n_words) CSR; indptr in, data 0 before
     having: Floats,  # out (nnz of pooled,)  0 before: weight of the items that have the word
 ) -> None:
     """Add up the counts of the items of each group, each times its part."""
@@ -125,7 +110,7 @@ def pool_words(
 
 @compiled(inline=True)
 def _leave_item_out(
-    X: Table,  # in (n_items, n_words) CSR
+    X: Rows,  # in (n_items, n_words) CSR
     i: int,
     part: float,  # of the item that is in the source
     total: float,  # Σ of ``words``
@@ -134,7 +119,7 @@ def _leave_item_out(
     step: int,  # and how far from it the next one
     components: Floats,  # out
 ) -> None:
-    """Write P(w|v) without item i for its words; what rounding leaves of all counts as nothing."""
+    """Write P(w|v) without item i for its words; remainders as small as rounding errors are 0."""
     length = row_sum(X, i)
     rest = total - part * length
     if rest <= ROUNDING * total:
@@ -149,10 +134,10 @@ def _leave_item_out(
 
 @compiled()
 def leave_out(
-    X: Table,  # in (n_items, n_words) CSR
-    entries: Entries,  # in
-    own: Table,  # in (n_items, n_sources) CSC: parts of items in sources, to be taken out
-    pooled: Table,  # in (n_sources, n_words) CSR
+    X: Rows,  # in (n_items, n_words) CSR
+    entries: ItemParts,  # in
+    own: Rows,  # in (n_items, n_sources) CSC: parts of items in sources, to be taken out
+    pooled: Rows,  # in (n_sources, n_words) CSR
     readers: Readers,  # in
     first: Codes,  # in (n_categories + 1,)  first slot of each path
     words: Floats,  # scratch (n_words,)  0 before and after
@@ -183,8 +168,8 @@ def leave_out(
 
 @compiled()
 def expect_weights(
-    X: Table,  # in (n_items, n_words) CSR
-    entries: Entries,  # in
+    X: Rows,  # in (n_items, n_words) CSR
+    entries: ItemParts,  # in
     components: Floats,  # in (entries.start[-1],)
     first: Codes,  # in (n_categories + 1,)
     weights: Floats,  # in (n_slots,)  P(v|c)
@@ -192,9 +177,9 @@ def expect_weights(
     pull: Floats,  # out (n_slots,)  0 before: Σ n P(w|v) / P(w|c)
     uniform_pull: Floats,  # out (n_categories,)  0 before: Σ n / P(w|c)
 ) -> float:
-    """Add up what words say for each weight, and return Σ n log P(w|c).
+    """Add up the derivatives of Σ n log P(w|c) by the weights, and return that sum.
 
-    Words that no node on the path can have made say nothing.
+    Words that have no probability at any node on the path are left out.
     """
     total = 0.0
     for c in range(len(uniform)):
@@ -219,10 +204,10 @@ def expect_weights(
 
 @compiled()
 def left_out_likelihoods(
-    X: Table,  # in (n_items, n_words) CSR
-    entries: Entries,  # in; its starts are not used
+    X: Rows,  # in (n_items, n_words) CSR
+    entries: ItemParts,  # in; its starts are not used
     own: Floats,  # in (n_entries,)  the part of each entry that is to be taken out
-    counts: Table,  # in (n_categories, n_words) CSR
+    counts: Rows,  # in (n_categories, n_words) CSR
     alphas: Floats,  # in (n_alphas,)
     words: Floats,  # scratch (n_words,)  0 before and after
     likelihoods: Floats,  # out (n_alphas,)  0 before
@@ -252,8 +237,8 @@ def left_out_likelihoods(
 
 @compiled()
 def mix_words(
-    counts: Table,  # in (n_categories, n_words) CSR
-    sources: Table,  # in (n_sources, n_words) CSR: P(w|v)
+    counts: Rows,  # in (n_categories, n_words) CSR
+    sources: Rows,  # in (n_sources, n_words) CSR: P(w|v)
     readers: Readers,  # in
     weights: Floats,  # in (n_slots,)  P(v|c)
     uniform: Floats,  # in (n_categories,)  P(uniform node|c) / n_words
@@ -261,9 +246,9 @@ def mix_words(
     words: Floats,  # scratch (n_words,)  0 before and after
     mixed: Floats,  # out (nnz of counts,)  Σ_v (P(v|c) P(w|v))^β
 ) -> float:
-    """Mix what the sources say about each category's words; return Σ n log(mixed) / β.
+    """Mix the sources' probabilities of each category's words; return Σ n log(mixed) / β.
 
-    Words that no source on the path can make add nothing.
+    Words that have no probability at any source on the path are left out.
     """
     for c in range(len(uniform)):
         for k in range(counts.indptr[c], counts.indptr[c + 1]):
@@ -287,8 +272,8 @@ def mix_words(
 
 @compiled()
 def move_words(
-    counts: Table,  # in (n_categories, n_words) CSR
-    sources: Table,  # in/out (n_sources, n_words) CSR: P(w|v)
+    counts: Rows,  # in (n_categories, n_words) CSR
+    sources: Rows,  # in/out (n_sources, n_words) CSR: P(w|v)
     readers: Readers,  # in
     weights: Floats,  # in (n_slots,)  P(v|c)
     beta: float,
@@ -296,9 +281,9 @@ def move_words(
     words: Floats,  # scratch (n_words,)  0 before and after
     expected: Floats,  # scratch (n_words,)  0 before and after
 ) -> None:
-    """Re-estimate P(w|v) from the words that each source is expected to have made.
+    """Re-estimate P(w|v) from the expected counts of words from each source.
 
-    A source that is expected to have made none stays as it is.
+    A source whose expected counts are all 0 stays as it is.
     """
     for s in range(len(sources.indptr) - 1):
         for k in range(sources.indptr[s], sources.indptr[s + 1]):

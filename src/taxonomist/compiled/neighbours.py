@@ -21,8 +21,9 @@ def add_votes(
 ) -> None:
     """Add the similarities of the k nearest training items to the votes of their categories.
 
-    Nearest is who has the largest product with the item, above 0; of equal ones the first. A
-    training item of weight 2 stands for two; an item that is one of them leaves one out.
+    The nearest items have the largest products with the item, above 0; of equal ones the first. A
+    training item of weight 2 counts as two items; if the item itself is one of them, the other one
+    still votes.
     """
     n_train = len(weights)
     similarity = np.zeros(n_train)
@@ -47,7 +48,7 @@ def add_votes(
             closeness[a], nearest[a] = value, j
             size += 1
             total += weight
-            # The last ones go as soon as those before them are enough.
+            # Drop the last ones as soon as those before them are enough.
             while total - _weight(weights, nearest[size - 1], left_out[i]) >= k:
                 size -= 1
                 total -= _weight(weights, nearest[size], left_out[i])
@@ -61,6 +62,6 @@ def add_votes(
 
 @compiled(inline=True)
 def _weight(weights: Floats, j: int, left_out: int) -> float:
-    """Return for how many training items one stands, less one if it is the one left out."""
+    """Return the weight of a training item, less one if it is the item that is left out."""
     weight: float = weights[j] - 1.0 if j == left_out else weights[j]
     return weight

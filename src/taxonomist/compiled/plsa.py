@@ -9,6 +9,7 @@ import numpy as np
 from taxonomist._typing import Floats
 from taxonomist.compiled.arrays import Labels, Rows
 from taxonomist.compiled.jit import compiled
+from taxonomist.compiled.rows import row_sum
 
 
 @compiled()
@@ -19,10 +20,10 @@ def em_step(
     shares: Floats,  # in/out (n_items, n_categories)  P(c|d)
     expected: Floats,  # in/out (n_features, n_categories)  expected counts are added
 ) -> tuple[float, float]:
-    """Take one step of EM for the shares of items; add up what the words' step needs.
+    """Take one step of EM for the shares of items, and add up the expected counts of words.
 
-    Return the log-likelihood before the step, and how many words it is about. Words that no
-    category can have are left out.
+    Return the log-likelihood before the step and the number of words. Words that have no
+    probability in any category are left out.
     """
     n_categories = words.shape[1]
     sums = np.zeros(n_categories)
@@ -63,7 +64,7 @@ def fold_in_items(
     """Take steps of EM for the shares of each item by itself, the words' probabilities fixed.
 
     An item is done when its log-likelihood per word is at most ``tol`` below the largest there is,
-    or after ``max_iter`` steps; ``gaps`` tells how far it may be. The gradient of the
+    or after ``max_iter`` steps; ``gaps`` bounds the difference. The gradient of the
     log-likelihood per word is at most g = max_c Σ_w n_w P(w|c) / P(w|d) / n, and 1 along the
     shares, so that by concavity g - 1 bounds what is missing.
     """
@@ -92,7 +93,7 @@ def _add_ratios(
     shares: Floats,  # in (n_items, n_categories)  P(c|d)
     ratios: Floats,  # out (n_categories,)  Σ_w n_w P(w|c) / P(w|d)
 ) -> float:
-    """Compare the probabilities of an item's words; return how many words are known."""
+    """Write the ratios by which a step of EM multiplies shares; return how many words are known."""
     n_known = 0.0
     for c in range(len(ratios)):
         ratios[c] = 0.0
@@ -126,9 +127,7 @@ def left_out_likelihoods(
     """
     for i in range(len(weights)):
         n_labels = labels.indptr[i + 1] - labels.indptr[i]
-        length = 0.0
-        for e in range(rows.indptr[i], rows.indptr[i + 1]):
-            length += rows.data[e]
+        length = row_sum(rows, i)
         for a in range(labels.indptr[i], labels.indptr[i + 1]):
             c = labels.indices[a]
             share = min(weights[i], 1.0) / n_labels

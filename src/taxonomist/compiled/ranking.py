@@ -6,6 +6,7 @@ from typing import Any
 
 from taxonomist._typing import Codes, Floats
 from taxonomist.compiled.arrays import Attributes
+from taxonomist.compiled.attributes import category_score
 from taxonomist.compiled.jit import compiled
 
 
@@ -22,9 +23,7 @@ def best_categories(
     for i in range(len(node_scores)):
         found = 0
         for c in range(n_categories):
-            total = 0.0
-            for j in range(attributes.indptr[c], attributes.indptr[c + 1]):
-                total += attributes.values[j] * node_scores[i, attributes.indices[j]]
+            total = category_score(attributes, c, node_scores[i])
             if found == k and total <= scores[i, k - 1]:
                 continue
             a = min(found, k - 1)

@@ -30,7 +30,7 @@ CHUNK = 8
 """Columns that are passed over at once: 8 was fastest for proteins and for words."""
 
 LEAST_SCALE = 1e-100
-"""λ^i is carried out on C when it gets smaller, far from the smallest number that there is."""
+"""C is multiplied by λ^i when that gets smaller than this, long before numbers underflow."""
 
 
 class Strings(NamedTuple):
@@ -44,8 +44,8 @@ class Strings(NamedTuple):
     places: Codes  # (n_places,)  ascending within a kind
 
 
-class PairRoom(NamedTuple):
-    """Room for one pair of strings; p is the longest length."""
+class StringScratch(NamedTuple):
+    """Work arrays for one pair of strings; p is the longest length."""
 
     first: Codes  # (most kinds of a string,)  where the places of a kind of s begin in t
     last: Codes  # (most kinds of a string,)  and where they end
@@ -67,10 +67,10 @@ def write_gapped(
     values: Floats,  # out (n_strings of s, n_strings of t)
 ) -> None:
     """Write Σ_l K_l for some rows; if s and t are the same, from the diagonal on."""
-    room = make_room(s, t, lengths[1])
+    scratch = string_scratch(s, t, lengths[1])
     for i in range(rows[0], rows[1]):
         for j in range(i if is_symmetric else 0, len(t.ends) - 1):
-            values[i, j] = pair_value(s, i, t, j, powers, lengths[0], room)
+            values[i, j] = pair_value(s, i, t, j, powers, lengths[0], scratch)
 
 
 @compiled()
@@ -82,20 +82,20 @@ def write_own(
     values: Floats,  # out (n_strings,)
 ) -> None:
     """Write Σ_l K_l of some strings with themselves."""
-    room = make_room(s, s, lengths[1])
+    scratch = string_scratch(s, s, lengths[1])
     for i in range(rows[0], rows[1]):
-        values[i] = pair_value(s, i, s, i, powers, lengths[0], room)
+        values[i] = pair_value(s, i, s, i, powers, lengths[0], scratch)
 
 
 @compiled()
-def make_room(s: Strings, t: Strings, p: int) -> PairRoom:
-    """Return room for any pair."""
+def string_scratch(s: Strings, t: Strings, p: int) -> StringScratch:
+    """Return work arrays for any pair of strings."""
     most_kinds, longest = 0, 0
     for i in range(len(s.ends) - 1):
         most_kinds = max(most_kinds, s.kind_ends[i + 1] - s.kind_ends[i])
     for j in range(len(t.ends) - 1):
         longest = max(longest, t.ends[j + 1] - t.ends[j])
-    return PairRoom(
+    return StringScratch(
         np.zeros(most_kinds, dtype=np.intp),
         np.zeros(most_kinds, dtype=np.intp),
         np.zeros((longest, p - 1)),
@@ -108,33 +108,33 @@ def make_room(s: Strings, t: Strings, p: int) -> PairRoom:
 
 @compiled(inline=True)
 def pair_value(
-    s: Strings, i: int, t: Strings, j: int, powers: Floats, shortest: int, room: PairRoom
+    s: Strings, i: int, t: Strings, j: int, powers: Floats, shortest: int, scratch: StringScratch
 ) -> float:
     """Return Σ_l K_l of string i of s and string j of t."""
-    if not match_kinds(s, i, t, j, room):
+    if not match_kinds(s, i, t, j, scratch):
         return 0.0
     width = t.ends[j + 1] - t.ends[j]
-    clear(width, room)
+    clear(width, scratch)
     scale = 1.0
     for row in range(s.ends[i], s.ends[i + 1]):
         kind = s.letters[row]
-        matches = kind >= 0 and room.first[kind] < room.last[kind]
+        matches = kind >= 0 and scratch.first[kind] < scratch.last[kind]
         if matches:
-            find(t.places, room.first[kind], room.last[kind], powers, scale, room)
+            find(t.places, scratch.first[kind], scratch.last[kind], powers, scale, scratch)
         scale *= powers[1]
         if scale < LEAST_SCALE:
-            rescale(width, scale, room)
+            rescale(width, scale, scratch)
             scale = 1.0
         if matches:
-            enter(t.places, room.first[kind], room.last[kind], powers, scale, room)
+            enter(t.places, scratch.first[kind], scratch.last[kind], powers, scale, scratch)
     total = 0.0
-    for k in range(shortest - 1, len(room.totals)):
-        total += room.totals[k]
+    for k in range(shortest - 1, len(scratch.totals)):
+        total += scratch.totals[k]
     return total
 
 
 @compiled(inline=True)
-def match_kinds(s: Strings, i: int, t: Strings, j: int, room: PairRoom) -> bool:
+def match_kinds(s: Strings, i: int, t: Strings, j: int, scratch: StringScratch) -> bool:
     """Write where the places of each kind of s are in t; return whether there are any."""
     start = s.kind_ends[i]
     y, y_end = t.kind_ends[j], t.kind_ends[j + 1]
@@ -142,79 +142,79 @@ def match_kinds(s: Strings, i: int, t: Strings, j: int, room: PairRoom) -> bool:
     for x in range(start, s.kind_ends[i + 1]):
         while y < y_end and t.kinds[y] < s.kinds[x]:
             y += 1
-        room.first[x - start] = 0
-        room.last[x - start] = 0
+        scratch.first[x - start] = 0
+        scratch.last[x - start] = 0
         if y < y_end and t.kinds[y] == s.kinds[x]:
-            room.first[x - start] = t.place_ends[y]
-            room.last[x - start] = t.place_ends[y + 1]
+            scratch.first[x - start] = t.place_ends[y]
+            scratch.last[x - start] = t.place_ends[y + 1]
             is_any = True
     return is_any
 
 
 @compiled(inline=True)
-def clear(width: int, room: PairRoom) -> None:
-    """Set totals and C to 0, in so many columns."""
-    for k in range(len(room.totals)):
-        room.totals[k] = 0.0
-    for k in range(room.sums.shape[1]):
+def clear(width: int, scratch: StringScratch) -> None:
+    """Set the totals, and C in the first ``width`` columns, to 0."""
+    for k in range(len(scratch.totals)):
+        scratch.totals[k] = 0.0
+    for k in range(scratch.sums.shape[1]):
         for column in range(width):
-            room.sums[column, k] = 0.0
+            scratch.sums[column, k] = 0.0
         for c in range(width // CHUNK + 1):
-            room.chunks[c, k] = 0.0
+            scratch.chunks[c, k] = 0.0
 
 
 @compiled(inline=True)
 def find(
-    places: Codes, first: int, last: int, powers: Floats, scale: float, room: PairRoom
+    places: Codes, first: int, last: int, powers: Floats, scale: float, scratch: StringScratch
 ) -> None:
     """Write M of a row at its places, and add it to the totals."""
-    n_sums = room.sums.shape[1]
+    n_sums = scratch.sums.shape[1]
     for k in range(n_sums):
-        room.run[0, k] = 0.0
-        room.run[1, k] = 0.0
+        scratch.run[0, k] = 0.0
+        scratch.run[1, k] = 0.0
     chunk, column = 0, 0
     for x in range(first, last):
         place = places[x]
         if place // CHUNK > chunk:
             for c in range(chunk, place // CHUNK):
                 for k in range(n_sums):
-                    room.run[0, k] = powers[CHUNK] * room.run[0, k] + room.chunks[c, k]
+                    scratch.run[0, k] = powers[CHUNK] * scratch.run[0, k] + scratch.chunks[c, k]
             chunk = place // CHUNK
             column = chunk * CHUNK
             for k in range(n_sums):
-                room.run[1, k] = room.run[0, k]
+                scratch.run[1, k] = scratch.run[0, k]
         while column < place:
             for k in range(n_sums):
-                room.run[1, k] = powers[1] * room.run[1, k] + room.sums[column, k]
+                scratch.run[1, k] = powers[1] * scratch.run[1, k] + scratch.sums[column, k]
             column += 1
-        room.found[x - first, 0] = 1.0
-        room.totals[0] += 1.0
+        scratch.found[x - first, 0] = 1.0
+        scratch.totals[0] += 1.0
         for k in range(n_sums):
-            value = scale * room.run[1, k]
-            room.found[x - first, k + 1] = value
-            room.totals[k + 1] += value
+            value = scale * scratch.run[1, k]
+            scratch.found[x - first, k + 1] = value
+            scratch.totals[k + 1] += value
 
 
 @compiled(inline=True)
-def rescale(width: int, scale: float, room: PairRoom) -> None:
-    """Multiply C, in so many columns."""
-    for k in range(room.sums.shape[1]):
+def rescale(width: int, scale: float, scratch: StringScratch) -> None:
+    """Multiply C in the first ``width`` columns by a scale."""
+    for k in range(scratch.sums.shape[1]):
         for column in range(width):
-            room.sums[column, k] *= scale
+            scratch.sums[column, k] *= scale
         for c in range(width // CHUNK + 1):
-            room.chunks[c, k] *= scale
+            scratch.chunks[c, k] *= scale
 
 
 @compiled(inline=True)
 def enter(
-    places: Codes, first: int, last: int, powers: Floats, scale: float, room: PairRoom
+    places: Codes, first: int, last: int, powers: Floats, scale: float, scratch: StringScratch
 ) -> None:
     """Add M of a row to C at its places."""
     for x in range(first, last):
         place = places[x]
         chunk = place // CHUNK
         to_end = powers[CHUNK - 1 - (place - chunk * CHUNK)]
-        for k in range(room.sums.shape[1]):
-            value = room.found[x - first, k] / scale
-            room.sums[place, k] += value
-            room.chunks[chunk, k] += value * to_end
+        for k in range(scratch.sums.shape[1]):
+            value = scratch.found[x - first, k] / scale
+            scratch.sums[place, k] += value
+            scratch.chunks[chunk, k] += value * to_end

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.compiled import joint
-from taxonomist.compiled.arrays import Attributes, Rows
+from taxonomist.compiled.arrays import Attributes, Rows, read_only
 from taxonomist.compiled.ranking import best_categories
+from taxonomist.compiled.rows import score_rows
 from taxonomist.inference.scorers import SCORES_AT_A_TIME, NoWeightsError, ScorePart, strongest
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class LinearScorer:
 
 def score_into(rows: Any, W: Any, out: Any) -> None:
     """Write the products of rows with weights."""
-    joint.score_rows(as_rows(rows, W.dtype), W, out)
+    score_rows(as_rows(rows, W.dtype), W, out)
 
 
 def in_blocks(
@@ -148,10 +148,10 @@ def as_rows(X: Any, dtype: Any) -> Rows:
         indptr, indices = X.indptr.astype(np.intp, copy=False), X.indices
         if X.shape[1] <= np.iinfo(np.int32).max:
             indices = indices.astype(np.int32, copy=False)
-        return Rows(indptr, indices, X.data.astype(dtype, copy=False))
+        return read_only(Rows(indptr, indices, X.data.astype(dtype, copy=False)))
     ends = np.arange(X.shape[0] + 1) * X.shape[1]
     data = np.ascontiguousarray(X, dtype=dtype).ravel()
-    return Rows(ends, np.empty(0, dtype=np.int32), data)
+    return read_only(Rows(ends, np.empty(0, dtype=np.int32), data))
 
 
 def _room(n_items: int, k: int) -> tuple[Codes, Floats]:

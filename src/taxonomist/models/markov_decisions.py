@@ -9,7 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 from sklearn.utils import gen_batches
 
-from taxonomist.compiled import markov as loops
+from taxonomist.compiled.labelling_search import best_by_codes
+from taxonomist.compiled.markov_arrays import markov_scratch
 from taxonomist.inference.labellings import Labellings, fit_softmax
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.inference.node_odds import NodeOdds
@@ -69,12 +70,12 @@ class GainScorer(LinearScorer):
     def unrestricted(self, X: Any) -> CSR:
         """Return the best labellings, consistent or not, (n_items, n_nodes) boolean."""
         by_edges = replace(self, W=self.edge_weights)
-        space = loops.make_space(self.tree, self.edge_weights.shape[1], self.edge_weights.dtype)
+        scratch = markov_scratch(self.tree, self.edge_weights.shape[1], self.edge_weights.dtype)
         found = []
         for block in gen_batches(X.shape[0], self.block_size):
             scores = by_edges.raw(X[block])
             out = np.zeros((len(scores), len(self.tree.parent)), dtype=bool)
-            loops.best_labellings(self.tree, scores, space, out)
+            best_by_codes(self.tree, scores, scratch, out)
             found.append(csr_array(out))
         return csr_array(vstack(found, format="csr"))
 

@@ -14,7 +14,7 @@ from taxonomist.solvers.markov_problem import node_map
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
-    from taxonomist.compiled.markov_arrays import Columns, Tree
+    from taxonomist.compiled.markov_arrays import ActiveLabellings, Tree
     from taxonomist.solvers.markov_problem import MarkovProblem
     from taxonomist.taxonomy import Taxonomy
 
@@ -43,7 +43,7 @@ class Start:
     slack: str
     items: Codes
     labels: CSR
-    columns: tuple[Columns, ...]
+    columns: tuple[ActiveLabellings, ...]
 
     def of(self, items: Codes) -> Start:
         """Return the start of some items of the fit, which are then numbered anew."""
@@ -54,7 +54,7 @@ class Start:
         columns = tuple(packed(part, kept) for part in self.columns)
         return replace(self, items=np.flatnonzero(known), labels=self.labels[kept], columns=columns)
 
-    def at(self, problem: MarkovProblem, items: Codes) -> tuple[Columns, ...] | None:
+    def at(self, problem: MarkovProblem, items: Codes) -> tuple[ActiveLabellings, ...] | None:
         """Return dual variables of a problem of some items: of those whose labels are the same."""
         tree = problem.tree
         if self.slack != problem.slack or not (

@@ -34,6 +34,7 @@ from taxonomist.models.markov_parts import (
 from taxonomist.models.parameters import Check, Word
 from taxonomist.models.traits import Traits
 from taxonomist.solvers import markov, subspace
+from taxonomist.solvers.markov import MARKOV_DEFAULTS
 from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
 
 if TYPE_CHECKING:
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 CONSTANT = 0.5
 """For items of length 1. Of 0, 0.5 and 1 on Reuters-21578, 0 costs three points of exactly right
 label sets, and 1 twice the time."""
-
-MARKOV_DEFAULTS = markov.DEFAULT
 
 
 class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
@@ -267,7 +266,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         facts = certificate_facts(
             self, solution.certificate, solution.converged, solution.history, len(items)
         )
-        kept = Start(problem.tree, problem.slack, items, problem.labels, solution.columns)
+        kept = Start(problem.tree, problem.slack, items, problem.labels, solution.labellings)
         return Learned(scorer, facts | {"node_odds_": None, "temperature_": 1.0}, kept)
 
     def _problem(self, training: Training, items: Codes) -> tuple[MarkovProblem, RowMap]:

@@ -123,6 +123,6 @@ class PathMixture:
         return PathWeights(slots, uniform)
 
 
-def _log_step(step: mixture.Step) -> None:
+def _log_step(step: mixture.MixtureStep) -> None:
     """Log how EM goes."""
     logger.debug("%.1f s: bound at inverse temperature %.3g: %.6g", *step)

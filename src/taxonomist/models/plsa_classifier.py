@@ -235,6 +235,6 @@ class PLSAClassifier(TaxonomyClassifier):
         return tags
 
 
-def _log_step(step: plsa.Step) -> None:
+def _log_step(step: plsa.PLSAStep) -> None:
     """Log the progress of EM."""
     logger.debug("%.1f s: log-likelihood %.6g", *step)

@@ -53,7 +53,9 @@ _HOMES = {
     "taxonomist.losses.labellings": ("LabellingLoss",),
     "taxonomist.taxonomy": ("Categories", "Taxonomy"),
     "taxonomist.compiled.arrays": ("Duals",),
-    "taxonomist.compiled.markov_arrays": ("Columns", "Tree"),
+    "taxonomist.compiled.markov_arrays": ("Tree",),
+    "taxonomist.solvers.mixture": ("MixtureStep",),
+    "taxonomist.solvers.plsa": ("PLSAStep",),
     # Above this layer: known by name only, and imported when a file holds one.
     "taxonomist.text": ("TextClassifier",),
     "taxonomist.text.search": ("Trial",),
@@ -71,9 +73,8 @@ _HOMES = {
 }
 
 _TABLE = {name: (home, name) for home, names in _HOMES.items() for name in names} | {
-    # Classes that have another name in files, lest two are alike or since they had it first.
-    "MixtureStep": ("taxonomist.solvers.mixture", "Step"),
-    "PLSAStep": ("taxonomist.solvers.plsa", "Step"),
+    # Classes that had another name when files were first written.
+    "Columns": ("taxonomist.compiled.markov_arrays", "ActiveLabellings"),
     "SetTargets": ("taxonomist.models.targets", "Targets"),
     "_System": ("taxonomist.solvers.least_squares", "RidgeSystem"),
 }

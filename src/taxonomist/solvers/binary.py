@@ -13,20 +13,20 @@ Notation
     G_ir  1 - s_ir f(x_i, r), the gradient of the dual
 Step          Full pass: an item is scored at all attributes at once; then α_ir moves to
               clip(α_ir + G_ir / (k(x_i, x_i) ||Λ(r)||²), 0, C_ir) for one category after another
-              of those with α_ir > 0 or G_ir > 0, up to three times where they share attributes, and
-              the weights follow once. Active passes between full ones do so for the categories
-              with α_ir > 0 after the last full pass, which needs the scores of few attributes;
-              all others, most of them, sit out.
+              of those with α_ir > 0 or G_ir > 0, up to three times if they share attributes, and
+              the weights are updated once. Active passes between full ones do so only for the
+              categories with α_ir > 0 after the last full pass, which needs the scores of few
+              attributes.
 Stopping      The certificate at fixed weights: the duality gap, which bounds the distance of either
               objective from the optimum, or the largest projected gradient of the dual.
-Threads       Categories that share no attribute, not even through others, are problems of their
-              own: the branches below a root that is left out, or single categories if attributes
-              are flat. They are split into at most ``MOST_PARTS`` parts, whatever the number of
-              threads; a thread works on a part at a time.
+Threads       Sets of categories that share no attribute are independent problems: the branches
+              below a root without weights, or single categories if attributes are flat. They are
+              split into at most ``MOST_PARTS`` parts, for any number of threads; a thread works on
+              one part at a time.
 Cost          Full pass O(nnz n_attributes + n_items Σ_r |Λ(r)|), active pass O(nnz × attributes in
               use). Memory: α is dense, 8 n_items n_categories bytes; weights n_features (in dual
-              form n_items) x n_attributes. Each part keeps its columns of both together, and what
-              is returned is a copy, so that at the end the larger of the two is held twice.
+              form n_items) x n_attributes. Each part stores its own columns of both, and the
+              solution is a copy, so that at the end the larger of the two is in memory twice.
 Differences   The paper states the problem only.
 References    [CH04, Eq. 22]
 """
@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from taxonomist.compiled import binary
-from taxonomist.compiled.arrays import Attributes, Labels, Rows
+from taxonomist.compiled.arrays import Attributes, Findings, Labels, Rows, no_rows
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
 if TYPE_CHECKING:
@@ -55,14 +55,16 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 8
 LEAST_SIZE = 64
-"""Categories and attributes of a part, on average, at least: narrow rows of weights do not pay."""
+"""Least number of categories plus attributes of a part, on average: narrow rows of weights are
+slow."""
 WHOLE_VECTORS = 8
-"""Rows of weights are filled up to a multiple of this."""
+"""The length of rows of weights is rounded up to a multiple of this."""
 NEARLY = 1.5
-"""An estimate within this factor of the tolerance is worth a certificate: it is mostly too high,
-since items are better off once they have been visited."""
+"""If the estimate is within this factor of the tolerance, compute a certificate. Estimates are
+mostly too high, since they date from before each item was solved."""
 MUCH_BETTER = 0.25
-"""Active passes end when their part of the gap, or the violation, is this part of what it was."""
+"""Active passes end when the gap of the active categories, or the violation, is this part of that
+before them."""
 MOST_ACTIVE_PASSES = 64
 
 
@@ -104,7 +106,7 @@ class BinaryProblem:
 
 @dataclass(frozen=True)
 class BinarySolution:
-    """The weights, the dual variables, and the proof.
+    """The weights, the dual variables, and the certificate.
 
     Attributes
     ----------
@@ -193,7 +195,7 @@ def split_categories(attributes: CSR) -> list[Codes]:
 
 
 class _Part:
-    """Some of the categories, with weights, dual variables and findings of their own."""
+    """Categories that share no attribute with others, with their weights and dual variables."""
 
     def __init__(
         self, problem: BinaryProblem, categories: Codes, row_of: Codes, dtype: Any
@@ -205,10 +207,10 @@ class _Part:
         width = len(self.columns) + -len(self.columns) % WHOLE_VECTORS
         self.W = np.zeros((problem.items.n_weights, width), dtype=dtype)
         self.alpha = np.zeros((n_items, len(categories)))
-        self.findings = binary.Findings(*np.zeros((4, n_items)))
+        self.findings = Findings(*np.zeros((4, n_items)))
 
     def list_active(self) -> int:
-        """Let active passes be about the categories with a positive α; return their number."""
+        """Make the categories with a positive α active; return the number of these α."""
         n_active = int(np.count_nonzero(self.alpha))
         indptr = np.zeros(len(self.alpha) + 1, dtype=np.intp)
         self.active = Labels(indptr, np.zeros(n_active, dtype=np.intp))
@@ -216,12 +218,12 @@ class _Part:
         return n_active
 
     def inspect(self, items: Codes, rows: Rows) -> None:
-        """Look at all categories of items at fixed weights."""
+        """Write the findings about items at fixed weights."""
         arrays = self.arrays._replace(rows=rows)
         binary.inspect(items, arrays, self.W, self.alpha, self.findings)
 
     def sweep(self, items: Codes, rows: Rows) -> float:
-        """Look at all categories of items and solve; return the gain."""
+        """Inspect and solve all categories of items; return the gain."""
         arrays = self.arrays._replace(rows=rows)
         return binary.sweep(items, arrays, self.W, self.alpha, self.findings)
 
@@ -231,7 +233,7 @@ class _Part:
         return binary.visit(items, arrays, self.active, self.W, self.alpha)
 
     def begin_at(self, alpha: Floats) -> None:
-        """Take over dual variables, cut off where they are too large."""
+        """Start from dual variables, clipped to the costs of this problem."""
         own = np.zeros(self.alpha.shape, dtype=bool)
         labels = self.arrays.labels
         own[np.repeat(np.arange(len(own)), np.diff(labels.indptr)), labels.indices] = True
@@ -240,19 +242,19 @@ class _Part:
         self.list_active()
 
     def rebuild(self, items: Codes, rows: Rows) -> None:
-        """Add what the dual variables of items say to the weights."""
+        """Add the weights that follow from the dual variables of items."""
         arrays = self.arrays._replace(rows=rows)
         binary.rebuild(items, arrays, self.active, self.W, self.alpha)
 
 
 def _arrays(
     problem: BinaryProblem, categories: Codes, attributes: CSR, row_of: Codes
-) -> binary.Part:
-    """Return what the compiled loops work on; ``rows`` is set group by group."""
+) -> binary.BinaryArrays:
+    """Return the arrays for the compiled loops, as yet without rows."""
     labels = problem.labels[:, categories]
     weight = problem.positive_weight
-    return binary.Part(
-        rows=Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0)),
+    return binary.BinaryArrays(
+        rows=no_rows(),
         row_of=row_of,
         labels=Labels(labels.indptr.astype(np.intp), labels.indices.astype(np.intp)),
         costs=problem.costs,
@@ -270,7 +272,7 @@ def _arrays(
 
 
 class _State:
-    """Parts, and what is known of them between passes."""
+    """The state of the solver between passes."""
 
     def __init__(
         self,
@@ -295,18 +297,18 @@ class _State:
         self.wants_stop = False
 
     def begin_at(self, alpha: Floats) -> None:
-        """Begin at dual variables of a similar problem."""
+        """Start from the dual variables of a similar problem."""
         self._run(_Part.begin_at, alpha)
         for batch in self.problem.items.batches():
             self._run(_Part.rebuild, batch, self._rows(batch))
         self.certify()
 
     def is_solved(self) -> bool:
-        """Return whether the present point is certified to be good enough."""
+        """Return whether the certificate meets the tolerance."""
         return self.certificate is not None and self.certificate.reaches(self.options)
 
     def active_passes(self) -> None:
-        """Visit items at their active categories until these are much better off."""
+        """Solve items at their active categories until their gap, or the violation, is small."""
         if sum(self._run(_Part.list_active)) == 0:
             return
         self.certificate = None
@@ -322,7 +324,7 @@ class _State:
                 break
 
     def full_pass(self) -> None:
-        """Solve all items at all categories; certify if that looks promising."""
+        """Solve all items at all categories; certify if the estimate is near the tolerance."""
         self.certificate = None
         for group in self._groups():
             self.dual += sum(self._run(_Part.sweep, group, self._rows(group)))
@@ -334,7 +336,7 @@ class _State:
             self.certify()
 
     def certify(self) -> Certificate:
-        """Look at all items at fixed weights, and return what follows for sure."""
+        """Inspect all items at fixed weights, and return the certificate that follows."""
         for batch in self.problem.items.batches():
             rows = self._rows(batch)
             chunks = np.array_split(batch, self.options.n_threads)
@@ -346,7 +348,7 @@ class _State:
         return self.certificate
 
     def solution(self, certificate: Certificate) -> BinarySolution:
-        """Return the parts put together; they are given up one after another."""
+        """Return the solution of all parts; they are deleted one by one to save memory."""
         problem = self.problem
         W = np.zeros((problem.items.n_weights, problem.attributes.shape[1]), self.dtype)
         for part in self.parts:
@@ -359,24 +361,24 @@ class _State:
         return BinarySolution(W, alpha, certificate, self.is_solved(), self.history)
 
     def _groups(self) -> list[Codes]:
-        """Return all items in random order, in groups whose rows can be had at once."""
+        """Return all items in random order, in groups whose rows fit into memory together."""
         return self.problem.items.groups(self.rng, max(1, self.problem.n_items))
 
     def _rows(self, group: Codes) -> Rows:
         return self.problem.items.rows(group, self.row_of)
 
     def _run(self, work: Callable[..., T], *arguments: Any) -> list[T]:
-        """Return what work returns for each part."""
+        """Call a function with each part, in threads; return the results."""
         return self._run_jobs(work, [(part, *arguments) for part in self.parts])
 
     def _run_jobs(self, work: Callable[..., T], jobs: list[tuple[Any, ...]]) -> list[T]:
-        """Return what work returns for each job, done in threads."""
+        """Call a function with each job, in threads; return the results."""
         if self.options.n_threads == 1 or len(jobs) == 1:
             return [work(*job) for job in jobs]
         return list(self.pool.map(lambda job: work(*job), jobs))
 
     def _findings(self) -> Certificate:
-        """Return the bounds that follow if items were looked at while weights were fixed."""
+        """Return the certificate that holds if the weights were fixed while inspecting."""
         slack, linear, squared = (
             float(sum(getattr(part.findings, name).sum() for part in self.parts))
             for name in ("slack", "linear", "quadratic")
@@ -386,7 +388,7 @@ class _State:
         return _bounds(squared / 2 + slack, linear - squared / 2, violation)
 
     def _measure(self, known: Certificate) -> float:
-        """Return what the tolerance is compared with."""
+        """Return the gap or the violation, whichever the tolerance is for."""
         return known.gap if self.options.stop == "gap" else known.violation
 
     def _record(self, known: Certificate) -> None:
@@ -404,6 +406,6 @@ class _State:
 
 
 def _bounds(primal: float, dual: float, violation: float) -> Certificate:
-    """Return bounds with their relative gap."""
+    """Return a certificate with the relative gap."""
     gap = (primal - dual) / primal if primal > 0 else 0.0
     return Certificate(primal, dual, gap, violation)

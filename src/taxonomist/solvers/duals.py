@@ -1,4 +1,4 @@
-"""Dual variables between passes: where those of each item are kept, and room for more."""
+"""The storage of dual variables between passes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Entries(NamedTuple):
-    """Active dual variables, one after another, in the order of their items."""
+    """Active dual variables as columns of a table, in the order of their items."""
 
     item: Codes
     own: Codes
@@ -33,20 +33,20 @@ class Entries(NamedTuple):
         return Entries._make(table[chosen] for table in self)
 
     def stored(self, n_items: int) -> Duals:
-        """Return the variables in a form that holds nothing else."""
+        """Return the variables as ``Duals`` without spare room."""
         size = np.bincount(self.item, minlength=n_items)
         tables = (table.copy() for table in self[1:])
         return Duals._make([np.cumsum(size) - size, size, size.copy(), *tables])
 
 
 def no_duals(n_items: int) -> Duals:
-    """Return dual variables that are all zero, without room for others."""
+    """Return ``Duals`` without any active variable."""
     nothing = np.empty(0, dtype=np.intp)
     return Entries(nothing, nothing, nothing, np.empty(0), np.empty(0)).stored(n_items)
 
 
 def positive(duals: Duals) -> Duals:
-    """Return the positive variables, in a form that holds nothing else."""
+    """Return the positive variables, without spare room."""
     entries = Entries.of(duals)
     return entries.select(np.flatnonzero(entries.beta > 0)).stored(len(duals.size))
 
@@ -60,18 +60,18 @@ def of_items(duals: Duals, items: Codes) -> Duals:
 
 
 def renumbered(duals: Duals, items: Codes, n_items: int) -> Duals:
-    """Return variables of some items, in ascending order, as variables of all items."""
+    """Return the variables of some items, in ascending order, as variables of all items."""
     entries = Entries.of(duals)
     return entries._replace(item=items[entries.item]).stored(n_items)
 
 
 class DualStore:
-    """Dual variables that can grow: an item that needs more room moves to the end.
+    """Dual variables whose number can grow; an item that needs more room moves to the end.
 
     Parameters
     ----------
     duals
-        Where to begin; they are copied.
+        Variables to start from; they are copied.
     """
 
     def __init__(self, duals: Duals) -> None:
@@ -80,7 +80,7 @@ class DualStore:
         self._end = len(self.duals.beta)
 
     def make_place(self, items: Codes, n_new: int) -> None:
-        """Make room for so many more variables of each of some items."""
+        """Make room for ``n_new`` more variables of each of some items."""
         duals = self.duals
         items = items[duals.size[items] + n_new > duals.room[items]]
         if not len(items):

@@ -1,4 +1,4 @@
-"""The papers' own solvers, for every kernel: the most violated item first, scores kept.
+"""The papers' own solvers, for every kernel: they take the most violated item first.
 
 Problem       the joint problem of ``taxonomist.solvers.problem``
 Dual          as there
@@ -26,8 +26,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from taxonomist.compiled import greedy, joint
-from taxonomist.compiled.arrays import Findings, Rows
+from taxonomist.compiled import greedy, inspection, joint, pair_qp
+from taxonomist.compiled.arrays import Rows
+from taxonomist.compiled.duals import add_all_pairs, count_positive
+from taxonomist.compiled.joint_arrays import JointFindings
+from taxonomist.compiled.rows import write_products
 from taxonomist.solvers.duals import DualStore, no_duals, positive
 from taxonomist.solvers.problem import GramRows
 from taxonomist.solvers.solution import Certificate, Options, Pass, Solution, certify
@@ -37,13 +40,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import Codes, Floats
-    from taxonomist.compiled.arrays import Scratch
+    from taxonomist.compiled.joint_arrays import QPScratch
     from taxonomist.solvers.problem import JointProblem
 
 ACCURACY = 0.01
 JOINT_ACCURACY = 0.1
 ROUNDING = 1e-14
-"""Violations that are this part of the largest slack at the start cannot be told from rounding."""
+"""Violations below this part of the largest slack at the start are due to rounding."""
 
 
 def solve(
@@ -92,7 +95,7 @@ def solve(
 
 
 class _State:
-    """Dual variables and scores between steps."""
+    """The state of the solver between steps."""
 
     def __init__(self, problem: JointProblem, variant: str, start: Solution | None) -> None:
         n_items, n_categories = problem.n_items, problem.n_categories
@@ -101,7 +104,7 @@ class _State:
         self.kernel_row = _kernel_rows(problem)
         self.arrays = problem.arrays()
         self.store = DualStore(no_duals(n_items) if start is None else start.duals)
-        self.findings = Findings(*np.zeros((6, n_items)))
+        self.findings = JointFindings(*np.zeros((6, n_items)))
         self.f = np.zeros((n_items, n_categories))
         self.mark = np.zeros(n_categories, dtype=bool)
         self.joint_tol = np.inf
@@ -115,7 +118,7 @@ class _State:
         self.rounding = ROUNDING * self.findings.slack.max(initial=0.0)
 
     def take_steps(self, n_steps: int, tol: float) -> bool:
-        """Take so many steps; return False where no violation above ``tol`` can be lowered."""
+        """Take ``n_steps`` steps; return False if no violation above ``tol`` can be lowered."""
         for _ in range(n_steps):
             if self.findings.violation.max(initial=0.0) <= max(tol, self.rounding):
                 return False
@@ -135,14 +138,14 @@ class _State:
         return i
 
     def _add_pairs(self, i: int) -> None:
-        """Make one pair of an item active, or all."""
+        """Make one pair of an item active, or all of them in the variant ``"full"``."""
         labels = self.problem.labels
         own = labels.indices[labels.indptr[i] : labels.indptr[i + 1]]
         at = np.array([i])
         if self.variant == "full":
             self._make_place(at, len(own) * (self.problem.n_categories - len(own)))
             losses = self.problem.loss.rows(own)
-            greedy.add_all_pairs(i, self.arrays.labels, losses, self.store.duals, self.mark)
+            add_all_pairs(i, self.arrays.labels, losses, self.store.duals, self.mark)
         else:
             self._make_place(at, 1)
             self._judge(at, 1)
@@ -150,10 +153,10 @@ class _State:
                 self._drop_second_best(i)
 
     def _drop_second_best(self, i: int) -> None:
-        """Take back a pair that has become active where an active one has a larger G."""
+        """Drop the pair that has just become active if another active one has a larger G."""
         duals = self.store.duals
         last = duals.size[i] - 1
-        joint.gradients_from_scores(i, self.f[i], duals, self.scratch)
+        pair_qp.gradients_from_scores(i, self.f[i], duals, self.scratch)
         if duals.beta[duals.start[i] + last] == 0.0:
             best = self.scratch.G[:last].max(initial=-np.inf)
             duals.size[i] -= best >= self.scratch.G[last]
@@ -161,49 +164,49 @@ class _State:
     def _solve(self, i: int) -> bool:
         """Solve the QP over the active pairs of an item; return whether anything changed."""
         duals, scratch = self.store.duals, self.scratch
-        joint.gradients_from_scores(i, self.f[i], duals, scratch)
+        pair_qp.gradients_from_scores(i, self.f[i], duals, scratch)
         tol = ACCURACY * self.findings.violation[i]
         at = slice(duals.start[i], duals.start[i] + duals.size[i])
         before = duals.beta[at].copy()
-        joint.solve_active(self.arrays, i, duals, scratch, tol)
+        pair_qp.solve_active(self.arrays, i, duals, scratch, tol)
         has_moved = bool((duals.beta[at] != before).any())
         kernel = self.kernel_row(i)
-        greedy.spread(self.arrays.attributes, scratch.change, kernel, self.f)
-        scratch.change[:] = 0.0
+        greedy.spread(self.arrays.attributes, scratch.places.change, kernel, self.f)
+        scratch.places.change[:] = 0.0
         touched = kernel != 0.0
         touched[i] = True
         self._judge(np.flatnonzero(touched))
         return has_moved
 
     def _judge(self, items: Codes, most_new: int = 0) -> None:
-        """Bring the findings about items up to their scores."""
+        """Update the findings about items after their scores changed."""
         arrays, duals = self.arrays, self.store.duals
-        joint.judge_scored(items, arrays, self.f, duals, most_new, self.findings)
+        inspection.judge_scored(items, arrays, self.f, duals, most_new, self.findings)
 
     def _make_place(self, items: Codes, n_new: int) -> None:
-        """See to it that new variables have room."""
+        """Make room for ``n_new`` variables of each of some items."""
         self.store.make_place(items, n_new)
         if self.store.largest_room > len(self.scratch.G):
             self.scratch = self._make_scratch()
 
-    def _make_scratch(self) -> Scratch:
-        """Return room for QPs in which every attribute has a place of its own number."""
+    def _make_scratch(self) -> QPScratch:
+        """Return work arrays for QPs in which each attribute's place is its own number."""
         n_attributes = self.problem.attributes.shape[1]
-        scratch = joint.make_scratch(n_attributes, self.store.largest_room, np.float64)
-        return scratch._replace(place=np.arange(n_attributes))
+        scratch = joint.qp_scratch(n_attributes, self.store.largest_room, np.float64)
+        return scratch._replace(places=scratch.places._replace(place=np.arange(n_attributes)))
 
     def certificate(self) -> Certificate:
-        """Return the bounds of the objective here."""
+        """Return the certificate of the present dual variables."""
         return certify(self.problem, self.findings)
 
     def entry(self, known: Certificate) -> Pass:
-        """Return a pass for the history."""
+        """Return an entry of the history."""
         return Pass(
             seconds=perf_counter() - self.started,
             primal=known.primal,
             dual=known.dual,
             violation=known.violation,
-            n_active=joint.count_positive(self.store.duals),
+            n_active=count_positive(self.store.duals),
             is_exact=True,
         )
 
@@ -220,7 +223,7 @@ def _kernel_rows(problem: JointProblem) -> Callable[[int], Floats]:
     out = np.zeros(n_items)
 
     def from_columns(i: int) -> Floats:
-        greedy.write_products(rows, columns, i, out)
+        write_products(rows, columns, i, out)
         return out
 
     return from_columns

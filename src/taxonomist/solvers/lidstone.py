@@ -1,4 +1,4 @@
-"""The Lidstone parameter of naive Bayes, by the likelihood of items that are left out.
+"""The Lidstone parameter of naive Bayes, chosen by the likelihood of left-out items.
 
 Problem       max over α of  Σ_i Σ_c u_i a_ic Σ_w n_iw log P'(w|c),
               P'(w|c) = (n_cw - own part + α) / (n_c - own part + α n_words)
@@ -18,7 +18,7 @@ import numpy as np
 
 from taxonomist.compiled import mixture
 from taxonomist.solvers.path_weights import PathWeights, sampled
-from taxonomist.solvers.word_counts import as_entries, as_table
+from taxonomist.solvers.word_counts import count_rows, item_parts
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR
@@ -40,17 +40,21 @@ def choose_alpha(items: CountedItems, counts: CSR) -> float:
     """
     items = sampled(items)
     n_categories, n_words = counts.shape
-    entries = as_entries(items, np.zeros(n_categories, dtype=np.intp))
+    entries = item_parts(items, np.zeros(n_categories, dtype=np.intp))
     own = entries.shares * np.minimum(1.0, 1.0 / items.weights[entries.items])
     likelihoods = np.zeros(len(ALPHAS))
     room = np.zeros(n_words)
-    table = as_table(counts)
-    mixture.left_out_likelihoods(as_table(items.X), entries, own, table, ALPHAS, room, likelihoods)
+    table = count_rows(counts)
+    mixture.left_out_likelihoods(
+        count_rows(items.X), entries, own, table, ALPHAS, room, likelihoods
+    )
     return float(ALPHAS[::-1][np.argmax(likelihoods[::-1])])
 
 
 def smoothed_weights(counts: CSR, sources: Sources, alpha: float) -> PathWeights:
-    """Return the path weights that add α to the count of every word: leaf and uniform node only.
+    """Return the path weights that amount to adding α to every count.
+
+    Only the category itself and the uniform node have weight.
 
     The source of a category itself is the deepest one on its path, the last of a row.
     """

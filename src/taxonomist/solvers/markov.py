@@ -6,14 +6,14 @@ Notation      as there; S_i is the working set of item i, G_iy the gradient of t
 Step          Item after item, in random order: the labelling with the largest G_iy, found by
               dynamic programming, enters S_i; pairwise steps move weight within S_i and the
               truth, from the smallest G_iy with α_iy > 0 to the largest, as far as the dual rises;
-              up to four labellings enter at a visit. Items without slack and dual variables sit
-              out some sweeps.
-Stopping      The certificate of a look at all items at fixed weights: duality gap, or the largest
-              difference of G_iy that a step could use. It is asked for when the sums over a sweep
-              suggest that it will do.
+              up to four labellings enter at a visit. Items with small violations are skipped in
+              some sweeps.
+Stopping      The certificate from inspecting all items at fixed weights: duality gap, or the
+              largest difference of G_iy that a step could use. It is computed when the sums over a
+              sweep are near the tolerance.
 Cost          Sweep O(nnz n_codes + n_items (n_nodes + |S_i| |codes of a labelling|)); memory
-              n_features x n_codes weights, plus the working sets: labellings are stored as what
-              sets them apart from the truth.
+              n_features x n_codes weights, plus the working sets: labellings are stored as their
+              differences from the truth.
 Differences   The paper climbs in the space of marginals towards one labelling at a time; see
               ``taxonomist.solvers.subspace``. Pairwise steps need several times fewer sweeps.
 References    [RSSS06, Eq. 1, 2], [RSSS06, Sec. 3.4]
@@ -29,36 +29,38 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled import markov
-from taxonomist.compiled.markov_arrays import Columns, Found
-from taxonomist.solvers.labelling_store import LabellingStore, no_columns, packed
+from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled.markov_arrays import ActiveLabellings, markov_scratch
+from taxonomist.solvers.labelling_store import LabellingStore, no_labellings, packed
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import Codes, Floats
-    from taxonomist.compiled.markov_arrays import TreeProblem
+    from taxonomist.compiled.markov_arrays import MarkovArrays
     from taxonomist.solvers.markov_problem import MarkovProblem
 
-DEFAULT = Options(stop="gap")
+MARKOV_DEFAULTS = Options(stop="gap")
 SHARE = 0.2
-"""Items are solved to this part of the gap, shared out over them; a half or a tenth is slower."""
+"""Each item is solved to this part of its share of the gap; a half or a tenth is slower."""
 MOST_SWEEPS = 64
 SLOWLY = 0.8
-"""A pass is one sweep; it becomes up to so many where more than this part of the gap is left."""
+"""If a pass leaves more than this part of the gap, the next one has twice as many sweeps, up to
+``MOST_SWEEPS``."""
 HOPEFUL = 1.1
-"""A certificate is asked for where the estimate is at most this multiple of the tolerance."""
+"""Compute a certificate if the estimate is at most this multiple of the tolerance."""
 
 
 @dataclass(frozen=True)
 class MarkovSolution:
-    """The weights, the labellings with dual variables, and the proof.
+    """The weights, the labellings with dual variables, and the certificate.
 
     Attributes
     ----------
     W
         Weights, (n_features, n_codes); in dual form coefficients, (n_items, n_codes).
-    columns
+    labellings
         The labellings whose dual variables are positive; with a slack for each edge, those of each
         part of the problem.
     certificate
@@ -70,21 +72,21 @@ class MarkovSolution:
     """
 
     W: Any
-    columns: tuple[Columns, ...]
+    labellings: tuple[ActiveLabellings, ...]
     certificate: Certificate
     converged: bool
     history: list[Pass] = field(default_factory=list)
 
-    def of_items(self, items: Codes) -> tuple[Columns, ...]:
+    def of_items(self, items: Codes) -> tuple[ActiveLabellings, ...]:
         """Return the labellings of some items, from which a similar problem may start."""
-        return tuple(packed(columns, items) for columns in self.columns)
+        return tuple(packed(labellings, items) for labellings in self.labellings)
 
 
 def solve(
     problem: MarkovProblem,
     options: Options,
     callback: Callable[[Pass], Any] | None = None,
-    start: tuple[Columns, ...] | None = None,
+    start: tuple[ActiveLabellings, ...] | None = None,
 ) -> MarkovSolution:
     """Return the solution of a problem.
 
@@ -97,11 +99,11 @@ def solve(
     callback
         Called with each pass; a true answer stops.
     start
-        Labellings and dual variables of a similar problem to go on from.
+        Labellings and dual variables of a similar problem to start from.
     """
     if problem.slack == "edge":
         return solve_parts(problem, options, callback, solve, start)
-    state = _State(problem, options, no_columns(problem.n_items) if start is None else start[0])
+    state = _State(problem, options, no_labellings(problem.n_items) if start is None else start[0])
     with ThreadPoolExecutor(options.n_threads) as pool:
         for _ in range(options.max_iter):
             state.sweep_some()
@@ -113,14 +115,14 @@ def solve(
         if state.certificate is None:
             state.certify(pool)
             state.record(callback)
-    columns = packed(state.store.columns, np.arange(problem.n_items))
-    return MarkovSolution(state.W, (columns,), state.known, state.is_done(), state.history)
+    labellings = packed(state.store.labellings, np.arange(problem.n_items))
+    return MarkovSolution(state.W, (labellings,), state.known, state.is_done(), state.history)
 
 
 class _State:
-    """Weights, labellings and what is known of them between sweeps."""
+    """The state of the solver between sweeps."""
 
-    def __init__(self, problem: MarkovProblem, options: Options, start: Columns) -> None:
+    def __init__(self, problem: MarkovProblem, options: Options, start: ActiveLabellings) -> None:
         self.problem, self.options = problem, options
         self.arrays = problem.arrays()
         self.rng = np.random.default_rng(options.random_state)
@@ -128,9 +130,9 @@ class _State:
         self.history: list[Pass] = []
         dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
         self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
-        self.space = markov.make_space(problem.tree, problem.n_codes, dtype)
+        self.scratch = markov_scratch(problem.tree, problem.n_codes, dtype)
         self.store = LabellingStore(start, problem.n_nodes)
-        self.found = Found(*np.zeros((4, problem.n_items)))
+        self.findings = Findings(*np.zeros((4, problem.n_items)))
         self.rest = np.zeros(problem.n_items, dtype=np.intp)
         self.calm = np.zeros(problem.n_items, dtype=np.intp)
         self.dual = 0.0
@@ -143,19 +145,19 @@ class _State:
 
     @property
     def known(self) -> Certificate:
-        """The certificate, or else what it probably is."""
+        """The certificate, or its estimate."""
         return self.certificate or self.estimate
 
     def is_done(self) -> bool:
-        """Return whether the present point is certified to be good enough."""
+        """Return whether the certificate meets the tolerance."""
         return self.certificate is not None and self.certificate.reaches(self.options)
 
     def is_hopeful(self) -> bool:
-        """Return whether the present point is probably good enough."""
+        """Return whether the estimate is near the tolerance."""
         return self.estimate.reaches(replace(self.options, tol=HOPEFUL * self.options.tol))
 
     def sweep_some(self) -> None:
-        """Sweep once, or more often where that brings the gap down too slowly."""
+        """Sweep once, or several times if the gap falls slowly."""
         before = self.estimate.gap
         for _ in range(self.n_sweeps):
             self.sweep()
@@ -165,7 +167,7 @@ class _State:
             self.n_sweeps = min(2 * self.n_sweeps, MOST_SWEEPS)
 
     def sweep(self) -> None:
-        """Visit all items, and estimate how good the result is."""
+        """Solve all items once, and estimate the certificate."""
         self.certificate = None
         for group in self.problem.items.groups(self.rng, self.problem.n_items):
             arrays, done = self._at(group), 0
@@ -175,40 +177,40 @@ class _State:
                     done,
                     arrays,
                     self.W,
-                    self.store.columns,
+                    self.store.labellings,
                     self.store.end,
-                    self.space,
-                    self.found,
+                    self.scratch,
+                    self.findings,
                     self.tol,
                     self.rest,
                     self.calm,
                 )
                 self.dual += gain
                 if done < len(group):
-                    self._make_room(group[done])
-        found = bounds(self.problem.costs, self.found)
+                    self._make_place(group[done])
+        found = bounds(self.problem.costs, self.findings)
         primal = self.dual + found.primal - found.dual
         self.estimate = with_gap(primal, self.dual, found.violation)
         self._set_tolerance()
 
-    def _make_room(self, item: int) -> None:
-        """Make room for more labellings of an item that the last sweep stopped at."""
-        room = len(self.space.G)
-        if self.store.columns.size[item] + markov.MOST_TURNS > room:
+    def _make_place(self, item: int) -> None:
+        """Make room for more labellings of the item at which the last sweep stopped."""
+        room = len(self.scratch.G)
+        if self.store.labellings.size[item] + markov.MOST_TURNS > room:
             tree, n_codes = self.problem.tree, self.problem.n_codes
-            self.space = markov.make_space(tree, n_codes, self.W.dtype, 2 * room)
+            self.scratch = markov_scratch(tree, n_codes, self.W.dtype, 2 * room)
         else:
             self.store.grow()
 
     def certify(self, pool: ThreadPoolExecutor) -> None:
-        """Look at all items at fixed weights."""
+        """Inspect all items at fixed weights."""
         for batch in self.problem.items.batches():
             arrays = self._at(batch)
             parts = np.array_split(batch, self.options.n_threads)
             for job in [pool.submit(self._inspect, part, arrays) for part in parts]:
                 job.result()
         self.rest[:] = 0
-        self.certificate = self.estimate = bounds(self.problem.costs, self.found)
+        self.certificate = self.estimate = bounds(self.problem.costs, self.findings)
         self.dual = self.certificate.dual
 
     def record(self, callback: Callable[[Pass], Any] | None) -> bool:
@@ -225,23 +227,23 @@ class _State:
         self.history.append(entry)
         return callback is not None and bool(callback(entry))
 
-    def _begin_from(self, start: Columns) -> None:
-        """Compute the weights and the dual value of the labellings to begin with."""
+    def _begin_from(self, start: ActiveLabellings) -> None:
+        """Compute the weights and the dual value of the labellings to start from."""
         for batch in self.problem.items.batches():
-            markov.add_up(batch, self._at(batch), self.W, start, self.space)
+            markov.add_up(batch, self._at(batch), self.W, start, self.scratch)
         with ThreadPoolExecutor(self.options.n_threads) as pool:
             self.certify(pool)
         self._set_tolerance()
 
-    def _at(self, group: Codes) -> TreeProblem:
+    def _at(self, group: Codes) -> MarkovArrays:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
-    def _inspect(self, part: Codes, arrays: TreeProblem) -> None:
-        space = markov.make_space(self.problem.tree, self.problem.n_codes, self.W.dtype)
-        markov.inspect(part, arrays, self.W, self.store.columns, space, self.found)
+    def _inspect(self, part: Codes, arrays: MarkovArrays) -> None:
+        scratch = markov_scratch(self.problem.tree, self.problem.n_codes, self.W.dtype)
+        markov.inspect(part, arrays, self.W, self.store.labellings, scratch, self.findings)
 
     def _set_tolerance(self) -> None:
-        """Solve items as exactly as the gap, shared out over them, deserves."""
+        """Set the tolerance for items to a part of their share of the gap."""
         total = float(self.problem.costs.sum())
         known = self.known
         share = SHARE * (known.primal - known.dual) / total if total > 0 else 0.0
@@ -250,16 +252,16 @@ class _State:
         self.tol = max(share, float(np.finfo(self.W.dtype).eps))
 
 
-def bounds(costs: Floats, found: Found) -> Certificate:
-    """Return the bounds that follow from a look at every item."""
-    squared = float(found.quadratic.sum())
-    primal = squared / 2 + float(costs @ found.slack)
-    dual = float(found.linear.sum()) - squared / 2
-    return with_gap(primal, dual, float(found.violation.max(initial=0.0)))
+def bounds(costs: Floats, findings: Findings) -> Certificate:
+    """Return the certificate that follows from the findings about all items."""
+    squared = float(findings.quadratic.sum())
+    primal = squared / 2 + float(costs @ findings.slack)
+    dual = float(findings.linear.sum()) - squared / 2
+    return with_gap(primal, dual, float(findings.violation.max(initial=0.0)))
 
 
 def with_gap(primal: float, dual: float, violation: float) -> Certificate:
-    """Return bounds with their relative difference; signed slacks can make the primal negative."""
+    """Return a certificate with the relative gap; signed slacks can make the primal negative."""
     size = max(abs(primal), abs(dual))
     return Certificate(primal, dual, (primal - dual) / size if size > 0 else 0.0, violation)
 
@@ -269,7 +271,7 @@ def solve_parts(
     options: Options,
     callback: Callable[[Pass], Any] | None,
     solve_part: Callable[..., MarkovSolution],
-    start: tuple[Columns, ...] | None = None,
+    start: tuple[ActiveLabellings, ...] | None = None,
 ) -> MarkovSolution:
     """Return the solution of a problem with a slack for each edge, several edges at a time.
 
@@ -281,7 +283,7 @@ def solve_parts(
         What solves the problem of one edge.
     """
     parts = list(problem.parts())
-    starts = [()] * len(parts) if start is None else [(None, (columns,)) for columns in start]
+    starts = [()] * len(parts) if start is None else [(None, (labellings,)) for labellings in start]
     alone = replace(options, n_threads=1)
     with ThreadPoolExecutor(options.n_threads) as pool:
         jobs = [
@@ -305,7 +307,7 @@ def solve_parts(
             callback(entry)
     return MarkovSolution(
         W,
-        tuple(columns for solution in solutions for columns in solution.columns),
+        tuple(labellings for solution in solutions for labellings in solution.labellings),
         certificate,
         certificate.reaches(options),
         history,
@@ -313,7 +315,7 @@ def solve_parts(
 
 
 def _joined(histories: list[list[Pass]]) -> list[Pass]:
-    """Return the history of a whole from those of its parts: each stays where it ended."""
+    """Return the sum of the parts' histories; a part that has ended keeps its last entry."""
     joined = []
     for k in range(max(map(len, histories))):
         entries = [history[min(k, len(history) - 1)] for history in histories]

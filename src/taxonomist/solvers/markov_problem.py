@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.compiled.arrays import Labels, Rows
-from taxonomist.compiled.markov_arrays import EVERYWHERE, NOWHERE, Tree, TreeProblem
+from taxonomist.compiled.arrays import Labels, no_rows
+from taxonomist.compiled.markov_arrays import EVERYWHERE, NOWHERE, MarkovArrays, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,11 +90,11 @@ class MarkovProblem:
         """Number of columns of the weights."""
         return int(self.tree.stride * (self.n_nodes - self.tree.first))
 
-    def arrays(self) -> TreeProblem:
-        """Return what the compiled loops work on; ``rows`` is set group by group."""
+    def arrays(self) -> MarkovArrays:
+        """Return the arrays for the compiled loops, as yet without rows."""
         labels = self.labels
-        return TreeProblem(
-            rows=Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0)),
+        return MarkovArrays(
+            rows=no_rows(),
             row_of=np.zeros(self.n_items, dtype=np.intp),
             labels=Labels(labels.indptr.astype(np.intp), labels.indices.astype(np.intp)),
             costs=self.costs,
@@ -106,9 +106,9 @@ class MarkovProblem:
         )
 
     def parts(self) -> Iterator[tuple[slice, MarkovProblem]]:
-        """Yield the problems into which one with a slack for each edge falls apart.
+        """Yield the independent problems that a problem with a slack for each edge consists of.
 
-        Each comes with its columns of the weights. A root with weights of its own is one of them.
+        Each comes with its columns of the weights. A root with weights of its own has one too.
         """
         tree = self.tree
         if tree.first == 0:
@@ -198,5 +198,5 @@ def node_map(tree: Tree) -> CSR:
 
 
 def _is_free(tree: Tree) -> bool:
-    """Return whether nodes below negative ones may be positive."""
+    """Return whether labellings need not be consistent."""
     return bool(np.isfinite(tree.loss).all())

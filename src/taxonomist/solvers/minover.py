@@ -1,4 +1,4 @@
-"""The hierarchical MinOver perceptron: one step after another for the worst triple.
+"""The hierarchical MinOver perceptron: each step is for the triple with the smallest margin.
 
 Problem       Find w with  f(x_i, y) - f(x_i, c) > margin  for all i, y in Y_i, c not in Y_i,
               f(x, c) = Σ_z λ_z(c) <w_z, φ(x)>  as in ``taxonomist.solvers.problem``   [CH07]
@@ -48,13 +48,14 @@ if TYPE_CHECKING:
     from taxonomist.solvers.problem import JointProblem
 
 KEPT_BYTES = 2**28
-"""Most memory for rows of a kernel that is not a sparse product; worst triples come back."""
+"""Most memory for rows of kernels that are not products of sparse rows. Rows are kept because the
+same items come up again."""
 
 LONGEST_ROUND = 50
-"""Longest round of steps that is recognised as one."""
+"""Longest cycle of steps that is recognised."""
 
 UNMOVED = 1e-12
-"""Part of the squared lengths of a round's steps that rounding may leave of their sum."""
+"""A cycle's steps cancel if their sum is at most this part of their squared lengths."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class MinOverSolution:
-    """The weights, and how they came about.
+    """The weights, and how they were found.
 
     Attributes
     ----------
@@ -139,7 +140,7 @@ def solve(
     callback: Callable[[Progress], Any] | None = None,
     start: MinOverSolution | None = None,
 ) -> MinOverSolution:
-    """Return weights that order the categories of all items with a margin, if that can be.
+    """Return weights that rank all items' own categories above the others by a margin, if possible.
 
     Parameters
     ----------
@@ -201,12 +202,14 @@ class _Search:
         self.data = _arrays(problem, self.rows.arrays(float(options.ridge)))
         self.steps = minover.Steps(*np.empty((3, 0), dtype=np.intp))
         n_attributes, n_nodes = problem.attributes.shape[1], len(self.data.loss.miss)
-        self.room = minover.make_room(problem.n_items, problem.n_categories, n_attributes, n_nodes)
+        self.scratch = minover.minover_scratch(
+            problem.n_items, problem.n_categories, n_attributes, n_nodes
+        )
         scores = np.zeros((problem.n_items, n_attributes))
         if start is not None:
             scores += self.rows.scores(_checked(problem, start.last), options.ridge)
         idle = ~_have_triples(problem, options.ridge)
-        self.state = minover.State(
+        self.state = minover.MinOverState(
             scores=scores,
             bound=np.where(idle, np.inf, -np.inf),
             is_exact=idle,
@@ -227,7 +230,7 @@ class _Search:
                 self.n_taken,
                 n_wanted,
                 float(self.options.margin),
-                self.room,
+                self.scratch,
             )
             if outcome != minover.ROW_WANTED:
                 return outcome
@@ -235,14 +238,14 @@ class _Search:
 
     def progress(self) -> Progress:
         """Return an entry for the history."""
-        n_errors = minover.count_errors(self.data, self.state, self.room)
-        margin = minover.settle(self.data, self.state, -np.inf, self.room)
+        n_errors = minover.count_errors(self.data, self.state, self.scratch)
+        margin = minover.settle(self.data, self.state, -np.inf, self.scratch)
         return Progress(perf_counter() - self.started, self.n_taken, margin, n_errors)
 
     def goes_round(self, margin: float) -> bool:
-        """Return whether the weights are where they were when the last triple was taken before.
+        """Return whether the steps since the last triple was taken before cancel each other.
 
-        Then the same steps would follow for ever. It takes items that cannot be separated.
+        Then the same steps would follow for ever, because the items cannot be separated.
         """
         if margin > 0 or self.n_taken == 0:
             return False
@@ -260,7 +263,7 @@ class _Search:
         )
 
     def duals(self, shares: Floats) -> Duals:
-        """Return the dual variables that the steps make, each counted with its share."""
+        """Return the dual variables that follow from the steps, each step times its share."""
         n = self.problem.n_categories
         item, own, other = (table[: self.n_taken] for table in self.steps)
         triples, which = np.unique((item * n + own) * n + other, return_inverse=True)
@@ -270,7 +273,7 @@ class _Search:
         return Entries(item, own, other, beta, delta).stored(self.problem.n_items)
 
     def weights(self, start: MinOverSolution | None) -> tuple[Any, Any, int]:
-        """Return the weights asked for, the last ones, and how many steps the former average."""
+        """Return the wanted weights, the last weights, and how many steps the first average."""
         n_taken, dtype = self.n_taken, self.options.dtype
         first: Any = 0.0
         before: Any = 0.0
@@ -307,7 +310,7 @@ class _KernelRows:
         self._n_fetched = 0
 
     def arrays(self, ridge: float) -> minover.Kernel:
-        """Return what loops make rows from."""
+        """Return the arrays from which compiled loops compute kernel rows."""
         if self._is_sparse:
             rows, columns = (Rows(M.indptr, M.indices, M.data) for M in (self._X, self._X.tocsc()))
         else:
@@ -316,7 +319,7 @@ class _KernelRows:
         return minover.Kernel(rows, columns, self._table, self._place, ridge)
 
     def fetch(self, i: int) -> None:
-        """Put the row of an item into the table, in place of the oldest where it is full."""
+        """Add the kernel row of an item to the table; if that is full, replace the oldest row."""
         at = self._n_fetched % len(self._table)
         self._place[self._place == at] = -1
         self._table[at] = self._X @ self._X[i] if self._X is not None else self._block([i])[0]
@@ -350,10 +353,10 @@ class _KernelRows:
         return np.asarray(rows.data.reshape(-1, len(row_of))[row_of[items]])
 
 
-def _arrays(problem: JointProblem, kernel: minover.Kernel) -> minover.Data:
-    """Return what the loops read."""
+def _arrays(problem: JointProblem, kernel: minover.Kernel) -> minover.MinOverArrays:
+    """Return the arrays for the compiled loops."""
     labels, attributes = problem.labels, problem.attributes
-    return minover.Data(
+    return minover.MinOverArrays(
         kernel=kernel,
         labels=Labels(labels.indptr.astype(np.intp), labels.indices.astype(np.intp)),
         attributes=Attributes(
@@ -367,7 +370,7 @@ def _arrays(problem: JointProblem, kernel: minover.Kernel) -> minover.Data:
 
 
 def _have_triples(problem: JointProblem, ridge: float) -> Bools:
-    """Return whether each item has triples whose margin steps can change."""
+    """Return which items have triples whose margins depend on the weights."""
     n_own = np.diff(problem.labels.indptr)
     has_pairs = (n_own > 0) & (n_own < problem.n_categories)
     can_move = (problem.items.norms > 0) | (ridge > 0)
@@ -375,7 +378,7 @@ def _have_triples(problem: JointProblem, ridge: float) -> Bools:
 
 
 def _checked(problem: JointProblem, W: Any) -> Floats:
-    """Return the weights of a start, or raise an error if they belong to other problems."""
+    """Return the weights to start from; raise an error if their shape does not fit the problem."""
     shape = (problem.items.n_weights, problem.attributes.shape[1])
     if W.shape != shape:
         raise ValueError(

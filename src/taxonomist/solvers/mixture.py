@@ -39,7 +39,7 @@ import numpy as np
 
 from taxonomist.compiled import mixture
 from taxonomist.solvers.path_weights import PathWeights, estimate
-from taxonomist.solvers.word_counts import as_table, pool
+from taxonomist.solvers.word_counts import count_rows, pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,7 +113,7 @@ class MixtureProblem:
     weights: PathWeights | None = None
 
 
-class Step(NamedTuple):
+class MixtureStep(NamedTuple):
     """An entry of the history: the bound at an inverse temperature, before a step or at the end."""
 
     seconds: float
@@ -143,13 +143,13 @@ class MixtureSolution:
     weights: PathWeights
     bound: float
     weights_solution: WeightsSolution | None
-    history: list[Step] = field(default_factory=list)
+    history: list[MixtureStep] = field(default_factory=list)
 
 
 def solve(
     problem: MixtureProblem,
     options: MixtureOptions,
-    callback: Callable[[Step], Any] | None = None,
+    callback: Callable[[MixtureStep], Any] | None = None,
 ) -> MixtureSolution:
     """Return the words of sources after some steps of EM from pooled counts.
 
@@ -170,10 +170,10 @@ def solve(
     words = discounted(problem.pooled, problem.sources, options.discount)
     weights = without_empty(weights, problem.sources, np.diff(words.indptr) > 0, options.uniform)
     climb = _Climb(problem, words, weights)
-    history: list[Step] = []
+    history: list[MixtureStep] = []
     for step in range(options.max_iter + 1):
         beta = _temperature(options.inverse_temperature, min(step, max(options.max_iter - 1, 0)))
-        history.append(Step(perf_counter() - began, beta, climb.look(beta)))
+        history.append(MixtureStep(perf_counter() - began, beta, climb.look(beta)))
         if callback is not None:
             callback(history[-1])
         if step < options.max_iter:
@@ -195,9 +195,9 @@ def discounted(pooled: Pooled, sources: Sources, discount: float) -> CSR:
 
 
 def trusted(weights: PathWeights, sources: Sources, trust: float) -> PathWeights:
-    """Return weights that leave less to specific sources, and more to those that pool everything.
+    """Return weights multiplied by ``trust`` for all sources but those that pool all categories.
 
-    Where neither those nor the uniform node have any weight, nothing changes.
+    These and the uniform node take the rest in proportion. If they have no weight, nothing changes.
     """
     n_nodes = np.diff(sources.paths.indptr)
     category = np.repeat(np.arange(len(n_nodes)), n_nodes)
@@ -215,9 +215,9 @@ def trusted(weights: PathWeights, sources: Sources, trust: float) -> PathWeights
 def without_empty(
     weights: PathWeights, sources: Sources, has_words: Bools, has_uniform: bool
 ) -> PathWeights:
-    """Return weights in which sources without words have none.
+    """Return weights in which sources without words have no weight.
 
-    Where nothing is left, the uniform node has all of it, if there is one.
+    If no source on a path has words, the uniform node has all the weight, if there is one.
     """
     n_nodes = np.diff(sources.paths.indptr)
     category = np.repeat(np.arange(len(n_nodes)), n_nodes)
@@ -260,11 +260,11 @@ def _temperature(given: float | Sequence[float], step: int) -> float:
 
 
 class _Climb:
-    """Steps of EM, in place."""
+    """The arrays that steps of EM change in place."""
 
     def __init__(self, problem: MixtureProblem, words: CSR, weights: PathWeights) -> None:
-        self.counts = as_table(problem.pooled.categories)
-        self.sources = as_table(words)
+        self.counts = count_rows(problem.pooled.categories)
+        self.sources = count_rows(words)
         self.readers = problem.sources.readers()
         self.weights = weights
         self.uniform = weights.uniform / max(words.shape[1], 1)
@@ -272,7 +272,7 @@ class _Climb:
         self.room = np.zeros(words.shape[1]), np.zeros(words.shape[1])
 
     def look(self, beta: float) -> float:
-        """Compute P(w|c) for all words that categories have, and return the bound."""
+        """Compute P(w|c) for all words of all categories, and return the bound."""
         arrays = self.counts, self.sources, self.readers, self.weights.slots, self.uniform
         return float(mixture.mix_words(*arrays, beta, self.room[0], self.mixed))
 

@@ -1,4 +1,4 @@
-"""EM for path weights: from which node on its path a category's words come.
+"""EM for path weights: how likely a category's words come from each node on its path.
 
 Problem       max  Σ_c Σ_w n'_cw log Σ_v P(v|c) P'(w|v)  over distributions P(.|c)   [TCPH01, Eq. 7]
               concave; v runs over the sources on the path of c and the uniform node.
@@ -30,10 +30,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from taxonomist.compiled import mixture
-from taxonomist.solvers.word_counts import as_entries, as_table
+from taxonomist.solvers.word_counts import count_rows, item_parts
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.compiled.arrays import Rows
     from taxonomist.solvers.word_counts import CountedItems, Sources
 
 SHARING = ("level", "class", "shrunk")
@@ -58,7 +59,7 @@ class PathWeights(NamedTuple):
 
 @dataclass(frozen=True)
 class WeightsSolution:
-    """Path weights, and how far from the best they may be.
+    """Path weights, and a bound on their distance from the best ones.
 
     Attributes
     ----------
@@ -94,10 +95,10 @@ class _Ties(NamedTuple):
 
 
 class _Evidence(NamedTuple):
-    """What left-out items say."""
+    """The left-out items, and P'(w|v) of their words."""
 
-    items: mixture.Table
-    entries: mixture.Entries
+    items: Rows
+    entries: mixture.ItemParts
     components: Floats
     first: Codes
     n_words: int
@@ -171,7 +172,7 @@ def _climb(
 
 
 class _Look(NamedTuple):
-    """What there is to know about weights."""
+    """The value of weights, its bound, and the next step."""
 
     weights: PathWeights
     likelihood: float
@@ -181,7 +182,7 @@ class _Look(NamedTuple):
 
 
 def _look(evidence: _Evidence, ties: _Ties, theta: Floats, prior: Floats) -> _Look:
-    """Return the value of weights, and where they should go."""
+    """Return the value of weights, a bound on what is missing, and the next step."""
     weights = _spread(evidence, ties, theta)
     likelihood, pull = _expect(evidence, weights)
     pulls = pull[: len(ties.group)] / ties.parts
@@ -200,7 +201,7 @@ def _look(evidence: _Evidence, ties: _Ties, theta: Floats, prior: Floats) -> _Lo
 
 
 def _shared_out(amounts: Floats, ties: _Ties, theta: Floats) -> Floats:
-    """Return amounts over the sum of their owner; where that is 0, the weights of before."""
+    """Return amounts divided by the sum of their owner; if that is 0, the given weights."""
     whole = np.bincount(ties.owner, amounts)[ties.owner]
     return np.where(whole > 0, amounts / np.where(whole > 0, whole, 1.0), theta)
 
@@ -226,24 +227,24 @@ def _gather(
 ) -> _Evidence:
     """Return P'(w|v) for all words of the items and all nodes on their paths."""
     first = sources.paths.indptr.astype(np.intp)
-    entries = as_entries(items, np.diff(first))
+    entries = item_parts(items, np.diff(first))
     n_items, n_words = items.X.shape
     taken = np.minimum(items.weights, 1.0) if is_inside else np.zeros(n_items)
     own = items.parts(taken) @ sources.pools.T.astype(np.float64)
     entries = entries._replace(shares=entries.shares * _can_tell(items, counts, sources, own))
     components = np.zeros(entries.start[-1])
     mixture.leave_out(
-        as_table(items.X),
+        count_rows(items.X),
         entries,
-        as_table(own.tocsc()),
-        as_table(counts),
+        count_rows(own.tocsc()),
+        count_rows(counts),
         sources.readers(),
         first,
         np.zeros(n_words),
         np.zeros(n_items),
         components,
     )
-    return _Evidence(as_table(items.X), entries, components, first, n_words, has_uniform)
+    return _Evidence(count_rows(items.X), entries, components, first, n_words, has_uniform)
 
 
 def _can_tell(items: CountedItems, counts: CSR, sources: Sources, own: CSR) -> Floats:
@@ -299,7 +300,7 @@ def _ties_by_level(sources: Sources, has_uniform: bool) -> _Ties:
 
 
 def _ties_by_class(sources: Sources, has_uniform: bool) -> _Ties:
-    """Return no ties: every weight is a group of its own."""
+    """Return ties in which every weight is a group of its own."""
     n_categories = sources.paths.shape[0]
     owner = np.repeat(np.arange(n_categories), np.diff(sources.paths.indptr))
     if has_uniform:

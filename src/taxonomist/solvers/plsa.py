@@ -93,8 +93,8 @@ class PLSAOptions:
     tol: float = 1e-6
 
 
-class Step(NamedTuple):
-    """An entry of the history: the log-likelihood after so many seconds."""
+class PLSAStep(NamedTuple):
+    """An entry of the history: seconds since the start, and the log-likelihood."""
 
     seconds: float
     log_likelihood: float
@@ -125,13 +125,13 @@ class PLSASolution:
     smoothing: float
     log_likelihood: float
     converged: bool
-    history: list[Step] = field(default_factory=list)
+    history: list[PLSAStep] = field(default_factory=list)
 
 
 def solve(
     problem: PLSAProblem,
     options: PLSAOptions,
-    callback: Callable[[Step], None] | None = None,
+    callback: Callable[[PLSAStep], None] | None = None,
 ) -> PLSASolution:
     """Return the distributions after some steps of EM from the labels.
 
@@ -158,11 +158,11 @@ def solve(
     words = _normalized(np.where(vocabulary[:, None] & has_items, pooled + smoothing, 0.0))
     shares = _start(problem.labels, has_items, options.spread)
     rows = _rows(problem.counts)
-    history: list[Step] = []
+    history: list[PLSAStep] = []
     while True:
         now, expected = shares.copy(), np.zeros_like(words)
         likelihood, n_words = em_step(rows, problem.weights, words, shares, expected)
-        history.append(Step(perf_counter() - began, likelihood))
+        history.append(PLSAStep(perf_counter() - began, likelihood))
         if callback is not None:
             callback(history[-1])
         n_iter, rise = len(history) - 1, np.inf
@@ -175,7 +175,7 @@ def solve(
 
 
 def fold_in(counts: CSR, words: Floats, options: PLSAOptions) -> tuple[Floats, Floats]:
-    """Return the categories' shares in new items, and how far they are from the best ones.
+    """Return the categories' shares in new items, and bounds on what more steps could gain.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def choose_smoothing(problem: PLSAProblem) -> float:
 
 
 def _left_out_likelihoods(problem: PLSAProblem) -> Floats:
-    """Return how likely items are by the others of their categories, for all smoothings."""
+    """Return the log-likelihood of items under the other items' counts, for each smoothing."""
     pooled = _pooled_counts(problem)
     likelihoods = np.zeros(len(SMOOTHINGS))
     left_out_likelihoods(
@@ -251,14 +251,14 @@ def _vocabulary(problem: PLSAProblem) -> Bools:
 
 
 def _normalized(counts: Floats) -> Floats:
-    """Return distributions in columns; columns of 0 stay."""
+    """Return counts divided by the sums of columns; columns of zeros stay."""
     totals = counts.sum(axis=0)
     distributions: Floats = counts / np.where(totals > 0, totals, 1.0)
     return distributions
 
 
 def _start(labels: CSR, has_items: Bools, spread: float) -> Floats:
-    """Return shares that are the labels, but for the spread."""
+    """Return the shares to start from: the labels, with a part spread over other categories."""
     is_label = labels.toarray() & has_items
     is_other = ~is_label & has_items
     own = is_label / np.maximum(is_label.sum(axis=1, keepdims=True), 1)

@@ -17,7 +17,7 @@ Notation
     y   one of Y_i       ``labels``      c     another category, n_categories
     z   attribute        n_attributes    Λ     ``attributes`` (n_categories x n_attributes)
     Δ   loss             ``loss``        C_i   ``costs``
-    β   ``Duals.beta``   ψ_i  ``Findings.violation`` [CH04, Eq. 33]
+    β   ``Duals.beta``   ψ_i  ``JointFindings.violation`` [CH04, Eq. 33]
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from taxonomist.compiled import joint
 from taxonomist.compiled.arrays import (
     ANCESTORS,
     MATRIX,
@@ -35,9 +34,12 @@ from taxonomist.compiled.arrays import (
     Attributes,
     Labels,
     Loss,
-    Problem,
     Rows,
+    no_rows,
+    read_only,
 )
+from taxonomist.compiled.joint_arrays import JointArrays
+from taxonomist.compiled.losses import write_loss_matrix
 from taxonomist.inference.linear_scorer import as_rows
 from taxonomist.losses import AncestorLoss, CategoryLoss, ZeroOneLoss
 
@@ -47,28 +49,28 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
 
 LEAST_MARGIN = 1e-5
-"""Items that can only be separated by a smaller margin count as not separable."""
+"""Items that cannot be separated by this margin count as not separable."""
 
 TABULATED_CATEGORIES = 5_000
 """Up to so many categories a table of losses, and one of products of attributes (200 MB each), is
 quicker than computing each when it is needed."""
 
-BLOCK = 256
+GRAM_ROWS_AT_A_TIME = 256
 """Items whose rows of the Gram matrix are computed at once."""
 
 
 class Items(Protocol):
-    """Where a solver gets the rows of items from."""
+    """A source of the items' rows for solvers."""
 
     norms: Floats
     dual_form: bool
     n_weights: int
 
     def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
-        """Return all items in groups of at most so many, in random order."""
+        """Return all items in random order, in groups of at most ``size``."""
 
     def batches(self) -> list[Codes]:
-        """Return all items in batches, as large as rows can be had at once."""
+        """Return all items in batches whose rows fit into memory together."""
 
     def rows(self, group: Codes, row_of: Codes) -> Rows:
         """Return rows that hold a group's items, and write their positions to ``row_of``."""
@@ -97,7 +99,7 @@ class FeatureRows:
         self.n_weights = X.shape[1]
 
     def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
-        """Return all items in groups, in random order."""
+        """Return all items in random order, in groups of at most ``size``."""
         order = rng.permutation(len(self.norms))
         return np.split(order, range(size, len(order), max(1, size)))
 
@@ -106,7 +108,7 @@ class FeatureRows:
         return [np.arange(len(self.norms))]
 
     def rows(self, group: Codes, row_of: Codes) -> Rows:
-        """Return all rows; an item is in the row of its own number."""
+        """Return all rows; the row of an item is its own number."""
         row_of[group] = group
         return self._rows
 
@@ -130,13 +132,17 @@ class GramRows:
         self.norms = norms
         self.n_weights = len(norms)
         self._kernel = kernel
-        self._blocks = np.split(np.arange(len(norms)), range(BLOCK, len(norms), BLOCK))
+        self._blocks = np.split(
+            np.arange(len(norms)), range(GRAM_ROWS_AT_A_TIME, len(norms), GRAM_ROWS_AT_A_TIME)
+        )
         self._kept: dict[int, Floats] = {}
-        self._most_kept = min(budget // (8 * BLOCK * max(1, len(norms))), len(self._blocks))
+        self._most_kept = min(
+            budget // (8 * GRAM_ROWS_AT_A_TIME * max(1, len(norms))), len(self._blocks)
+        )
 
     def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
-        """Return the blocks, or parts of them, and the items in each, in random order."""
-        parts = range(size, BLOCK, max(1, size))
+        """Return all items in random order, block by block, in groups of at most ``size``."""
+        parts = range(size, GRAM_ROWS_AT_A_TIME, max(1, size))
         blocks = [rng.permutation(self._blocks[b]) for b in rng.permutation(len(self._blocks))]
         return [group for block in blocks for group in np.split(block, parts) if len(group)]
 
@@ -145,17 +151,17 @@ class GramRows:
         return self._blocks
 
     def rows(self, group: Codes, row_of: Codes) -> Rows:
-        """Return the block that a group was made from."""
-        number = int(group[0]) // BLOCK
+        """Return the rows of the block that the group is part of."""
+        number = int(group[0]) // GRAM_ROWS_AT_A_TIME
         members = self._blocks[number]
         row_of[members] = np.arange(len(members))
         block = self._block(number)
         ends = np.arange(len(members) + 1) * len(self.norms)
-        return Rows(ends, np.empty(0, dtype=np.int32), block.ravel())
+        return read_only(Rows(ends, np.empty(0, dtype=np.int32), block.ravel()))
 
     def row(self, i: int) -> Floats:
-        """Return k(x_i, x_j) for all items j; of a block that cannot be kept, only this row."""
-        number, place = divmod(i, BLOCK)
+        """Return k(x_i, x_j) for all items j; compute only this row if its block cannot be kept."""
+        number, place = divmod(i, GRAM_ROWS_AT_A_TIME)
         if number in self._kept or len(self._kept) < self._most_kept:
             return np.asarray(self._block(number)[place])
         only: Floats = np.asarray(self._kernel(np.array([i])), dtype=np.float64)
@@ -215,10 +221,10 @@ class JointProblem:
         return int((n_own * (self.n_categories - n_own)).sum())
 
     def is_hopeless(self, dual: float) -> bool:
-        """Return whether a hard margin is asked for where there is none worth the name.
+        """Return whether a hard margin is wanted, but ``LEAST_MARGIN`` cannot be reached.
 
-        An item with pairs but no features cannot have one. The dual value bounds ½ ||w||² of every
-        separating w from below, and a margin of size γ in units of the longest item has
+        An item with pairs but no features cannot be separated. The dual value bounds ½ ||w||² of
+        every separating w from below, and a margin of size γ in units of the longest item has
         ½ ||w||² = 1 / (2 γ²).
         """
         n_own = np.diff(self.labels.indptr)
@@ -229,12 +235,11 @@ class JointProblem:
         longest = norms.max() * self.attributes.power(2).sum(axis=1).max()
         return bool(norms.min() == 0 or dual * longest > 1 / (2 * LEAST_MARGIN**2))
 
-    def arrays(self) -> Problem:
-        """Return what the compiled loops work on; ``rows`` is set group by group."""
+    def arrays(self) -> JointArrays:
+        """Return the arrays for the compiled loops, as yet without rows."""
         attributes = self.attributes
-        nothing = Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0))
-        return Problem(
-            rows=nothing,
+        return JointArrays(
+            rows=no_rows(),
             row_of=np.zeros(self.n_items, dtype=np.intp),
             labels=Labels(self.labels.indptr.astype(np.intp), self.labels.indices.astype(np.intp)),
             costs=self.costs,
@@ -251,14 +256,14 @@ class JointProblem:
         )
 
     def _products(self) -> Floats:
-        """Return <Λ(c), Λ(d)> of all categories, unless these are too many."""
+        """Return <Λ(c), Λ(d)> of all categories, or an empty table if there are too many."""
         if self.n_categories > TABULATED_CATEGORIES:
             return np.empty((0, 0))
         return np.ascontiguousarray((self.attributes @ self.attributes.T).toarray())
 
 
 def one_label_each(codes: Codes, n_categories: int) -> CSR:
-    """Return labels as a problem wants them where each item has one category."""
+    """Return the labels of a problem in which each item has one category."""
     from scipy.sparse import csr_array
 
     ones, ends = np.ones(len(codes), dtype=bool), np.arange(len(codes) + 1)
@@ -266,7 +271,7 @@ def one_label_each(codes: Codes, n_categories: int) -> CSR:
 
 
 def loss_arrays(loss: CategoryLoss) -> Loss:
-    """Return a loss as the arrays that compiled loops compute its rows from."""
+    """Return a loss as the arrays for the compiled loops."""
     no_codes, no_floats, no_matrix = np.zeros(1, np.intp), np.empty(0), np.empty((0, 0))
     if isinstance(loss, ZeroOneLoss):
         return Loss(ZERO_ONE, no_codes, no_codes, no_floats, no_floats, no_matrix)
@@ -278,7 +283,7 @@ def loss_arrays(loss: CategoryLoss) -> Loss:
         if loss.n_categories > TABULATED_CATEGORIES:
             return by_row
         matrix = np.empty((loss.n_categories, loss.n_categories))
-        joint.write_loss_matrix(by_row, matrix)
+        write_loss_matrix(by_row, matrix)
         return by_row._replace(kind=MATRIX, matrix=matrix)
     matrix = loss.rows(range(loss.n_categories))
     return Loss(MATRIX, no_codes, no_codes, no_floats, no_floats, matrix)

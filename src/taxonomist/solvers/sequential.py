@@ -5,12 +5,13 @@ Dual          as there
 Notation      as there; S_i is the set of active pairs of item i
 Step          Full pass: a group of items is scored at all categories at once; up to eight violated
               pairs with the largest G_iyc enter S_i; then item after item the dual is
-              maximised over {β_iyc : (y, c) in S_i} by pairwise steps, and the weights follow.
-              Active passes between full ones do the last part only, which needs the scores of few
-              attributes. Items that stay satisfied sit out some active passes.
+              maximised over {β_iyc : (y, c) in S_i} by pairwise steps, and the weights are
+              updated. Active passes between full ones do only the last part, which needs the
+              scores of few attributes. Items that stay without violation are skipped in some
+              active passes.
 Stopping      The certificate of a full pass at fixed weights: largest ψ_i, or duality gap. The gap
               bounds the distance of either objective from the optimum. While the estimated gap is
-              large, full passes update the weights as they go and certify nothing.
+              large, full passes also update the weights, and give no certificate.
 Cost          Full pass O(nnz n_attributes + n_items (Σ_c |Λ(c)| + |Y_i| n_categories)), active
               pass O(nnz |S_i| depth); memory n_features x n_attributes weights, plus active sets.
 Differences   The papers always take the item with the largest ψ_i and one pair at a time; here
@@ -26,8 +27,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.compiled import joint
-from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled import inspection, joint
+from taxonomist.compiled.duals import count_positive, drop_all_zeros
+from taxonomist.compiled.joint_arrays import JointFindings
 from taxonomist.solvers.duals import DualStore, no_duals, positive
 from taxonomist.solvers.solution import Certificate, Options, Pass, Solution, certify
 
@@ -35,23 +37,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import Codes
-    from taxonomist.compiled.arrays import Problem, Scratch
+    from taxonomist.compiled.joint_arrays import JointArrays, QPScratch
     from taxonomist.solvers.problem import JointProblem
 
 GROUP = 256
 """Items that are scored at one state of the weights before these are updated."""
 MOST_NEW = 8
 MOST_ACTIVE_PASSES = 64
-"""A full pass is followed by one active pass; full passes that certify, or that bring the gap down
-too slowly, multiply that number by ``MORE_PASSES``, up to this."""
+"""Most active passes after a full pass. There is one at first; full passes that certify, or that
+lower the gap too slowly, multiply the number by ``MORE_PASSES``."""
 MORE_PASSES = 4
 SLOWLY = 0.8
-"""The gap comes down slowly if more than this part of it is left after a full pass."""
+"""A full pass lowers the gap too slowly if more than this part of it is left."""
 FIRST_TOLERANCE = 0.02
 MUCH_BETTER = 0.1
-"""Active passes end when the worst violation is this part of what it was in one of them."""
+"""Active passes end when the largest violation is this part of that in an earlier one."""
 CERTIFIED_GAP = 0.05
-"""Below this estimated gap full passes keep the weights fixed, and so certify for free."""
+"""Below this estimated gap, full passes keep the weights fixed, which gives a certificate."""
 
 
 def solve(
@@ -71,7 +73,7 @@ def solve(
     callback
         Called with each pass; a true answer stops.
     start
-        A solution of a similar problem whose weights and dual variables to go on from.
+        A solution of a similar problem to start from.
     """
     state = _State(problem, options, start)
     with ThreadPoolExecutor(options.n_threads) as pool:
@@ -93,13 +95,13 @@ def solve(
 
 
 def _width(problem: JointProblem) -> int:
-    """Return how many columns the weights have: few attributes are filled up to whole vectors."""
+    """Return the number of columns of the weights, which fill whole vectors if they are few."""
     n_attributes = int(problem.attributes.shape[1])
     return n_attributes + (-n_attributes % 8 if n_attributes <= joint.FEW_ATTRIBUTES else 0)
 
 
 class _State:
-    """Weights, dual variables and what is known of them between passes."""
+    """The state of the solver between passes."""
 
     pool: ThreadPoolExecutor
 
@@ -119,7 +121,7 @@ class _State:
         self.store = DualStore(no_duals(n_items) if start is None else start.duals)
         # Where scoring is cheap threads do not pay, and scores need not be computed twice.
         self.is_swept = self.W.shape[1] <= joint.FEW_ATTRIBUTES
-        self.findings = Findings(*np.zeros((6, n_items)))
+        self.findings = JointFindings(*np.zeros((6, n_items)))
         self.calm = np.zeros(n_items, dtype=np.intp)
         self.rest = np.zeros(n_items, dtype=np.intp)
         self.scratch = self._make_scratch()
@@ -130,15 +132,15 @@ class _State:
         self.most_active_passes = 1
         self.strictness = 1.0
 
-    def _make_scratch(self) -> Scratch:
-        return joint.make_scratch(self.W.shape[1], self.store.largest_room, self.W.dtype)
+    def _make_scratch(self) -> QPScratch:
+        return joint.qp_scratch(self.W.shape[1], self.store.largest_room, self.W.dtype)
 
     def is_done(self) -> bool:
-        """Return whether the present point is certified to be good enough."""
+        """Return whether the certificate meets the tolerance."""
         return self.certificate is not None and self.certificate.reaches(self.options)
 
     def full_pass(self) -> None:
-        """Inspect all items: at fixed weights near the optimum, else solving group after group."""
+        """Inspect all items; far from the optimum, also solve one group after another."""
         gap = self.estimate.gap
         if gap < CERTIFIED_GAP:
             self.certificate = self.look_around()
@@ -152,7 +154,7 @@ class _State:
             self.most_active_passes = min(MORE_PASSES * self.most_active_passes, MOST_ACTIVE_PASSES)
 
     def look_around(self) -> Certificate:
-        """Certify the present point, and set out from there."""
+        """Certify the present point, and set the dual value and the tolerance by it."""
         before, self.estimate = self.estimate, self.inspect_all()
         if self.estimate.gap > 0.5 * before.gap:
             self.strictness *= 0.5
@@ -161,13 +163,13 @@ class _State:
         return self.estimate
 
     def inspect_all(self) -> Certificate:
-        """Inspect all items at fixed weights, which certifies."""
+        """Inspect all items at fixed weights, and return the certificate."""
         for batch in self.problem.items.batches():
             self._inspect(self._at(batch), batch)
         return certify(self.problem, self.findings)
 
     def active_passes(self) -> None:
-        """Visit items within their active sets until the worst of them is much better off."""
+        """Solve items within their active sets until the largest violation is small."""
         self.certificate = None
         self.rest[:] = 0
         enough = self.tol
@@ -178,7 +180,7 @@ class _State:
                 break
             enough = max(enough, MUCH_BETTER * worst)
             # New pairs that did not help at once would only slow down the passes to come.
-            joint.drop_all_zeros(self.store.duals)
+            drop_all_zeros(self.store.duals)
 
     def record(self, callback: Callable[[Pass], Any] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""
@@ -188,27 +190,27 @@ class _State:
             primal=known.primal,
             dual=known.dual,
             violation=known.violation,
-            n_active=joint.count_positive(self.store.duals),
+            n_active=count_positive(self.store.duals),
             is_exact=self.certificate is not None,
         )
         self.history.append(entry)
         return callback is not None and bool(callback(entry))
 
-    def _at(self, group: Codes) -> Problem:
+    def _at(self, group: Codes) -> JointArrays:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
-    def _inspect(self, arrays: Problem, group: Codes) -> None:
-        """Inspect a group, a part of it in each thread."""
+    def _inspect(self, arrays: JointArrays, group: Codes) -> None:
+        """Inspect a group of items in threads."""
         self._make_place(group)
         first, *others = np.array_split(group, self.options.n_threads)
         rest = (arrays, self.W, self.store.duals, MOST_NEW, self.findings)
-        jobs = [self.pool.submit(joint.inspect, part, *rest) for part in others]
-        joint.inspect(first, *rest)
+        jobs = [self.pool.submit(inspection.inspect, part, *rest) for part in others]
+        inspection.inspect(first, *rest)
         for job in jobs:
             job.result()
 
     def _largest_loss(self) -> float:
-        """Return the largest loss of some items: what their slack is while the weights are 0."""
+        """Return the largest loss of the first items: their slack while the weights are 0."""
         some = np.unique(self.problem.labels[:GROUP].indices)
         return float(self.problem.loss.rows(some).max(initial=0.0))
 
@@ -231,8 +233,8 @@ class _State:
             self.tol,
         )
 
-    def _visit(self, arrays: Problem, group: Codes) -> float:
-        """Solve the items of a group, and return the worst violation met."""
+    def _visit(self, arrays: JointArrays, group: Codes) -> float:
+        """Solve the items of a group; return the largest violation before."""
         gain, worst, _ = joint.visit(
             group, arrays, self.W, self.store.duals, self.scratch, self.tol, self.calm, self.rest
         )
@@ -240,14 +242,14 @@ class _State:
         return worst
 
     def _estimate(self) -> Certificate:
-        """Return what the certificate would be if the weights had not changed in the pass."""
+        """Return the certificate as it would be if the weights had not changed during the pass."""
         found = certify(self.problem, self.findings)
         primal = self.dual + found.primal - found.dual
         gap = (primal - self.dual) / primal if 0 < primal < np.inf else float(primal > 0)
         return Certificate(primal, self.dual, gap, found.violation)
 
     def _lower_tolerance(self) -> None:
-        """Solve items as exactly as the gap, shared out over them, deserves; more if it lingers."""
+        """Lower the tolerance for items to their share of the gap, or below if that stays."""
         total = float(self.problem.costs.sum())
         share = self.estimate.gap * abs(self.dual) / total if total > 0 else 0.0
         share *= self.strictness
@@ -256,7 +258,7 @@ class _State:
         self.tol = max(min(0.6 * self.tol, share), 0.1 * share)
 
     def _make_place(self, group: Codes) -> None:
-        """See to it that the new variables of a group have room."""
+        """Make room for new variables of the items of a group."""
         self.store.make_place(group, MOST_NEW)
         if self.store.largest_room > len(self.scratch.G):
             self.scratch = self._make_scratch()

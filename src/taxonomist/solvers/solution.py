@@ -1,4 +1,4 @@
-"""What a solver is told and what it returns: options, certificate, solution."""
+"""The options of solvers, and what they return: certificate and solution."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from taxonomist.compiled.arrays import Duals, Findings
+    from taxonomist.compiled.arrays import Duals
+    from taxonomist.compiled.joint_arrays import JointFindings
     from taxonomist.solvers.problem import JointProblem
 
 
@@ -41,7 +42,7 @@ class Options:
 
 
 class Certificate(NamedTuple):
-    """How good a solution is, for sure.
+    """Proven bounds on the quality of a solution.
 
     ``primal`` and ``dual`` bound the optimum from above and below; ``gap`` is their relative
     difference (primal - dual) / primal; ``violation`` is the largest ψ_i [CH04, Eq. 33].
@@ -53,12 +54,12 @@ class Certificate(NamedTuple):
     violation: float
 
     def reaches(self, options: Options) -> bool:
-        """Return whether this is good enough to stop."""
+        """Return whether the gap or the violation is at most the tolerance."""
         return (self.gap if options.stop == "gap" else self.violation) <= options.tol
 
 
 class Pass(NamedTuple):
-    """One pass in the history of a solver; ``is_exact`` tells a certificate from an estimate."""
+    """One pass in the history of a solver; ``is_exact`` is False if the values are estimates."""
 
     seconds: float
     primal: float
@@ -70,7 +71,7 @@ class Pass(NamedTuple):
 
 @dataclass(frozen=True)
 class Solution:
-    """The weights, the dual variables, and the proof.
+    """The weights, the dual variables, and the certificate.
 
     Attributes
     ----------
@@ -94,10 +95,10 @@ class Solution:
     history: list[Pass] = field(default_factory=list)
 
 
-def certify(problem: JointProblem, findings: Findings) -> Certificate:
-    """Return the bounds that follow from what every item's full inspection at fixed weights found.
+def certify(problem: JointProblem, findings: JointFindings) -> Certificate:
+    """Return the certificate that follows from inspecting all items at fixed weights.
 
-    With a hard margin the primal point is w divided by its smallest margin: that is feasible.
+    With a hard margin, the primal point is w divided by its smallest margin, which is feasible.
     """
     squared = float(findings.quadratic.sum())
     dual = float(findings.linear.sum()) - squared / 2

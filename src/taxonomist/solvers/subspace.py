@@ -17,7 +17,7 @@ Step          A working set of items is chosen, either by the conditions of opti
               drawn. For each, up to that limit: find μ* = argmax <g_i, μ*>, by dynamic programming
               over labellings or by a general linear program; go from μ_i towards μ* by
               τ = min(1, <g_i, μ* - μ_i> / <μ* - μ_i, K_ii (μ* - μ_i)>) of the way; g_i follows.
-Stopping      After each pass all items are looked at: slacks by dynamic programming, whatever the
+Stopping      After each pass all items are inspected: slacks by dynamic programming, with either
               oracle, and the duality gap Σ Δ_i, which bounds the distance from the optimum. The
               violation of an item is Δ_i / C_i.
 Cost          A step O(n_codes), or a linear program; a look O(nnz n_codes); memory
@@ -43,8 +43,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled import markov, subspace
-from taxonomist.compiled.markov_arrays import Found
-from taxonomist.solvers.labelling_store import no_columns
+from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled.labelling_search import mark_truth
+from taxonomist.compiled.markov_arrays import markov_scratch
+from taxonomist.compiled.rows import score_row_by_threes
+from taxonomist.solvers.labelling_store import no_labellings
 from taxonomist.solvers.marginal_polytope import MarginalPolytope
 from taxonomist.solvers.markov import MarkovSolution, bounds, solve_parts
 from taxonomist.solvers.solution import Options, Pass
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import Codes, Floats
-    from taxonomist.compiled.markov_arrays import TreeProblem
+    from taxonomist.compiled.markov_arrays import MarkovArrays
     from taxonomist.solvers.markov_problem import MarkovProblem
 
 ORACLES = ("dynamic", "linear_program")
@@ -123,12 +126,12 @@ def solve(
         state.look()
     else:
         state.record(callback)
-    columns = no_columns(problem.n_items)
-    return MarkovSolution(state.W, (columns,), state.certificate, state.is_done(), state.history)
+    labellings = no_labellings(problem.n_items)
+    return MarkovSolution(state.W, (labellings,), state.certificate, state.is_done(), state.history)
 
 
 def _check(problem: MarkovProblem, options: SubspaceOptions) -> None:
-    """Refuse what there is not."""
+    """Raise an error if an option is unknown or does not fit the problem."""
     for name, words in (("oracle", ORACLES), ("working_set", WORKING_SETS)):
         word = getattr(options, name)
         if word not in words:
@@ -149,7 +152,7 @@ def _check(problem: MarkovProblem, options: SubspaceOptions) -> None:
 
 
 class _State:
-    """Marginals, weights and what is known of them between passes."""
+    """The state of the solver between passes."""
 
     def __init__(self, problem: MarkovProblem, options: SubspaceOptions) -> None:
         self.started = perf_counter()
@@ -160,9 +163,9 @@ class _State:
         dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
         self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
         self.mu = np.zeros((problem.n_items, problem.n_codes))
-        self.space = markov.make_space(problem.tree, problem.n_codes, dtype)
+        self.scratch = markov_scratch(problem.tree, problem.n_codes, dtype)
         self.slope = subspace.make_slope(problem.n_codes)
-        self.found = Found(*np.zeros((4, problem.n_items)))
+        self.findings = Findings(*np.zeros((4, problem.n_items)))
         is_program = options.oracle == "linear_program"
         self.polytope = MarginalPolytope(problem.tree) if is_program else None
         if self.arrays.is_signed:
@@ -170,12 +173,12 @@ class _State:
         self.look()
 
     def is_done(self) -> bool:
-        """Return whether the present point is good enough."""
+        """Return whether the certificate meets the tolerance."""
         return self.certificate.reaches(self.options)
 
     def choose(self) -> Codes:
         """Return how often each item is in the next working set."""
-        costs, found, options = self.problem.costs, self.found, self.options
+        costs, found, options = self.problem.costs, self.findings, self.options
         if options.working_set == "gap":
             gaps = costs * found.slack - found.linear + found.quadratic
             return draw_by_gap(gaps, options.chunk_size, self.rng)
@@ -184,27 +187,29 @@ class _State:
         return choose_by_state(costs, used, found.slack, share, options.chunk_size, self.rng)
 
     def visit(self, times: Codes) -> None:
-        """Let the items of a working set climb, one after another."""
+        """Take steps for the items of a working set, one after another."""
         for batch in self.problem.items.batches():
             members = self.rng.permutation(batch[times[batch] > 0])
             arrays = self._at(members)
             for i in members:
                 self._begin(arrays, i)
                 if self._ascend(i, self.options.steps_per_example * times[i]) > 0.0:
-                    markov.apply_change(arrays, i, self.W, self.space)
+                    markov.apply_change(arrays, i, self.W, self.scratch)
                 self._end(arrays, i)
 
     def look(self) -> None:
-        """Find the slacks of all items, and with them the duality gap."""
+        """Inspect all items at fixed weights, which gives the certificate."""
         tree, is_signed = self.problem.tree, self.arrays.is_signed
         for batch in self.problem.items.batches():
             arrays = self._at(batch)
             for i in batch:
                 self._begin(arrays, i)
                 cost = self.problem.costs[i]
-                subspace.look(tree, i, cost, is_signed, self.mu, self.space, self.slope, self.found)
+                subspace.look(
+                    tree, i, cost, is_signed, self.mu, self.scratch, self.slope, self.findings
+                )
                 self._end(arrays, i)
-        self.certificate = bounds(self.problem.costs, self.found)
+        self.certificate = bounds(self.problem.costs, self.findings)
 
     def record(self, callback: Callable[[Pass], Any] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""
@@ -216,45 +221,45 @@ class _State:
         return callback is not None and bool(callback(entry))
 
     def _use_up_costs(self) -> None:
-        """Give all of C_i to the labelling of the largest loss, as signed slacks demand."""
+        """Give all of C_i to the labelling with the largest loss: signed slacks need that sum."""
         tree = self.problem.tree
         for batch in self.problem.items.batches():
             arrays = self._at(batch)
             for i in batch:
-                markov.mark_truth(arrays.labels, i, self.space.truth, 1)
-                subspace.begin(tree, self.space, self.slope)
-                subspace.aim(tree, self.problem.costs[i], True, self.space, self.slope)
-                subspace.settle(tree, i, self.mu, self.space, self.slope)
-                markov.apply_change(arrays, i, self.W, self.space)
+                mark_truth(arrays.labels, i, self.scratch.truth, 1)
+                subspace.begin(tree, self.scratch, self.slope)
+                subspace.aim(tree, self.problem.costs[i], True, self.scratch, self.slope)
+                subspace.settle(tree, i, self.mu, self.scratch, self.slope)
+                markov.apply_change(arrays, i, self.W, self.scratch)
                 self._end(arrays, i)
 
-    def _at(self, group: Codes) -> TreeProblem:
-        """Return the arrays with the rows of a group, if there are any items in it."""
+    def _at(self, group: Codes) -> MarkovArrays:
+        """Return the arrays with the rows of a group, unless the group is empty."""
         if not len(group):
             return self.arrays
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
-    def _begin(self, arrays: TreeProblem, i: int) -> None:
-        """Compute what is needed to climb from the present weights."""
-        markov.mark_truth(arrays.labels, i, self.space.truth, 1)
-        markov.score(arrays.rows, arrays.row_of[i], self.W, self.space.score)
-        markov.write_norms(arrays, i, self.space.norm)
-        subspace.begin(arrays.tree, self.space, self.slope)
+    def _begin(self, arrays: MarkovArrays, i: int) -> None:
+        """Prepare the steps of an item at the present weights."""
+        mark_truth(arrays.labels, i, self.scratch.truth, 1)
+        score_row_by_threes(arrays.rows, arrays.row_of[i], self.W, self.scratch.score)
+        markov.write_norms(arrays, i, self.scratch.norm)
+        subspace.begin(arrays.tree, self.scratch, self.slope)
 
-    def _end(self, arrays: TreeProblem, i: int) -> None:
-        """Clear the labels of an item."""
-        markov.mark_truth(arrays.labels, i, self.space.truth, 0)
+    def _end(self, arrays: MarkovArrays, i: int) -> None:
+        """Clear the true labels of an item."""
+        mark_truth(arrays.labels, i, self.scratch.truth, 0)
 
     def _ascend(self, i: int, limit: int) -> float:
-        """Climb at most so many steps [RSSS06, Alg. 2]; return by how much the dual rises."""
+        """Take up to ``limit`` steps [RSSS06, Alg. 2]; return the gain of the dual."""
         tree, cost = self.problem.tree, self.problem.costs[i]
-        room = self.mu, self.space, self.slope
+        state = self.mu, self.scratch, self.slope
         if self.polytope is None:
-            return subspace.ascend(tree, i, limit, cost, self.arrays.is_signed, *room)
+            return subspace.ascend(tree, i, limit, cost, self.arrays.is_signed, *state)
         gain = 0.0
         for _ in range(limit):
             self.slope.target[:] = cost * self.polytope.best(self.slope.gradient)
-            more = subspace.climb(tree, i, *room)
+            more = subspace.climb(tree, i, *state)
             gain += more
             if not more > 0.0:
                 break
@@ -274,7 +279,7 @@ def draw_by_gap(gaps: Floats, size: int, rng: np.random.Generator) -> Codes:
     size
         Number of draws.
     rng
-        Chance.
+        Random numbers.
     """
     weights = gaps - gaps.min()
     total = weights.sum()
@@ -300,7 +305,7 @@ def choose_by_state(
     size
         Most items to choose; among equals chance decides.
     rng
-        Chance.
+        Random numbers.
     """
     has_priority = (costs - used) * slack > share
     is_inactive = (used == 0.0) & (slack <= 0.0)

@@ -1,4 +1,4 @@
-"""From the dual variables of one problem to a starting point of a similar one."""
+"""Starting points made from the dual variables of a similar problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From dual variables to weights, and from a solver's rows to a matrix of items."""
+"""The weights that follow from dual variables, and the matrix of items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts of words that belong to categories, and what is pooled of them.
+"""Counts of words in categories, and sums of them over groups of categories.
 
 Notation
     n_iw   count of word w in item i, (n_items, n_words)                    ``CountedItems.X``
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled import mixture
-from taxonomist.compiled.mixture import Entries, Readers, Table
+from taxonomist.compiled.arrays import Rows
+from taxonomist.compiled.mixture import ItemParts, Readers
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sources:
-    """What makes the words of categories.
+    """The sources of the words of categories.
 
     Attributes
     ----------
@@ -95,7 +96,7 @@ class Pooled:
     having: CSR
 
     def plus(self, other: Pooled) -> Pooled:
-        """Return the counts of both."""
+        """Return the sums of these counts and others."""
         return Pooled(
             self.categories + other.categories,
             self.sources + other.sources,
@@ -123,12 +124,12 @@ def _pool(items: CountedItems, parts: CSR) -> tuple[CSR, CSR]:
     """Return the counts of groups, and the weight of the items in each that have a word."""
     from scipy.sparse import csr_array
 
-    X, columns = as_table(items.X), as_table(parts.tocsc())
+    X, columns = count_rows(items.X), count_rows(parts.tocsc())
     n_words, n_groups = items.X.shape[1], parts.shape[1]
     n_different = np.zeros(n_groups, dtype=np.intp)
     mixture.count_words(X, columns, np.full(n_words, -1, dtype=np.intp), n_different)
     ends = np.append(0, np.cumsum(n_different)).astype(np.intp)
-    pooled = Table(ends, np.zeros(ends[-1], dtype=np.intp), np.zeros(ends[-1]))
+    pooled = Rows(ends, np.zeros(ends[-1], dtype=np.intp), np.zeros(ends[-1]))
     having = np.zeros(ends[-1])
     place = np.full(n_words, -1, dtype=np.intp)
     mixture.pool_words(X, columns, items.weights, place, pooled, having)
@@ -142,23 +143,23 @@ def _pool(items: CountedItems, parts: CSR) -> tuple[CSR, CSR]:
     )
 
 
-def as_table(matrix: Any) -> Table:
-    """Return a CSR or CSC matrix as loops read it."""
+def count_rows(matrix: Any) -> Rows:
+    """Return a CSR or CSC matrix of counts as the arrays for the compiled loops."""
     data = matrix.data.astype(np.float64, copy=False)
-    return Table(_codes(matrix.indptr), _codes(matrix.indices), data)
+    return Rows(_codes(matrix.indptr), _codes(matrix.indices), data)
 
 
-def as_entries(items: CountedItems, path_lengths: Codes) -> Entries:
+def item_parts(items: CountedItems, path_lengths: Codes) -> ItemParts:
     """Return the parts of items in the order of categories, with room for their components."""
     columns = items.parts(items.weights).tocsc()
     columns.sort_indices()
     n_words = np.diff(items.X.indptr)[columns.indices]
     n_nodes = np.repeat(path_lengths, np.diff(columns.indptr))
     start = np.append(0, np.cumsum(n_words * n_nodes)).astype(np.intp)
-    return Entries(_codes(columns.indptr), _codes(columns.indices), columns.data, start)
+    return ItemParts(_codes(columns.indptr), _codes(columns.indices), columns.data, start)
 
 
 def _codes(numbers: Any) -> Codes:
-    """Return machine-size integers."""
+    """Return integers of the size that compiled loops use."""
     codes: Codes = numbers.astype(np.intp, copy=False)
     return codes

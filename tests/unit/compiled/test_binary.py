@@ -9,34 +9,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from taxonomist.compiled import binary
-from taxonomist.compiled.arrays import Attributes, Labels
+from taxonomist.compiled.arrays import Attributes, Findings, Labels
+from taxonomist.compiled.places import leave_places, score_places
+from taxonomist.compiled.rows import score_row
 from taxonomist.solvers.problem import FeatureRows, GramRows
 from tests.reference import binary_svm as reference
 from tests.reference.binary_svm import SHAPES, Toy, toy
+from tests.reference.joint_toys import arrays_in, assert_twins
 
 PAST_16_BITS = 70_000
-
-
-def arrays_in(value):
-    """Yield the arrays in nested tuples."""
-    if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, tuple):
-        for inner in value:
-            yield from arrays_in(inner)
-
-
-def assert_twins(loop, make_arguments):
-    """Check that the compiled loop and the plain one return and write the same; return both."""
-    arguments, twins = make_arguments(), make_arguments()
-    found, expected = loop(*arguments), loop.py_func(*twins)
-    if expected is not None:
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
-    written = zip(arrays_in(tuple(arguments)), arrays_in(tuple(twins)), strict=True)
-    for one, other in written:
-        precision = 1e-5 if one.dtype == np.float32 else 1e-9
-        np.testing.assert_allclose(one, other, rtol=precision, atol=1e-2 * precision)
-    return arguments, found
 
 
 class State:
@@ -50,7 +31,7 @@ class State:
         row_of = np.zeros(problem.n_items, dtype=np.intp)
         csr = problem.attributes
         weight = problem.positive_weight
-        self.part = binary.Part(
+        self.problem = binary.BinaryArrays(
             rows=problem.items.rows(np.arange(problem.n_items), row_of),
             row_of=row_of,
             labels=Labels(
@@ -72,18 +53,19 @@ class State:
         self.alpha = instance.costs * np.clip(free, 0, 1)
         A = reference.coefficients(instance, self.alpha)
         self.W = A if problem.items.dual_form else np.asarray(case.X.T @ A, dtype=dtype)
-        self.findings = binary.Findings(*np.full((4, problem.n_items), 7.0))
-        self.room = binary.make_room(self.part, self.W)
-        self.attributes = self.part.attributes
+        self.findings = Findings(*np.full((4, problem.n_items), 7.0))
+        self.scratch = binary.binary_scratch(self.problem, self.W)
+        self.attributes = self.problem.attributes
 
     def listed(self, i, categories=None):
         """Prepare item i's QP over categories, all by default; return how many, and attributes."""
-        n = len(self.part.squares)
+        n = len(self.problem.squares)
         categories = np.arange(n) if categories is None else categories
-        self.room.listed[: len(categories)] = categories
-        n_used, _ = binary.enter_listed(self.attributes, len(categories), self.room)
-        binary.score_used(self.part, i, self.W, n_used, self.room)
-        binary.mark_own(self.part, i, self.room, True)
+        self.scratch.listed[: len(categories)] = categories
+        n_used, _ = binary.enter_listed(self.attributes, len(categories), self.scratch)
+        whole_rows = n_used * binary.DENSE_SHARE > self.W.shape[1]
+        score_places(self.problem.rows, i, self.W, n_used, whole_rows, self.scratch.places)
+        binary.mark_own(self.problem, i, self.scratch, True)
         return len(categories), n_used
 
     def active(self):
@@ -139,7 +121,7 @@ def test_score_row(dense, dtype, n_features):
     rows = items.rows(np.arange(5), np.zeros(5, dtype=np.intp))
     for row in range(5):
         (*_, out), _ = assert_twins(
-            binary.score_row, lambda row=row: (rows, row, W, np.full(3, 7, dtype=dtype))
+            score_row, lambda row=row: (rows, row, W, np.full(3, 7, dtype=dtype))
         )
         np.testing.assert_allclose(out, X[row] @ W, rtol=1e-4, atol=1e-5)
 
@@ -148,7 +130,7 @@ def test_score_row(dense, dtype, n_features):
 def test_inspect_finds_what_the_definitions_say(case):
     def make():
         state = State(case)
-        return state.items, state.part, state.W, state.alpha, state.findings
+        return state.items, state.problem, state.W, state.alpha, state.findings
 
     (*_, alpha, findings), _ = assert_twins(binary.inspect, make)
     instance, W = case.instance(), make()[2]
@@ -167,25 +149,22 @@ def test_look_at_all_lists_what_is_in_play(case):
 
         def make(i=i):
             state = State(case)
-            binary.score_row(state.part.rows, i, state.W, state.room.row)
-            binary.mark_own(state.part, i, state.room, True)
-            return state.part, i, state.alpha, state.findings, state.room
+            score_row(state.problem.rows, i, state.W, state.scratch.places.row)
+            binary.mark_own(state.problem, i, state.scratch, True)
+            return state.problem, i, state.alpha, state.findings, state.scratch
 
-        (_, _, alpha, _, room), n_listed = assert_twins(binary.look_at_all, make)
+        (_, _, alpha, _, scratch), n_listed = assert_twins(binary.look_at_all, make)
         G = 1 - np.where(case.Y[i], 1, -1) * (case.attributes @ (case.X[i] @ State(case).W))
         in_play = np.flatnonzero((alpha[i] > 0) | (G > 0))
-        np.testing.assert_array_equal(room.listed[:n_listed], in_play)
+        np.testing.assert_array_equal(scratch.listed[:n_listed], in_play)
 
 
 LOOPS_OF_ONE_ITEM = {
-    "score_used": ("part", "i", "W", "n_used", "room"),
-    "apply_change": ("part", "i", "W", "n_used", "room"),
-    "ascend_round": ("part", "i", "alpha", "n_listed", "room"),
-    "solve_listed": ("part", "i", "W", "alpha", "n_listed", "n_used", "room", "most_rounds"),
-    "category_score": ("attributes", "r", "room"),
-    "mark_own": ("part", "i", "room", "value"),
-    "cost_of": ("part", "i", "r", "own"),
-    "leave": ("n_used", "room"),
+    "apply_change": ("problem", "i", "W", "n_used", "places"),
+    "ascend_round": ("problem", "i", "alpha", "n_listed", "scratch"),
+    "solve_listed": ("problem", "i", "W", "alpha", "n_listed", "n_used", "scratch", "most_rounds"),
+    "mark_own": ("problem", "i", "scratch", "value"),
+    "cost_of": ("problem", "i", "r", "own"),
 }
 
 
@@ -198,7 +177,7 @@ def test_loops_of_one_item(case, name):
             state = State(case)
             state.i, state.r, state.own, state.value = i, 0, bool(case.Y[i, 0]), True
             state.n_listed, state.n_used = state.listed(i)
-            state.most_rounds = 3
+            state.most_rounds, state.places = 3, state.scratch.places
             return tuple(getattr(state, part) for part in LOOPS_OF_ONE_ITEM[name])
 
         _, found = assert_twins(getattr(binary, name), make)
@@ -207,24 +186,28 @@ def test_loops_of_one_item(case, name):
 
 
 @every_case
-def test_room_is_as_it_was_after_an_item(case):
+def test_scratch_arrays_are_as_they_were_after_an_item(case):
     state = State(case)
-    before = binary.make_room(state.part, state.W)
+    before = binary.binary_scratch(state.problem, state.W)
     for i in range(len(case.X)):
         _, n_used = state.listed(i)
-        state.room.change[:n_used] = 3.0
-        binary.mark_own(state.part, i, state.room, False)
-        binary.leave(n_used, state.room)
-        for name in ("own", "place", "change"):
-            np.testing.assert_array_equal(getattr(state.room, name), getattr(before, name))
+        places = state.scratch.places
+        places.change[:n_used] = 3.0
+        binary.mark_own(state.problem, i, state.scratch, False)
+        binary.apply_change(state.problem, i, state.W, n_used, places)
+        leave_places(n_used, places)
+        np.testing.assert_array_equal(state.scratch.own, before.own)
+        np.testing.assert_array_equal(places.place, before.places.place)
+        np.testing.assert_array_equal(places.change, before.places.change)
 
 
-def test_make_room():
+def test_binary_scratch():
     state = State(toy("dag"))
     found, plain = (
-        make(state.part, state.W) for make in (binary.make_room, binary.make_room.py_func)
+        make(state.problem, state.W)
+        for make in (binary.binary_scratch, binary.binary_scratch.py_func)
     )
-    for one, other in zip(found, plain, strict=True):
+    for one, other in zip(arrays_in(found), arrays_in(plain), strict=True):
         np.testing.assert_array_equal(one, other)
         assert one.dtype == other.dtype
 
@@ -238,14 +221,14 @@ def test_enter_listed(categories):
         state = State(
             toy("flat")._replace(Y=np.zeros((24, 4), bool), attributes=csr.toarray(), weight=None)
         )
-        state.room.listed[: len(categories)] = categories
-        return state.attributes, len(categories), state.room
+        state.scratch.listed[: len(categories)] = categories
+        return state.attributes, len(categories), state.scratch
 
-    (_, _, room), (n_used, most_rounds) = assert_twins(binary.enter_listed, make)
+    (_, _, scratch), (n_used, most_rounds) = assert_twins(binary.enter_listed, make)
     used = np.array(rows)[categories].any(axis=0) if categories else np.zeros(4, bool)
-    assert sorted(room.used[:n_used]) == np.flatnonzero(used).tolist()
-    assert (room.place[room.used[:n_used]] == np.arange(n_used)).all()
-    assert (room.place[:4][~used] == -1).all()
+    assert sorted(scratch.places.used[:n_used]) == np.flatnonzero(used).tolist()
+    assert (scratch.places.place[scratch.places.used[:n_used]] == np.arange(n_used)).all()
+    assert (scratch.places.place[:4][~used] == -1).all()
     is_shared = bool(categories) and (np.array(rows)[categories].sum(axis=0) > 1).any()
     assert most_rounds == (binary.MOST_ROUNDS if is_shared else 1)
 
@@ -260,7 +243,7 @@ def test_one_step_maximises_over_one_variable(case):
             before = state.dual()
             n_listed, _ = state.listed(i, [r])
             gain, gap, violation = binary.ascend_round(
-                state.part, i, state.alpha, n_listed, state.room
+                state.problem, i, state.alpha, n_listed, state.scratch
             )
             best = state.dual()
             assert best - before == pytest.approx(gain, rel=1e-6, abs=1e-9)
@@ -283,7 +266,7 @@ def test_rounds_solve_one_item_exactly(shape):
     state.alpha[:], state.W[:] = 0, 0
     n_listed, n_used = state.listed(0)
     most_rounds = 10_000
-    arguments = (state.part, 0, state.W, state.alpha, n_listed, n_used, state.room)
+    arguments = (state.problem, 0, state.W, state.alpha, n_listed, n_used, state.scratch)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(binary, "ROUND_PROGRESS", 1e-9)
         gain, _, _ = binary.solve_listed.py_func(*arguments, most_rounds)
@@ -300,7 +283,7 @@ def test_sweep(case, kind, dtype):
     def make():
         X = sparse.csr_array(case.X) if kind == "sparse" else case.X
         state = State(case, FeatureRows(X, dtype), dtype)
-        return state.items, state.part, state.W, state.alpha, state.findings
+        return state.items, state.problem, state.W, state.alpha, state.findings
 
     (_, _, W, alpha, _), gain = assert_twins(binary.sweep, make)
     check_ascent(case, W, alpha, gain, 1e-9 if dtype == "float64" else 1e-4)
@@ -313,7 +296,7 @@ def test_visit(case, kind, dtype):
     def make():
         X = sparse.csr_array(case.X) if kind == "sparse" else case.X
         state = State(case, FeatureRows(X, dtype), dtype)
-        return state.items, state.part, state.active(), state.W, state.alpha
+        return state.items, state.problem, state.active(), state.W, state.alpha
 
     (*_, W, alpha), (gain, gap, worst) = assert_twins(binary.visit, make)
     check_ascent(case, W, alpha, gain, 1e-9 if dtype == "float64" else 1e-4)
@@ -340,7 +323,7 @@ def test_an_item_without_active_categories_is_left_alone():
     state = State(case)
     nothing = Labels(np.zeros(25, dtype=np.intp), np.empty(0, dtype=np.intp))
     W, alpha = state.W.copy(), state.alpha.copy()
-    found = binary.visit(state.items, state.part, nothing, state.W, state.alpha)
+    found = binary.visit(state.items, state.problem, nothing, state.W, state.alpha)
     assert found == (0.0, 0.0, 0.0)
     np.testing.assert_array_equal(state.W, W)
     np.testing.assert_array_equal(state.alpha, alpha)
@@ -353,8 +336,8 @@ def test_passes_in_dual_form(loop):
     def make():
         state = rbf_state(case)
         if loop == "visit":
-            return state.items, state.part, state.active(), state.W, state.alpha
-        return state.items, state.part, state.W, state.alpha, state.findings
+            return state.items, state.problem, state.active(), state.W, state.alpha
+        return state.items, state.problem, state.W, state.alpha, state.findings
 
     arguments, found = assert_twins(getattr(binary, loop), make)
     W, alpha = arguments[3:5] if loop == "visit" else arguments[2:4]
@@ -371,7 +354,7 @@ def test_rebuild(case):
     def make():
         state = State(case)
         state.W[:] = 0
-        return state.items, state.part, state.active(), state.W, state.alpha
+        return state.items, state.problem, state.active(), state.W, state.alpha
 
     (*_, W, _), _ = assert_twins(binary.rebuild, make)
     np.testing.assert_allclose(W, State(case).W, atol=1e-9)
@@ -402,7 +385,7 @@ def test_columns_past_16_bits(n_attributes):
     def make():
         state = State(case, FeatureRows(X, "float64"))
         state.W[:], state.alpha[:] = 0, 0
-        return state.items, state.part, state.W, state.alpha, state.findings
+        return state.items, state.problem, state.W, state.alpha, state.findings
 
     (_, _, W, alpha, _), _ = assert_twins(binary.sweep, make)
     assert np.flatnonzero(W.any(axis=1)).tolist() == columns.tolist()

@@ -8,6 +8,8 @@ from scipy.sparse import csr_array
 
 from taxonomist.compiled import greedy
 from taxonomist.compiled.arrays import Rows
+from taxonomist.compiled.duals import add_all_pairs
+from taxonomist.compiled.rows import write_products
 from taxonomist.solvers.duals import DualStore, no_duals
 from tests.reference.joint_toys import SHAPES, assert_twins, pair_alpha, set_toy
 
@@ -18,9 +20,7 @@ def test_products_of_rows():
         Rows(M.indptr, M.indices, M.data) for M in (csr_array(X), csr_array(X).tocsc())
     )
     for i in range(9):
-        (*_, out), _ = assert_twins(
-            greedy.write_products, lambda i=i: (rows, columns, i, np.full(9, 7.0))
-        )
+        (*_, out), _ = assert_twins(write_products, lambda i=i: (rows, columns, i, np.full(9, 7.0)))
         np.testing.assert_allclose(out, X @ X[i], atol=1e-12)
 
 
@@ -57,7 +57,7 @@ def test_all_pairs_of_an_item_become_active_once(active):
             labels, losses = case.problem().arrays().labels, case.loss.rows(own)
             return i, labels, losses, store.duals, np.zeros(case.Y.shape[1], dtype=bool)
 
-        (*_, duals, mark), _ = assert_twins(greedy.add_all_pairs, make)
+        (*_, duals, mark), _ = assert_twins(add_all_pairs, make)
         at = slice(duals.start[i], duals.start[i] + duals.size[i])
         found = list(zip(duals.own[at].tolist(), duals.other[at].tolist(), strict=True))
         assert found[: len(before)] == before

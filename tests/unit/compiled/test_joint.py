@@ -10,6 +10,48 @@ from scipy import sparse
 
 from taxonomist.compiled import joint
 from taxonomist.compiled.arrays import ANCESTORS, Duals
+from taxonomist.compiled.attributes import category_score, product, write_category_scores
+from taxonomist.compiled.duals import (
+    count_positive,
+    drop_all_zeros,
+    drop_zeros,
+    unused,
+    unused_cost,
+)
+from taxonomist.compiled.inspection import (
+    add_violated,
+    highest_and_total,
+    inspect,
+    inspect_item,
+    inspection_scratch,
+    judge,
+    judge_scored,
+    look_at_active,
+    smallest_margin,
+    write_pairs,
+)
+from taxonomist.compiled.losses import write_loss_matrix, write_losses
+from taxonomist.compiled.pair_qp import (
+    ascend,
+    best_step,
+    curvature_along,
+    follow,
+    gradients_from_scores,
+    pair_product,
+    solve_active,
+    write_change,
+    write_gradients,
+)
+from taxonomist.compiled.places import (
+    add_change,
+    add_coefficients,
+    change_category,
+    enter_category,
+    leave_places,
+    placed_score,
+    score_places,
+)
+from taxonomist.compiled.rows import score_row, score_rows
 from taxonomist.losses import category_loss
 from taxonomist.solvers import sequential
 from taxonomist.solvers.duals import Entries
@@ -92,7 +134,7 @@ def test_write_losses(shape, name):
     n = loss.n_categories
     for y in range(n):
         arguments, _ = assert_twins(
-            joint.write_losses,
+            write_losses,
             lambda y=y: (
                 loss_arrays(loss),
                 y,
@@ -111,7 +153,7 @@ def test_losses_by_row_equal_tabulated_ones(shape, monkeypatch):
     by_row = loss_arrays(loss)
     assert by_row.kind == ANCESTORS
     arguments, _ = assert_twins(
-        joint.write_loss_matrix, lambda: (by_row, np.zeros((loss.n_categories,) * 2))
+        write_loss_matrix, lambda: (by_row, np.zeros((loss.n_categories,) * 2))
     )
     np.testing.assert_allclose(arguments[1], loss.rows(range(loss.n_categories)), rtol=1e-12)
 
@@ -124,11 +166,9 @@ def test_score_rows(dense, dtype):
     X[2] = 0
     W = rng.normal(size=(11, 3)).astype(dtype)
     rows = FeatureRows(X if dense else sparse.csr_array(X), dtype)._rows
-    arguments, _ = assert_twins(
-        joint.score_rows, lambda: (rows, W, np.full((5, 3), 7, dtype=dtype))
-    )
+    arguments, _ = assert_twins(score_rows, lambda: (rows, W, np.full((5, 3), 7, dtype=dtype)))
     np.testing.assert_allclose(arguments[-1], X @ W, rtol=1e-4, atol=1e-5)
-    assert_twins(joint.score_row, lambda: (rows, 4, W, np.full(3, 7, dtype=dtype)))
+    assert_twins(score_row, lambda: (rows, 4, W, np.full(3, 7, dtype=dtype)))
 
 
 @pytest.mark.parametrize("tabulated", [True, False])
@@ -141,9 +181,9 @@ def test_products_of_attributes(shape, tabulated, monkeypatch):
     assert (len(attributes.products) > 0) == tabulated
     dense = case.attributes.toarray()
     for c, d in np.ndindex(len(dense), len(dense)):
-        found = joint.product.py_func(attributes, c, d)
+        found = product.py_func(attributes, c, d)
         assert found == pytest.approx(dense[c] @ dense[d], abs=1e-12)
-    assert_twins(joint.product, lambda: (attributes, 1, 3))
+    assert_twins(product, lambda: (attributes, 1, 3))
 
 
 # Dual variables.
@@ -162,7 +202,7 @@ def some_duals():
 
 
 def test_drop_zeros():
-    (duals, _), total = assert_twins(joint.drop_zeros, lambda: (some_duals(), 1))
+    (duals, _), total = assert_twins(drop_zeros, lambda: (some_duals(), 1))
     assert total == 0.75
     assert duals.size.tolist() == [1, 2, 2]
     assert duals.beta[2:4].tolist() == [0.5, 0.25]
@@ -172,9 +212,9 @@ def test_drop_zeros():
 
 
 def test_drop_all_zeros_and_count():
-    _, n_positive = assert_twins(joint.count_positive, lambda: (some_duals(),))
+    _, n_positive = assert_twins(count_positive, lambda: (some_duals(),))
     assert n_positive == 2
-    (duals,), _ = assert_twins(joint.drop_all_zeros, lambda: (some_duals(),))
+    (duals,), _ = assert_twins(drop_all_zeros, lambda: (some_duals(),))
     assert duals.size.tolist() == [0, 2, 0]
     assert Entries.of(duals).beta.tolist() == [0.5, 0.25]
 
@@ -182,7 +222,7 @@ def test_drop_all_zeros_and_count():
 @pytest.mark.parametrize("total", [0.0, 0.3, 0.7 * (1 - 1e-13), 0.7, 0.7 * (1 + 1e-13)])
 @pytest.mark.parametrize("cost", [0.0, 0.7, np.inf])
 def test_unused_cost(cost, total):
-    _, left = assert_twins(joint.unused_cost, lambda: (cost, total))
+    _, left = assert_twins(unused_cost, lambda: (cost, total))
     assert left == (max(cost - total, 0) if abs(cost - total) > 1e-12 else 0)
 
 
@@ -203,13 +243,13 @@ def test_add_violated(seed, most_new):
         nothing = np.zeros(20, dtype=np.intp)
         tables = (nothing.copy(), nothing.copy(), np.full(20, UNWRITTEN), np.zeros(20))
         sizes = np.array([0, 10]), np.array([9, n_old + 5]), np.array([2, n_old])
-        duals, room = Duals(*sizes, *tables), state.room(most_new)
+        duals, looks = Duals(*sizes, *tables), state.looks(most_new)
         for k, y in enumerate(y_of):
-            room.G[:] = G[k]
-            loop(1, y, delta[k], 0.1, n_old, duals, room)
+            looks.G[:] = G[k]
+            loop(1, y, delta[k], 0.1, n_old, duals, looks)
         return duals
 
-    duals, twin = offered(joint.add_violated), offered(joint.add_violated.py_func)
+    duals, twin = offered(add_violated), offered(add_violated.py_func)
     for one, other in zip(duals, twin, strict=True):
         np.testing.assert_array_equal(one, other)
     order = sorted(np.ndindex(3, n), key=lambda at: -G[at])
@@ -241,7 +281,7 @@ def test_inspect_finds_what_the_definitions_say(name, passes):
         now = state_of(name, passes)
         return now.items, now.problem, now.W, now.duals, 2, now.findings
 
-    (*_, duals, _, findings), _ = assert_twins(joint.inspect, make)
+    (*_, duals, _, findings), _ = assert_twins(inspect, make)
     np.testing.assert_allclose(findings.slack, expected.slack, atol=1e-12)
     np.testing.assert_allclose(findings.violation, expected.psi, atol=1e-9)
     np.testing.assert_allclose(findings.linear, alpha.sum(axis=(1, 2)), atol=1e-12)
@@ -268,27 +308,28 @@ def test_judging_known_scores_is_inspecting(name):
     inspected = state_of(name)
     f = inspected.case.X @ inspected.W @ inspected.case.attributes.toarray().T
     rest = 3, inspected.findings
-    joint.inspect(inspected.items, inspected.problem, inspected.W, inspected.duals, *rest)
+    inspect(inspected.items, inspected.problem, inspected.W, inspected.duals, *rest)
 
     def make():
         now = state_of(name)
         return now.items, now.problem, f, now.duals, 3, now.findings
 
-    (*_, duals, _, findings), _ = assert_twins(joint.judge_scored, make)
+    (*_, duals, _, findings), _ = assert_twins(judge_scored, make)
     np.testing.assert_allclose(findings, inspected.findings, rtol=1e-9, atol=1e-9)
     for i in inspected.items:
         assert pairs_of(duals, i) == pairs_of(inspected.duals, i)
 
 
 FULL_LOOK = {
-    joint.category_scores: "attributes scores f",
-    joint.unused: "problem i duals",
-    joint.look_at_active: "i f problem free duals findings",
-    joint.smallest_margin: "i f problem mark",
-    joint.write_pairs: "i y problem space",
-    joint.highest_and_total: "f",
-    joint.judge: "i problem duals findings space",
-    joint.inspect_item: "i problem W duals findings space",
+    category_score: "attributes y scores",
+    write_category_scores: "attributes scores f",
+    unused: "duals i cost",
+    look_at_active: "i f cost per_pair free duals findings",
+    smallest_margin: "i f labels mark",
+    write_pairs: "i y labels loss looks",
+    highest_and_total: "f",
+    judge: "i problem duals findings looks",
+    inspect_item: "i problem W duals findings looks",
 }
 
 
@@ -299,8 +340,10 @@ def test_loops_of_a_full_look(name):
     def at(*names):
         now = state_of(name)
         now.i, now.y, now.free = len(now.items) - 1, int(now.problem.labels.indices[-1]), 0.5
-        now.space, now.attributes = now.room(), now.problem.attributes
-        now.scores, now.f, now.mark = now.space.scores, now.space.f, now.space.mark
+        now.looks, now.attributes = now.looks(), now.problem.attributes
+        now.labels, now.loss = now.problem.labels, now.problem.loss
+        now.cost, now.per_pair = now.problem.costs[now.i], now.problem.slack_per_pair
+        now.scores, now.f, now.mark = now.looks.scores, now.looks.f, now.looks.mark
         return tuple(getattr(now, name) for name in names)
 
     for loop, names in FULL_LOOK.items():
@@ -308,7 +351,8 @@ def test_loops_of_a_full_look(name):
         for array in arrays_in(arguments):
             assert array.dtype != bool or not array.any()
     like = first.problem, first.W.shape[1], 3, first.W
-    for one, other in zip(joint.make_room(*like), joint.make_room.py_func(*like), strict=True):
+    made = inspection_scratch(*like), inspection_scratch.py_func(*like)
+    for one, other in zip(*made, strict=True):
         assert (one.shape, one.dtype, one.any()) == (other.shape, other.dtype, other.any())
 
 
@@ -316,22 +360,25 @@ def test_loops_of_a_full_look(name):
 
 
 ONE_ITEM = {
-    joint.enter_active: "problem i duals scratch",
-    joint.leave: "n_used scratch",
-    joint.write_used_scores: "problem i W n_used scratch",
-    joint.write_gradients: "problem i duals scratch",
-    joint.gradients_from_scores: "i f duals scratch",
-    joint.category_score: "attributes c scratch",
-    joint.pair_product: "attributes duals first first",
-    joint.best_step: "problem i free duals G",
-    joint.follow: "attributes first m up step duals G",
-    joint.curvature_along: "attributes first up down duals",
-    joint.ascend: "problem i duals scratch tol",
-    joint.write_change: "problem i duals scratch",
-    joint.apply_change: "problem i W n_used scratch",
-    joint.solve_active: "problem i duals scratch tol",
+    joint.enter_active: "attributes i duals places",
+    enter_category: "attributes c n_used places",
+    leave_places: "n_used places",
+    score_places: "rows i W n_used is_few places",
+    placed_score: "attributes c places",
+    change_category: "attributes c step places",
+    add_change: "rows i W n_used is_few places",
+    add_coefficients: "zero W n_used places",
+    write_gradients: "attributes i duals scratch",
+    gradients_from_scores: "i f duals scratch",
+    pair_product: "attributes duals first first",
+    best_step: "first m cost per_pair free beta G",
+    follow: "attributes first m up step duals G",
+    curvature_along: "attributes first up down duals",
+    ascend: "problem i duals scratch tol",
+    write_change: "attributes i duals scratch",
+    joint.apply_change: "problem i W n_used places",
+    solve_active: "problem i duals scratch tol",
     joint.solve_item: "problem i W duals scratch tol",
-    joint.enter_attributes: "attributes c n_used scratch",
 }
 
 
@@ -348,9 +395,13 @@ def test_loops_of_one_item(name, end):
         )
         now.up, now.down, now.free, now.step, now.tol = now.m - 1, min(0, now.m - 1), 0.5, 0.1, 1e-9
         now.attributes, now.c = now.problem.attributes, now.duals.other[now.first]
-        now.G, now.f = now.scratch.G, now.room().f
+        now.G, now.f, now.zero = now.scratch.G, now.looks().f, 0
+        now.rows, now.places = now.problem.rows, now.scratch.places
+        now.beta, now.per_pair = now.duals.beta, now.problem.slack_per_pair
+        now.cost = now.problem.costs[now.i]
+        now.is_few = now.W.shape[1] <= joint.FEW_ATTRIBUTES
         now.scratch.before[:] = 0.25
-        now.scratch.change[: now.n_used] = np.arange(now.n_used)
+        now.places.change[: now.n_used] = np.arange(now.n_used)
         return tuple(getattr(now, name) for name in names)
 
     for loop, names in ONE_ITEM.items():
@@ -370,7 +421,7 @@ def test_what_a_qp_begins_and_ends_with(name):
         own, other = np.array(pairs_of(state.duals, i), dtype=np.intp).reshape(-1, 2).T
         G = state.scratch.G[: len(own)]
         np.testing.assert_allclose(G, before.G[i, own, other], atol=1e-9)
-        violation, gain = joint.solve_active(state.problem, i, state.duals, state.scratch, 1e-9)
+        violation, gain = solve_active(state.problem, i, state.duals, state.scratch, 1e-9)
         assert violation == pytest.approx(
             reference.violation_within(instance, before.G, alpha, i), abs=1e-9
         )
@@ -380,7 +431,8 @@ def test_what_a_qp_begins_and_ends_with(name):
         np.testing.assert_allclose(G, after.G[i, own, other], atol=1e-9)
         assert reference.violation_within(instance, after.G, moved, i) <= 2e-9
         change = np.zeros(case.attributes.shape[1])
-        change[state.scratch.used[:n_used]] = state.scratch.change[:n_used]
+        places = state.scratch.places
+        change[places.used[:n_used]] = places.change[:n_used]
         expected = reference.coefficients(instance, moved - alpha)[i]
         np.testing.assert_allclose(change, expected, atol=1e-9)
 
@@ -404,7 +456,7 @@ def test_one_item_is_solved_exactly(shape, slack, start):
     W = case.X.T @ reference.coefficients(instance, alpha)
     arrays = case.problem().arrays()
     arrays = arrays._replace(rows=case.problem().items.rows(np.arange(1), arrays.row_of))
-    scratch = joint.make_scratch(W.shape[1], len(beta), W.dtype)
+    scratch = joint.qp_scratch(W.shape[1], len(beta), W.dtype)
     _, gain = joint.solve_item(arrays, 0, W, duals, scratch, 1e-10)
     best = reference.dual_optimum(instance)[0]
     assert first + gain == pytest.approx(best, rel=1e-6)

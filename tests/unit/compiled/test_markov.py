@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taxonomist.compiled import markov
-from taxonomist.compiled.markov_arrays import Columns, Found
+from taxonomist.compiled import active_labellings, labelling_qp, labelling_search, markov
+from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled.markov_arrays import ActiveLabellings, markov_scratch
+from taxonomist.compiled.rows import score_row_by_threes
 from taxonomist.solvers import markov as solver
 from taxonomist.solvers.labelling_store import LabellingStore
 from taxonomist.solvers.solution import Options
@@ -40,27 +42,27 @@ class State:
         self.problem = arrays._replace(rows=items.rows(self.group, arrays.row_of))
         self.tree, self.rows, self.labels = made.tree, self.problem.rows, self.problem.labels
         self.W = rough.W.copy()
-        store = LabellingStore(rough.columns[0], made.n_nodes)
-        self.columns, self.end = store.columns, store.end
-        self.i = int(np.argmax(self.columns.size))
-        self.space = markov.make_space(self.tree, made.n_codes, self.W.dtype)
-        self.found = Found(*np.full((4, len(case.X)), 7.0))
+        store = LabellingStore(rough.labellings[0], made.n_nodes)
+        self.labellings, self.end = store.labellings, store.end
+        self.i = int(np.argmax(self.labellings.size))
+        self.scratch = markov_scratch(self.tree, made.n_codes, self.W.dtype)
+        self.findings = Findings(*np.full((4, len(case.X)), 7.0))
         self.problem.row_of[:] = self.group
-        self.score, self.norm = self.space.score, self.space.norm
-        self.truth, self.mark = self.space.truth, self.space.mark
-        markov.look(self.problem, self.i, self.W, self.columns, self.space, self.found)
+        self.score, self.norm = self.scratch.score, self.scratch.norm
+        self.truth, self.mark = self.scratch.truth, self.scratch.mark
+        markov.look(self.problem, self.i, self.W, self.labellings, self.scratch, self.findings)
         markov.write_norms(self.problem, self.i, self.norm)
         n_codes = 2 * len(self.truth)
-        while not markov.make_place(store.columns, self.i, n_codes, store.end):
+        while not active_labellings.make_place(store.labellings, self.i, n_codes, store.end):
             store.grow()
-        self.columns, self.end = store.columns, store.end
-        self.c = self.columns.start[self.i]
-        self.space.used[:3], self.space.change[:3] = (0, 1, 2), (0.5, -1.0, 0.25)
+        self.labellings, self.end = store.labellings, store.end
+        self.c = self.labellings.start[self.i]
+        self.scratch.used[:3], self.scratch.change[:3] = (0, 1, 2), (0.5, -1.0, 0.25)
         self.n_used, self.one_up, self.none = 3, 0, -1
-        size = self.columns.size[self.i]
-        self.space.before[:size] = 0.5 * self.columns.alpha[self.c : self.c + size]
-        self.space.G[:size] = np.linspace(-1, 1, size)
-        self.G, self.rise, self.limit = self.space.G, 0.7, 0.4
+        size = self.labellings.size[self.i]
+        self.scratch.before[:size] = 0.5 * self.labellings.alpha[self.c : self.c + size]
+        self.scratch.G[:size] = np.linspace(-1, 1, size)
+        self.G, self.rise, self.limit = self.scratch.G, 0.7, 0.4
         self.n_codes, self.row, self.to = n_codes, self.i, self.end[0]
         self.tol, self.sign, self.step, self.one, self.zero = 1e-6, 1.0, 0.1, 1, 0
         self.scores = np.random.default_rng(0).normal(size=(3, made.n_codes))
@@ -70,43 +72,49 @@ class State:
 
 
 LOOPS = {
-    markov.score: "rows row W score",
+    score_row_by_threes: "rows row W score",
     markov.write_norms: "problem i norm",
-    markov.mark_truth: "labels i truth one",
-    markov.code_at: "tree one zero one",
-    markov.write_worth: "tree space",
-    markov.find_worst: "tree space",
-    markov.below_other: "tree space one zero one",
-    markov.find_other: "tree space",
-    markov.true_score: "tree space",
-    markov.worst_gradient: "problem space",
-    markov.gradient: "columns c score",
-    markov.move: "columns c to",
-    markov.drop_unused: "columns i",
-    markov.make_place: "columns i n_codes end",
-    markov.add_labelling: "tree columns i space",
-    markov.add_codes: "columns c sign mark",
-    markov.write_products: "columns i zero space",
-    markov.total_alpha: "columns i",
-    markov.extremes: "columns i G yes yes",
-    markov.take_step: "columns i one_up none rise limit space",
-    markov.follow: "columns i space",
-    markov.ascend: "problem i columns space tol",
-    markov.give_all: "problem i columns space",
-    markov.add_row: "problem i W n_used space",
-    markov.apply_change: "problem i W space",
-    markov.look: "problem i W columns space found",
-    markov.look_again: "problem i columns space",
-    markov.visit: "problem i W columns end space found tol",
-    markov.sweep: "group first problem W columns end space found tol rest calm",
-    markov.inspect: "group problem W columns space found",
-    markov.add_up: "group problem W columns space",
-    markov.best_labellings: "tree scores space out",
+    labelling_search.mark_truth: "labels i truth one",
+    labelling_search.code_at: "tree one zero one",
+    labelling_search.write_worth: "tree scratch",
+    labelling_search.find_worst: "tree scratch",
+    labelling_search.below_other: "tree scratch one zero one",
+    labelling_search.find_other: "tree scratch",
+    labelling_search.true_score: "tree scratch",
+    labelling_search.worst_gradient: "problem scratch",
+    active_labellings.gradient: "labellings c score",
+    active_labellings.move: "labellings c to",
+    active_labellings.drop_unused: "labellings i",
+    active_labellings.make_place: "labellings i n_codes end",
+    active_labellings.add_labelling: "tree labellings i scratch",
+    active_labellings.add_codes: "labellings c sign mark",
+    labelling_qp.write_labelling_products: "labellings i zero scratch",
+    labelling_qp.total_alpha: "labellings i",
+    labelling_qp.extremes: "labellings i G yes yes",
+    labelling_qp.take_step: "labellings i one_up none rise limit scratch",
+    labelling_qp.follow: "labellings i scratch",
+    labelling_qp.ascend: "problem i labellings scratch tol",
+    labelling_qp.give_all: "problem i labellings scratch",
+    markov.add_row: "problem i W n_used scratch",
+    markov.apply_change: "problem i W scratch",
+    markov.look: "problem i W labellings scratch findings",
+    markov.look_again: "problem i labellings scratch",
+    markov.visit: "problem i W labellings end scratch findings tol",
+    markov.sweep: "group first problem W labellings end scratch findings tol rest calm",
+    markov.inspect: "group problem W labellings scratch findings",
+    markov.add_up: "group problem W labellings scratch",
+    labelling_search.best_by_codes: "tree scores scratch out",
 }
 
 
 # These call most of the others; compiling each of those by itself takes a minute.
-WHOLE = (markov.find_worst, markov.find_other, markov.ascend, markov.sweep, markov.inspect)
+WHOLE = (
+    labelling_search.find_worst,
+    labelling_search.find_other,
+    labelling_qp.ascend,
+    markov.sweep,
+    markov.inspect,
+)
 
 
 @every_case
@@ -128,26 +136,26 @@ def test_loops_and_their_twins(name, kind, dtype):
         return tuple(getattr(state, name) for name in names)
 
     for loop, names in LOOPS.items():
-        if dtype == "float64" or loop in (markov.score, markov.add_row, markov.look):
+        if dtype == "float64" or loop in (score_row_by_threes, markov.add_row, markov.look):
             assert_twins(loop, lambda names=names: at(*names.split()))
 
 
 def test_sweep_in_dual_form():
     def make():
         state = State("edges", "gram")
-        names = "group first problem W columns end space found tol rest calm"
+        names = "group first problem W labellings end scratch findings tol rest calm"
         return tuple(getattr(state, name) for name in names.split())
 
     assert_twins(markov.sweep, make)
 
 
-def some_columns():
+def some_labellings():
     """Return three items: full rooms, an unused labelling in the middle, and nothing at all."""
     codes = np.zeros(21, np.int32)
     codes[:9] = 1, -2, 3, 4, -5, 6, 7, -8, 9
     tables = [0, 2, 3, 5, 7, 0, 0, 0, 0, 0, 0], [2, 1, 2, 2, 2, 0, 0, 0, 0, 0, 0]
     alpha = [0.5, 0.25, 0.1, 0.0, 0.3, 0, 0, 0, 0, 0, 0]
-    return Columns(
+    return ActiveLabellings(
         *(np.array(row) for row in ([0, 2, 5], [2, 3, 0], [2, 3, 0])),
         *(np.array(row) for row in ([0, 3, 9], [3, 6, 0], [3, 6, 0])),
         *(np.array(row) for row in tables),
@@ -157,50 +165,50 @@ def some_columns():
     )
 
 
-def labellings_of(columns, i):
+def labellings_of(labellings, i):
     """Return dual variables, losses and codes of the labellings of item i."""
     found = []
-    for c in range(columns.start[i], columns.start[i] + columns.size[i]):
-        codes = columns.codes[columns.begin[c] : columns.begin[c] + columns.n_codes[c]]
-        found.append((columns.alpha[c], columns.loss[c], codes.tolist()))
+    for c in range(labellings.start[i], labellings.start[i] + labellings.size[i]):
+        codes = labellings.codes[labellings.begin[c] : labellings.begin[c] + labellings.n_codes[c]]
+        found.append((labellings.alpha[c], labellings.loss[c], codes.tolist()))
     return found
 
 
 def test_unused_labellings_are_dropped():
-    (columns, _), _ = assert_twins(markov.drop_unused, lambda: (some_columns(), 1))
-    assert labellings_of(columns, 1) == [(0.1, 2.0, [4, -5]), (0.3, 4.0, [-8, 9])]
-    assert columns.code_size.tolist() == [3, 4, 0]
+    (labellings, _), _ = assert_twins(active_labellings.drop_unused, lambda: (some_labellings(), 1))
+    assert labellings_of(labellings, 1) == [(0.1, 2.0, [4, -5]), (0.3, 4.0, [-8, 9])]
+    assert labellings.code_size.tolist() == [3, 4, 0]
     for i in (0, 2):
-        assert labellings_of(columns, i) == labellings_of(some_columns(), i)
+        assert labellings_of(labellings, i) == labellings_of(some_labellings(), i)
 
 
 def test_items_move_where_there_is_room():
-    (columns, *_, end), has_place = assert_twins(
-        markov.make_place, lambda: (some_columns(), 0, 2, np.array([5, 9]))
+    (labellings, *_, end), has_place = assert_twins(
+        active_labellings.make_place, lambda: (some_labellings(), 0, 2, np.array([5, 9]))
     )
     assert has_place
-    assert labellings_of(columns, 0) == labellings_of(some_columns(), 0)
-    assert (columns.start[0], columns.room[0]) == (5, 6)
-    assert (columns.code_start[0], columns.code_room[0]) == (9, 10)
+    assert labellings_of(labellings, 0) == labellings_of(some_labellings(), 0)
+    assert (labellings.start[0], labellings.room[0]) == (5, 6)
+    assert (labellings.code_start[0], labellings.code_room[0]) == (9, 10)
     assert end.tolist() == [11, 19]
-    assert labellings_of(columns, 1) == labellings_of(some_columns(), 1)
+    assert labellings_of(labellings, 1) == labellings_of(some_labellings(), 1)
 
 
 @pytest.mark.parametrize("end", [[6, 9], [5, 12]])
 def test_no_room_left(end):
-    (columns, *_), has_place = assert_twins(
-        markov.make_place, lambda: (some_columns(), 0, 2, np.array(end))
+    (labellings, *_), has_place = assert_twins(
+        active_labellings.make_place, lambda: (some_labellings(), 0, 2, np.array(end))
     )
     assert not has_place
-    assert labellings_of(columns, 0) == labellings_of(some_columns(), 0)
+    assert labellings_of(labellings, 0) == labellings_of(some_labellings(), 0)
 
 
 def test_a_drop_can_make_room():
-    (columns, *_, end), has_place = assert_twins(
-        markov.make_place, lambda: (some_columns(), 1, 2, np.array([5, 9]))
+    (labellings, *_, end), has_place = assert_twins(
+        active_labellings.make_place, lambda: (some_labellings(), 1, 2, np.array([5, 9]))
     )
     assert has_place
-    assert columns.size[1] == 2
+    assert labellings.size[1] == 2
     assert end.tolist() == [5, 9]
 
 

@@ -7,6 +7,8 @@ import pytest
 from scipy import sparse
 
 from taxonomist.compiled import minover as loops
+from taxonomist.compiled.arrays import Labels
+from taxonomist.compiled.losses import loss_between
 from taxonomist.losses import category_loss
 from taxonomist.solvers import minover
 from taxonomist.solvers.minover import MinOverOptions
@@ -67,13 +69,13 @@ def test_margin_of(case):
 
         def make(j=j):
             search = after(case, 11)
-            return j, search.data, search.state.scores, search.room
+            return j, search.data, search.state.scores, search.scratch
 
-        (*_, room), found = assert_twins(loops.margin_of, make)
+        (*_, scratch), found = assert_twins(loops.margin_of, make)
         search = after(case, 11)
         assert found[0] - found[1] == pytest.approx(margins_of(search, case)[j])
-        np.testing.assert_allclose(room.f, scores_of(search, case)[j], atol=1e-12)
-        assert not room.mark.any()
+        np.testing.assert_allclose(scratch.f, scores_of(search, case)[j], atol=1e-12)
+        assert not scratch.mark.any()
 
 
 @every_case
@@ -82,7 +84,7 @@ def test_margin_of(case):
 def test_settle(case, n_steps, at_least):
     def make():
         search = after(case, n_steps)
-        return search.data, search.state, at_least, search.room
+        return search.data, search.state, at_least, search.scratch
 
     (_, state, *_), worst = assert_twins(loops.settle, make)
     search = after(case, n_steps)
@@ -124,7 +126,7 @@ def test_few_bounds_are_made_exact():
     for n_wanted in range(301, 351):
         state = search.state
         before = state.is_exact.copy()
-        loops.settle(search.data, state, -np.inf, search.room)
+        loops.settle(search.data, state, -np.inf, search.scratch)
         n_exact += (state.is_exact & ~before).sum()
         search.options = MinOverOptions(margin=np.inf, max_iter=n_wanted, report_every=1)
         search.advance()
@@ -135,7 +137,7 @@ def test_few_bounds_are_made_exact():
 def test_count_errors(case):
     def make():
         search = after(case, 9)
-        return search.data, search.state, search.room
+        return search.data, search.state, search.scratch
 
     _, n_errors = assert_twins(loops.count_errors, make)
     search = after(case, 9)
@@ -148,15 +150,15 @@ def test_choose(shape):
 
     def make():
         search = after(case, 7)
-        worst = loops.settle(search.data, search.state, -np.inf, search.room)
-        return worst, search.data, search.state, search.room
+        worst = loops.settle(search.data, search.state, -np.inf, search.scratch)
+        return worst, search.data, search.state, search.scratch
 
-    (worst, *_, room), (i, y, c) = assert_twins(loops.choose, make)
+    (worst, *_, scratch), (i, y, c) = assert_twins(loops.choose, make)
     f = scores_of(after(case, 7), case)
     assert f[i, y] - f[i, c] == pytest.approx(worst)
     assert case.Y[i, y]
     assert not case.Y[i, c]
-    assert not room.mark.any()
+    assert not scratch.mark.any()
 
 
 def test_labels_need_not_be_sorted():
@@ -164,9 +166,9 @@ def test_labels_need_not_be_sorted():
     Y = np.zeros_like(case.Y)
     Y[:, [1, 3, 4]] = True
     search = after(case._replace(Y=Y), 0)
-    data = search.data._replace(labels=loops.Labels(np.array([0, 3, 6]), np.array([3, 4, 1] * 2)))
-    worst = loops.settle(data, search.state, -np.inf, search.room)
-    assert loops.choose(worst, data, search.state, search.room) == (0, 1, 0)
+    data = search.data._replace(labels=Labels(np.array([0, 3, 6]), np.array([3, 4, 1] * 2)))
+    worst = loops.settle(data, search.state, -np.inf, search.scratch)
+    assert loops.choose(worst, data, search.state, search.scratch) == (0, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -186,8 +188,8 @@ def test_rounding_does_not_decide_between_equals(item_0, item_1, expected):
     search = after(case._replace(Y=Y), 0)
     search.state.reach[0] = 1.0
     search.state.scores[:, :5] = item_0, item_1
-    worst = loops.settle(search.data, search.state, -np.inf, search.room)
-    assert loops.choose(worst, search.data, search.state, search.room) == expected
+    worst = loops.settle(search.data, search.state, -np.inf, search.scratch)
+    assert loops.choose(worst, search.data, search.state, search.scratch) == expected
 
 
 @pytest.mark.parametrize("by_row", [True, False])
@@ -203,7 +205,7 @@ def test_loss_between(shape, name, by_row, monkeypatch):
         def make(y=y, c=c):
             return loss_arrays(loss), y, c, np.zeros(max(n, n_nodes), dtype=bool)
 
-        arguments, found = assert_twins(loops.loss_between, make)
+        arguments, found = assert_twins(loss_between, make)
         assert found == pytest.approx(loss.row(y)[c], rel=1e-12)
         assert not arguments[-1].any()
 
@@ -233,13 +235,13 @@ def test_write_change(shape):
 
         def make(y=y, c=c):
             search = after(case, 0)
-            return search.data.attributes, y, c, 1.5, search.room
+            return search.data.attributes, y, c, 1.5, search.scratch
 
-        (*_, room), n_used = assert_twins(loops.write_change, make)
+        (*_, scratch), n_used = assert_twins(loops.write_change, make)
         change = 1.5 * (Lambda[y] - Lambda[c])
-        np.testing.assert_allclose(room.change, change, atol=1e-12)
-        np.testing.assert_allclose(room.gain, Lambda @ change, atol=1e-12)
-        assert room.used[:n_used].tolist() == np.flatnonzero(change).tolist()
+        np.testing.assert_allclose(scratch.change, change, atol=1e-12)
+        np.testing.assert_allclose(scratch.gain, Lambda @ change, atol=1e-12)
+        assert scratch.used[:n_used].tolist() == np.flatnonzero(change).tolist()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -250,22 +252,22 @@ def test_spread(shape):
 
     def make():
         search = after(case, 5)
-        loops.settle(search.data, search.state, np.inf, search.room)
-        n_used = loops.write_change(search.data.attributes, 0, 3, 1.5, search.room)
-        search.room.row[:] = row
-        return n_used, search.data.labels, search.state, search.room
+        loops.settle(search.data, search.state, np.inf, search.scratch)
+        n_used = loops.write_change(search.data.attributes, 0, 3, 1.5, search.scratch)
+        search.scratch.row[:] = row
+        return n_used, search.data.labels, search.state, search.scratch
 
-    (_, _, state, room), _ = assert_twins(loops.spread, make)
+    (_, _, state, scratch), _ = assert_twins(loops.spread, make)
     _, _, before, _ = make()
     busy = np.isfinite(before.bound)
-    added = np.outer(row, room.change)
+    added = np.outer(row, scratch.change)
     np.testing.assert_allclose(state.scores[busy], (before.scores + added)[busy], atol=1e-12)
     np.testing.assert_array_equal(state.is_exact, ~busy | (row == 0))
     np.testing.assert_array_equal(state.bound[~busy], np.inf)
     search = after(case, 5)
     search.state.scores[:] += added
     assert (state.bound <= margins_of(search, case) + 1e-12)[busy].all()
-    longest = np.abs(row[busy]).max() * np.abs(room.gain).max()
+    longest = np.abs(row[busy]).max() * np.abs(scratch.gain).max()
     assert state.reach[0] == pytest.approx(before.reach[0] + longest)
 
 
@@ -276,14 +278,14 @@ def test_take_steps(case, kind):
         search = after(case, 10, kind)
         steps = loops.Steps(*np.pad(np.stack(search.steps), ((0, 0), (0, 30))))
         taken = search.n_taken
-        return search.data, search.state, steps, taken, taken + 20, 1e6, search.room
+        return search.data, search.state, steps, taken, taken + 20, 1e6, search.scratch
 
-    (*_, room), (outcome, n_taken, _) = assert_twins(loops.take_steps, make)
+    (*_, scratch), (outcome, n_taken, _) = assert_twins(loops.take_steps, make)
     has_triples = np.isfinite(after(case, 10).state.bound).any()
     assert outcome == (loops.STEPPED if has_triples else loops.SATISFIED)
     assert n_taken == (30 if has_triples else 0)
-    assert not room.change.any()
-    assert not room.mark.any()
+    assert not scratch.change.any()
+    assert not scratch.mark.any()
 
 
 def test_a_row_that_is_not_in_the_table_is_asked_for():
@@ -291,7 +293,7 @@ def test_a_row_that_is_not_in_the_table_is_asked_for():
     search = after(case, 0, "gram")
     search.data.kernel.place[:] = -1
     steps = loops.Steps(*np.zeros((3, 5), dtype=np.intp))
-    arguments = (search.data, search.state, steps, 0, 5, 1.0, search.room)
+    arguments = (search.data, search.state, steps, 0, 5, 1.0, search.scratch)
     outcome, n_taken, item = loops.take_steps(*arguments)
     assert (outcome, n_taken) == (loops.ROW_WANTED, 0)
     assert item == after(case, 1).steps.item[0]

@@ -7,11 +7,12 @@ import pytest
 from scipy.sparse import csr_array
 
 from taxonomist.compiled import mixture
-from taxonomist.compiled.mixture import Table
+from taxonomist.compiled.arrays import Rows
+from taxonomist.compiled.rows import row_sum
 from taxonomist.models.sources import node_sources, rest_sources
 from taxonomist.solvers.mixture import discounted
 from taxonomist.solvers.path_weights import PathWeights
-from taxonomist.solvers.word_counts import as_entries, as_table, pool
+from taxonomist.solvers.word_counts import count_rows, item_parts, pool
 from tests.reference import mixture as naive
 from tests.reference.joint_toys import assert_twins
 
@@ -32,11 +33,11 @@ class Case:
         self.sources = rest_sources(categories)[0] if kind == "rest" else node_sources(categories)
         self.items = self.toy.items
         self.n_items, self.n_words = self.items.X.shape
-        self.X = as_table(self.items.X)
+        self.X = count_rows(self.items.X)
         self.pooled = pool(self.items, self.sources)
         self.first = self.sources.paths.indptr.astype(np.intp)
-        self.entries = as_entries(self.items, np.diff(self.first))
-        self.own = as_table(
+        self.entries = item_parts(self.items, np.diff(self.first))
+        self.own = count_rows(
             (self.items.parts(np.minimum(self.items.weights, 1)) @ self.sources.pools.T).tocsc()
         )
         lengths = np.diff(self.first)
@@ -53,15 +54,15 @@ class Case:
         return components
 
     def leaving_out(self, components):
-        counts, readers = as_table(self.pooled.sources), self.sources.readers()
+        counts, readers = count_rows(self.pooled.sources), self.sources.readers()
         rooms = self.room(), np.zeros(self.n_items)
         return self.X, self.entries, self.own, counts, readers, self.first, *rooms, components
 
     def counts(self):
-        return as_table(self.pooled.categories)
+        return count_rows(self.pooled.categories)
 
     def words(self):
-        return as_table(discounted(self.pooled, self.sources, 0.0))
+        return count_rows(discounted(self.pooled, self.sources, 0.0))
 
 
 @pytest.fixture(params=KINDS)
@@ -71,7 +72,7 @@ def case(request):
 
 def test_words_are_counted_and_pooled(case):
     parts = case.items.parts(case.items.weights) @ case.sources.pools.T.astype(float)
-    columns = as_table(parts.tocsc())
+    columns = count_rows(parts.tocsc())
     n_groups = parts.shape[1]
 
     def codes(value):
@@ -85,7 +86,7 @@ def test_words_are_counted_and_pooled(case):
     ends = np.append(0, np.cumsum(n_different))
 
     def arguments():
-        pooled = Table(ends, np.zeros(ends[-1], np.intp), np.zeros(ends[-1]))
+        pooled = Rows(ends, np.zeros(ends[-1], np.intp), np.zeros(ends[-1]))
         return case.X, columns, case.items.weights, codes(-1), pooled, np.zeros(ends[-1])
 
     (*_, place, pooled, having), _ = assert_twins(mixture.pool_words, arguments)
@@ -109,7 +110,7 @@ def test_items_are_left_out(case):
 
 
 def test_one_item_is_left_out():
-    X = Table(np.array([0, 3]), np.array([0, 1, 2]), np.array([1.0, 2.0, 1.0]))
+    X = Rows(np.array([0, 3]), np.array([0, 1, 2]), np.array([1.0, 2.0, 1.0]))
     words = np.array([1.0, 6.0, 0.5, 4.0])
 
     def arguments(part, total=11.5):
@@ -218,5 +219,5 @@ def test_damping(is_log, power):
 
 
 def test_row_sums():
-    X = Table(np.array([0, 2, 2]), np.array([1, 5]), np.array([1.5, 2.0]))
-    assert [assert_twins(mixture.row_sum, lambda i=i: (X, i))[1] for i in (0, 1)] == [3.5, 0.0]
+    X = Rows(np.array([0, 2, 2]), np.array([1, 5]), np.array([1.5, 2.0]))
+    assert [assert_twins(row_sum, lambda i=i: (X, i))[1] for i in (0, 1)] == [3.5, 0.0]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taxonomist.compiled import markov, subspace
-from taxonomist.compiled.markov_arrays import Found
+from taxonomist.compiled import subspace
+from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled.markov_arrays import markov_scratch
 from tests.reference import markov_tree as reference
 from tests.reference.joint_toys import assert_twins
 from tests.reference.markov_toys import SHAPES, toy
@@ -39,15 +40,15 @@ class State:
             self.mu[i] *= 0.4
         self.W = rng.normal(scale=0.3, size=(self.case.X.shape[1], n_codes))
         self.others = self.W - self.own_weights()
-        self.space = markov.make_space(self.tree, n_codes, np.float64)
+        self.scratch = markov_scratch(self.tree, n_codes, np.float64)
         self.slope = subspace.make_slope(n_codes)
-        self.space.truth[:] = self.case.Y[i]
-        self.space.score[:] = self.case.X[i] @ self.W
-        self.space.norm[:] = np.sum(self.case.X[i] ** 2)
-        subspace.begin(self.tree, self.space, self.slope)
-        subspace.aim(self.tree, self.cost, self.is_signed, self.space, self.slope)
-        subspace.measure(self.tree, i, self.mu, self.space, self.slope)
-        self.g, self.found = self.slope.gradient, Found(*np.full((4, len(self.mu)), 7.0))
+        self.scratch.truth[:] = self.case.Y[i]
+        self.scratch.score[:] = self.case.X[i] @ self.W
+        self.scratch.norm[:] = np.sum(self.case.X[i] ** 2)
+        subspace.begin(self.tree, self.scratch, self.slope)
+        subspace.aim(self.tree, self.cost, self.is_signed, self.scratch, self.slope)
+        subspace.measure(self.tree, i, self.mu, self.scratch, self.slope)
+        self.g, self.found = self.slope.gradient, Findings(*np.full((4, len(self.mu)), 7.0))
         self.j, self.z, self.label = 1, 0, 1
 
     def own_weights(self):
@@ -63,18 +64,18 @@ class State:
 
 
 LOOPS = {
-    subspace.begin: "tree space slope",
-    subspace.find_best: "tree space g",
-    subspace.sum_with_mistake: "space g j z label",
-    subspace.find_best_mistake: "tree space g",
-    subspace.find_worst: "tree is_signed space g",
-    subspace.aim: "tree cost is_signed space slope",
-    subspace.measure: "tree i mu space slope",
-    subspace.go: "tree i length mu space slope",
-    subspace.settle: "tree i mu space slope",
-    subspace.climb: "tree i mu space slope",
-    subspace.ascend: "tree i limit cost is_signed mu space slope",
-    subspace.look: "tree i cost is_signed mu space slope found",
+    subspace.begin: "tree scratch slope",
+    subspace.find_best: "tree scratch g",
+    subspace.sum_with_mistake: "scratch g j z label",
+    subspace.find_best_mistake: "tree scratch g",
+    subspace.find_worst: "tree is_signed scratch g",
+    subspace.aim: "tree cost is_signed scratch slope",
+    subspace.measure: "tree i mu scratch slope",
+    subspace.go: "tree i length mu scratch slope",
+    subspace.settle: "tree i mu scratch slope",
+    subspace.climb: "tree i mu scratch slope",
+    subspace.ascend: "tree i limit cost is_signed mu scratch slope",
+    subspace.look: "tree i cost is_signed mu scratch slope found",
 }
 
 
@@ -96,7 +97,7 @@ def test_begin_writes_losses_and_gradients_of_edges(shape, slack, train_on):
     on = reference.blocks(instance, everything)
     G = reference.loss(instance, y, everything)
     np.testing.assert_allclose(on @ np.where(on.any(axis=0), state.slope.loss, 0), G, atol=1e-12)
-    G = G - (reference.blocks(instance, y) - on) @ state.space.score
+    G = G - (reference.blocks(instance, y) - on) @ state.scratch.score
     np.testing.assert_allclose(on @ np.where(on.any(axis=0), state.g, 0), G, atol=1e-12)
     assert (reference.blocks(instance, y)[~np.isfinite(state.g)] == 0).all()
 
@@ -106,7 +107,7 @@ def test_begin_writes_losses_and_gradients_of_edges(shape, slack, train_on):
 def test_a_step_ends_where_the_dual_is_largest(shape, slack, train_on):
     state = State(shape, slack, train_on)
     before, start = state.dual(), state.mu[state.i].copy()
-    gain = subspace.climb(state.tree, state.i, state.mu, state.space, state.slope)
+    gain = subspace.climb(state.tree, state.i, state.mu, state.scratch, state.slope)
     assert gain > 0
     assert state.dual() - before == pytest.approx(gain, abs=1e-12)
     end, reached = state.mu[state.i].copy(), state.dual()
@@ -121,12 +122,12 @@ def test_a_step_ends_where_the_dual_is_largest(shape, slack, train_on):
 def test_gradient_and_change_follow_a_step(shape, slack, train_on):
     state = State(shape, slack, train_on)
     before = state.mu.copy()
-    subspace.climb(state.tree, state.i, state.mu, state.space, state.slope)
-    g, change = state.g.copy(), state.space.change.copy()
+    subspace.climb(state.tree, state.i, state.mu, state.scratch, state.slope)
+    g, change = state.g.copy(), state.scratch.change.copy()
     moved = reference.marginal_weights(state.instance, state.mu - before)
     np.testing.assert_allclose(np.outer(state.case.X[state.i], change), moved, atol=1e-12)
-    state.space.score[:] = state.case.X[state.i] @ (state.W + moved)
-    subspace.begin(state.tree, state.space, state.slope)
+    state.scratch.score[:] = state.case.X[state.i] @ (state.W + moved)
+    subspace.begin(state.tree, state.scratch, state.slope)
     np.testing.assert_allclose(g, state.g, atol=1e-12)
 
 
@@ -134,14 +135,14 @@ def test_no_step_where_the_dual_falls():
     state = State("tree", "example", "all")
     state.slope.target[:] = 0.5 * state.mu[state.i]
     state.g[:] = 1.0
-    assert subspace.climb(state.tree, state.i, state.mu, state.space, state.slope) == 0
-    assert not state.space.change.any()
+    assert subspace.climb(state.tree, state.i, state.mu, state.scratch, state.slope) == 0
+    assert not state.scratch.change.any()
 
 
 def test_an_item_without_features_goes_all_the_way():
     state = State("tree", "example", "all")
-    state.space.norm[:] = 0
-    gain = subspace.climb(state.tree, state.i, state.mu, state.space, state.slope)
+    state.scratch.norm[:] = 0
+    gain = subspace.climb(state.tree, state.i, state.mu, state.scratch, state.slope)
     np.testing.assert_array_equal(state.mu[state.i], state.slope.target)
     assert gain > 0
 
@@ -150,22 +151,22 @@ def test_settling_goes_down_too():
     state = State("tree", "example", "all")
     state.slope.target[:] = 0
     state.g[:] = 1.0
-    subspace.settle(state.tree, state.i, state.mu, state.space, state.slope)
+    subspace.settle(state.tree, state.i, state.mu, state.scratch, state.slope)
     assert not state.mu.any()
-    assert state.space.change.any()
+    assert state.scratch.change.any()
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 50])
 def test_limits_and_the_optimum_of_an_item(limit):
     state, twin = State("tree", "example", "all"), State("tree", "example", "all")
     before = state.dual()
-    rest = state.mu, state.space, state.slope
+    rest = state.mu, state.scratch, state.slope
     gain = subspace.ascend(state.tree, state.i, limit, state.cost, False, *rest)
     assert state.dual() - before == pytest.approx(gain, abs=1e-12)
     by_hand = 0.0
     for _ in range(limit):
-        subspace.aim(twin.tree, twin.cost, False, twin.space, twin.slope)
-        by_hand += subspace.climb(twin.tree, twin.i, twin.mu, twin.space, twin.slope)
+        subspace.aim(twin.tree, twin.cost, False, twin.scratch, twin.slope)
+        by_hand += subspace.climb(twin.tree, twin.i, twin.mu, twin.scratch, twin.slope)
     assert gain == pytest.approx(by_hand, abs=1e-12)
     np.testing.assert_allclose(state.mu, twin.mu, atol=1e-12)
 
@@ -173,7 +174,7 @@ def test_limits_and_the_optimum_of_an_item(limit):
 def test_a_look_at_an_item_that_costs_nothing():
     state = State("tree", "example", "all")
     state.mu[:] = 0
-    rest = state.mu, state.space, state.slope, state.found
+    rest = state.mu, state.scratch, state.slope, state.found
     subspace.look(state.tree, state.i, 0.0, False, *rest)
     assert state.found.slack[state.i] > 0
     assert [column[state.i] for column in state.found[1:]] == [0, 0, 0]

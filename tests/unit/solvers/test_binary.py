@@ -103,7 +103,7 @@ def test_parts_do_not_change_the_optimum(shape, monkeypatch):
 @pytest.mark.parametrize("form", ["features", "gram"])
 @pytest.mark.parametrize("shape", ["flat", "tree", "real"])
 def test_threads_do_not_change_a_bit(shape, form, many_parts, monkeypatch):
-    monkeypatch.setattr(problems, "BLOCK", 8)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 8)
     case = toy(shape, 10.0)
     K = case.X @ case.X.T
     found = []
@@ -376,7 +376,7 @@ def test_without_weights_all_are_one():
 @pytest.mark.parametrize("branch", [0.2, 0.0])
 def test_many_attributes_of_which_few_are_in_use(form, branch, monkeypatch):
     """Where few of many attributes are in use, they are picked out one by one."""
-    monkeypatch.setattr(problems, "BLOCK", 8)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 8)
     monkeypatch.setattr(binary, "MOST_PARTS", 1)
     rng = np.random.default_rng(0)
     n_categories, n = 120, 30

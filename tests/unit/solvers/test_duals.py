@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taxonomist.compiled import joint
 from taxonomist.compiled.arrays import Duals
+from taxonomist.compiled.duals import count_positive, drop_all_zeros
 from taxonomist.solvers.duals import (
     DualStore,
     Entries,
@@ -135,7 +135,7 @@ def test_none(n_items):
     duals = no_duals(n_items)
     assert rows_of(duals) == [[] for _ in range(n_items)]
     assert len(Entries.of(duals).beta) == 0
-    assert joint.count_positive(duals) == 0
+    assert count_positive(duals) == 0
     assert [part.dtype.kind for part in duals] == list("iiiiiff")
     assert DualStore(duals).largest_room == 0
 
@@ -173,7 +173,7 @@ class Kept:
             self.store.duals.beta[self.store.duals.start[i] + a] = 0.0
 
     def drop(self):
-        joint.drop_all_zeros(self.store.duals)
+        drop_all_zeros(self.store.duals)
         self.rows = dict(enumerate(positive_rows(self.rows.values())))
 
     def check(self):

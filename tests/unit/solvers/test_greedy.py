@@ -226,7 +226,7 @@ def test_the_same_problem_gives_the_same_solution():
 
 
 def test_blocks_of_a_gram_matrix_need_not_be_kept(monkeypatch):
-    monkeypatch.setattr(problem, "BLOCK", 7)
+    monkeypatch.setattr(problem, "GRAM_ROWS_AT_A_TIME", 7)
     given = toy()
     found, kept = (
         greedy.solve(given.problem(items_of("gram", given.X, budget)), TIGHT) for budget in (0, 1e9)

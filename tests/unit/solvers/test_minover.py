@@ -320,13 +320,13 @@ def test_few_rows_of_the_kernel_may_be_kept(kind, n_kept, monkeypatch):
     options = MinOverOptions(margin=np.inf, max_iter=60)
     expected = solve(case.problem(items_of(kind, case.X)), options)
     monkeypatch.setattr(minover, "KEPT_BYTES", n_kept * 8 * len(case.X))
-    monkeypatch.setattr(problem, "BLOCK", 7)
+    monkeypatch.setattr(problem, "GRAM_ROWS_AT_A_TIME", 7)
     found = solve(case.problem(items_of(kind, case.X)), options)
     assert_same(found, expected)
 
 
 def test_blocks_of_a_gram_matrix_add_up_to_the_scores_of_a_start(monkeypatch):
-    monkeypatch.setattr(problem, "BLOCK", 7)
+    monkeypatch.setattr(problem, "GRAM_ROWS_AT_A_TIME", 7)
     test_going_on_is_as_if_there_had_been_no_stop("gram", average=False)
 
 

@@ -13,6 +13,7 @@ import pytest
 from scipy import sparse
 
 from taxonomist.compiled import joint
+from taxonomist.compiled.inspection import inspect
 from taxonomist.losses import category_loss
 from taxonomist.solvers import greedy, sequential
 from taxonomist.solvers import problem as problems
@@ -30,7 +31,7 @@ EXACT = Options(tol=1e-6, stop="gap", dtype="float64")
     "case", [toy("dag", "weighted", C=10.0), set_toy(C=10.0), set_toy(C=10.0, slack="pair")]
 )
 def test_threads_and_groups_do_not_change_a_bit(case, monkeypatch):
-    monkeypatch.setattr(problems, "BLOCK", 8)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 8)
     one, three = (sequential.solve(case.problem(), Options(tol=1e-3, n_threads=n)) for n in (1, 3))
     np.testing.assert_array_equal(one.W, three.W)
     np.testing.assert_array_equal(one.duals.beta, three.duals.beta)
@@ -207,6 +208,19 @@ def test_sums_to_the_cost_within_rounding_count_as_using_it_up():
     assert recomputed(case.instance(), solution, case.X).psi.max() <= 1e-7 * (1 + 1e-6)
 
 
+def test_features_that_cannot_be_written_to_need_no_compilation_of_their_own():
+    case = set_toy()
+    X, options = sparse.csr_array(case.X), Options(dtype="float64")
+    first = sequential.solve(case.problem(FeatureRows(X, "float64")), options)
+    loops = joint.sweep, joint.visit, inspect
+    known = [len(loop.signatures) for loop in loops]
+    for table in (X.data, X.indices, X.indptr):
+        table.flags.writeable = False
+    again = sequential.solve(case.problem(FeatureRows(X, "float64")), options)
+    np.testing.assert_array_equal(first.W, again.W)
+    assert [len(loop.signatures) for loop in loops] == known
+
+
 def test_float32_features_and_weights():
     case = toy()
     items = FeatureRows(sparse.csr_array(case.X.astype(np.float32)), "float32")
@@ -248,7 +262,7 @@ def test_uncompiled_solver_gives_the_same(request):
 @pytest.mark.parametrize("form", ["sparse", "dense", "gram"])
 def test_many_attributes_take_another_way_to_the_same_optimum(form, monkeypatch):
     """Above FEW_ATTRIBUTES groups are inspected at once, and scores picked out one by one."""
-    monkeypatch.setattr(problems, "BLOCK", 8)
+    monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 8)
     rng = np.random.default_rng(0)
     taxonomy = Taxonomy.from_paths([f"{a} > {a}.{b}" for a in range(10) for b in range(8)])
     X = rng.normal(size=(40, 12))

@@ -92,7 +92,7 @@ def test_a_pass_visits_the_working_set_as_often_as_drawn(working_set):
     before = state.W.copy()
     state.visit(times)
     assert limits == {i: 3 * times[i] for i in np.flatnonzero(times)}
-    assert not state.space.truth.any()
+    assert not state.scratch.truth.any()
     np.testing.assert_array_equal(state.W, before)
 
 
@@ -109,7 +109,7 @@ def test_history_begins_at_zero_weights():
     seconds = [entry.seconds for entry in seen]
     assert seconds == sorted(seconds)
     assert solution.converged
-    assert solution.columns[0].size.tolist() == [0] * len(case.X)
+    assert solution.labellings[0].size.tolist() == [0] * len(case.X)
     assert len(solution.of_items(np.arange(3))[0].alpha) == 0
 
 

@@ -1,0 +1,62 @@
+"""Loops that compute the loss Δ(y, c) between categories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from taxonomist._typing import Floats
+from taxonomist.compiled.arrays import MATRIX, ZERO_ONE, Loss
+from taxonomist.compiled.jit import compiled
+
+
+@compiled(inline=True)
+def write_losses(loss: Loss, y: int, mark: Any, out: Floats) -> None:
+    """Write Δ(y, c) for every category c [CH04, Eq. 23]; ``mark`` is all False before and after."""
+    if loss.kind == ZERO_ONE:
+        out[:] = 1.0
+    elif loss.kind == MATRIX:
+        for c in range(len(out)):
+            out[c] = loss.matrix[y, c]
+    else:
+        missed = 0.0
+        for k in range(loss.indptr[y], loss.indptr[y + 1]):
+            mark[loss.indices[k]] = True
+            missed += loss.miss[loss.indices[k]]
+        for c in range(len(out)):
+            total = missed
+            for k in range(loss.indptr[c], loss.indptr[c + 1]):
+                z = loss.indices[k]
+                total += -loss.miss[z] if mark[z] else loss.false_alarm[z]
+            out[c] = total
+        for k in range(loss.indptr[y], loss.indptr[y + 1]):
+            mark[loss.indices[k]] = False
+    out[y] = 0.0
+
+
+@compiled()
+def write_loss_matrix(loss: Loss, out: Floats) -> None:
+    """Write Δ(y, c) for all pairs of categories."""
+    mark = np.zeros(len(loss.miss), np.bool_)
+    for y in range(len(out)):
+        write_losses(loss, y, mark, out[y])
+
+
+@compiled(inline=True)
+def loss_between(loss: Loss, y: int, c: int, mark: Any) -> float:
+    """Return Δ(y, c) [CH04, Eq. 23]; ``mark`` is all False before and after."""
+    if loss.kind == ZERO_ONE:
+        return 1.0
+    if loss.kind == MATRIX:
+        return float(loss.matrix[y, c])
+    total = 0.0
+    for k in range(loss.indptr[y], loss.indptr[y + 1]):
+        mark[loss.indices[k]] = True
+        total += loss.miss[loss.indices[k]]
+    for k in range(loss.indptr[c], loss.indptr[c + 1]):
+        z = loss.indices[k]
+        total += -loss.miss[z] if mark[z] else loss.false_alarm[z]
+    for k in range(loss.indptr[y], loss.indptr[y + 1]):
+        mark[loss.indices[k]] = False
+    return total
