@@ -57,7 +57,7 @@ def test_item_values_of_a_function_from_elsewhere():
 
 
 def test_what_is_no_mean_has_no_item_values(taxonomy):
-    with pytest.raises(TypeError, match="no mean of a value per item"):
+    with pytest.raises(TypeError, match="not a mean of one value per item"):
         metrics.item_values(metrics.hierarchical_precision, [["a1"]], [["b1"]], taxonomy)
 
 
