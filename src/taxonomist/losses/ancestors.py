@@ -100,9 +100,9 @@ class AncestorLoss(CategoryLoss):
     taxonomy, categories
         See `CategoryLoss`.
     miss
-            f_z c_z for each node z, finite and at least 0, shape (n_nodes,); see `weighted_tree`.
-        false_alarm
-            f_z c̄_z for each node z, with the same constraints.
+        f_z c_z for each node z, finite and at least 0, shape (n_nodes,); see `weighted_tree`.
+    false_alarm
+        f_z c̄_z for each node z, with the same constraints.
 
     Attributes
     ----------

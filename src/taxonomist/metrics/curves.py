@@ -84,10 +84,10 @@ def au_prc(
     taxonomy
         The taxonomy of the labels.
     classes
-            The node of each column; ``node_scores`` then scores the nodes. None if the columns are
-            the nodes.
-        exclude_root
-            Leave out the root, to which every item belongs.
+        The node of each column; ``node_scores`` then scores the nodes. None if the columns are
+        the nodes.
+    exclude_root
+        Leave out the root, to which every item belongs.
     sample_weight
         Weights of the items; all equal by default.
 

@@ -126,10 +126,10 @@ def reliability(
     taxonomy
         The taxonomy of the labels.
     nodes
-            ``"best"``: the answer for an item at a level is its most probable node, and is right if
-            the item belongs at or below that node. ``"all"``: every node of the level is an answer.
-        n_bins
-            Number of probability bins of equal width.
+        ``"best"``: the answer for an item at a level is its most probable node, and is right if
+        the item belongs at or below that node. ``"all"``: every node of the level is an answer.
+    n_bins
+        Number of probability bins of equal width.
     classes
         The node of each column of an indicator matrix; by default all nodes.
     sample_weight

@@ -82,10 +82,10 @@ def precision_recall_f1(
         average is over all given ids, but for a word only over nodes that are true or predicted
         for some item.
     zero_division
-            The value if nothing is predicted (precision), nothing is true (recall), or neither
-            (F1). NaN leaves the node out of a macro average.
-        classes
-            Ids of the columns of an indicator matrix; by default one column per node.
+        The value if nothing is predicted (precision), nothing is true (recall), or neither
+        (F1). NaN leaves the node out of a macro average.
+    classes
+        Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
         Weights of the items; all equal by default.
 

@@ -146,7 +146,7 @@ def test_a_part_that_is_too_long_is_dropped(site, tmp_path):
 def test_an_answer_that_is_not_the_file(site, tmp_path, fault):
     (tmp_path / "a.bin.part").write_bytes(DATA[:10])
     site.faults = [fault]
-    with pytest.raises(DownloadError, match="another answer than the file"):
+    with pytest.raises(DownloadError, match="did not return the file"):
         get(site, tmp_path)
 
 

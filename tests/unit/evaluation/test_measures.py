@@ -87,10 +87,10 @@ def test_measures_come_by_name_as_such_and_as_functions():
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
-        ("acuracy", "no measure 'acuracy'. Did you mean 'accuracy'"),
-        (["zzz"], "There are accuracy, "),
+        ("acuracy", "Unknown measure 'acuracy'. Did you mean 'accuracy'"),
+        (["zzz"], "Choose one of accuracy, "),
         ([], "at least one measure"),
-        (["accuracy", "accuracy"], "none twice"),
+        (["accuracy", "accuracy"], "no measure twice"),
     ],
 )
 def test_unknown_measures_are_refused(measures, message):

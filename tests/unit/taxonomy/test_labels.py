@@ -130,7 +130,10 @@ def test_label_sets_in_many_forms(y, classes):
         (lambda: labels.encode(TREE, "ab"), "for each item. Got 'ab' instead"),
         (lambda: labels.encode(TREE, None), "for each item. Got None instead"),
         (lambda: labels.encode(TREE, np.array("a")), "for each item. Got array"),
-        (lambda: labels.encode_sets(TREE, [[["a"]]]), r"nested too deeply: expected a label, got \['a'\]"),
+        (
+            lambda: labels.encode_sets(TREE, [[["a"]]]),
+            "nested too deeply: expected a label",
+        ),
         (lambda: labels.encode(TREE, csr_array(INDICATOR)), "one label per item is expected"),
         (lambda: labels.encode_sets(TREE, INDICATOR, ["a", "r > a"]), "names a node twice"),
         (lambda: labels.encode(TWINS, ["A > B"]), "'A > B' in y is ambiguous: it means 2 nodes"),
