@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Bools, Codes, Floats
     from taxonomist.evaluation.outcomes import Outcomes
 
 N_PAIRS = 30
@@ -92,7 +92,7 @@ def same_level_counts(outcomes: Outcomes) -> CSR:
 
 
 def worst_confusions(
-    outcomes: Outcomes, same_level: CSR, support: Any, texts: Sequence[Any] | None
+    outcomes: Outcomes, same_level: CSR, support: Floats, texts: Sequence[Any] | None
 ) -> tuple[Confusion, ...]:
     """Return the most frequent confusions.
 
@@ -142,7 +142,7 @@ def rivals(same_level: CSR) -> dict[int, list[tuple[int, int]]]:
     return found
 
 
-def _only(Y: CSR, nodes: Any) -> CSR:
+def _only(Y: CSR, nodes: Bools) -> CSR:
     """Keep only the labels marked by a mask of nodes."""
     from scipy.sparse import csr_array
 
@@ -167,7 +167,7 @@ def _sorted_pairs(same_level: CSR) -> tuple[Codes, Codes, Codes]:
     return row[first], column[first], entries.data[first].astype(np.intp)
 
 
-def _finder(outcomes: Outcomes) -> Any:
+def _finder(outcomes: Outcomes) -> Callable[[int, int], Codes]:
     """Return a function from a pair of nodes to the items on which they were confused."""
     if outcomes.is_multilabel:
         missed, added = outcomes.missed.tocsc(), outcomes.added.tocsc()

@@ -123,7 +123,7 @@ class NodeCounts:
         counts = (np.bincount(part.indices, minlength=n) for part in (Y, U, Y * U))
         return cls(*(count.astype(np.float64) for count in counts))
 
-    def pooled(self, groups: CSR) -> NodeCounts:
+    def pooled(self, groups: CSR | Floats) -> NodeCounts:
         """Return the sums over groups of nodes, the rows of a (n_groups, n_nodes) matrix."""
         return NodeCounts(groups @ self.true, groups @ self.predicted, groups @ self.both)
 

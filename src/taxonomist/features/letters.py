@@ -19,6 +19,8 @@ from taxonomist.errors import closest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from numpy.typing import NDArray
+
     from taxonomist._typing import Codes
 
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
@@ -197,7 +199,7 @@ def _are_strings(sequences: list[Sequence[str]]) -> bool:
     return all(isinstance(sequence, str) for sequence in sequences)
 
 
-def _code_points(strings: list[Any]) -> Any:
+def _code_points(strings: list[Any]) -> NDArray[np.uint32]:
     """Return the Unicode code points of the concatenated strings."""
     joined = "".join(strings).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(joined, dtype="<u4")

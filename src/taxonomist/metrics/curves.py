@@ -15,7 +15,7 @@ from taxonomist.taxonomy import labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from taxonomist._typing import CSR, Bools, Floats
     from taxonomist.taxonomy import Taxonomy
@@ -134,10 +134,11 @@ def _sparse_pairs(true: CSR, scores: CSR, weights: Floats) -> tuple[Bools, Float
     return np.append(np.isin(places, marked), False), values, np.append(weights[items], rest)
 
 
-def _flat_places(matrix: CSR) -> Any:
+def _flat_places(matrix: CSR) -> NDArray[np.int64]:
     """Return the positions of a sparse matrix's entries in the flattened matrix."""
     rows, columns = matrix.tocoo().coords
-    return rows.astype(np.int64) * matrix.shape[1] + columns
+    places: NDArray[np.int64] = rows.astype(np.int64) * matrix.shape[1] + columns
+    return places
 
 
 def _average_precision(true: Bools, scores: Floats, weights: Floats) -> float:

@@ -12,6 +12,8 @@ from taxonomist.errors import LabelError, some
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from taxonomist._typing import CSR, Codes
     from taxonomist.taxonomy.core import Taxonomy
 
@@ -89,7 +91,7 @@ class Categories:
         found.sort_indices()
         return found
 
-    def decode(self, columns: Codes) -> Any:
+    def decode(self, columns: Codes) -> NDArray[np.object_]:
         """Return the ids of the given columns as an array of strings."""
         return np.array(self.ids, dtype=object)[columns]
 

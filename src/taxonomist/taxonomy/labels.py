@@ -19,6 +19,8 @@ from taxonomist.taxonomy.build import is_missing, is_table, rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from taxonomist._typing import CSR, Codes
     from taxonomist.taxonomy.core import Taxonomy
 
@@ -92,7 +94,7 @@ def encode_sets(
     return csr_array((ones, (items, codes)), shape=(len(sets), taxonomy.n_nodes))
 
 
-def decode(taxonomy: Taxonomy, codes: Codes) -> Any:
+def decode(taxonomy: Taxonomy, codes: Codes) -> NDArray[np.object_]:
     """Return the ids of node codes as an array of strings."""
     return np.array(taxonomy.nodes, dtype=object)[codes]
 
