@@ -23,14 +23,14 @@ __all__ = ["Remote", "Report", "download"]
 Report: TypeAlias = Callable[[str, int, int | None], None]
 """Progress callback: the step, the amount done, and the total amount if known."""
 
-CHUNK = 1 << 16
-ATTEMPTS = 3
+CHUNK_BYTES = 1 << 16
+MAX_ATTEMPTS = 3
 """Consecutive failed attempts without new bytes before giving up on an address."""
 TIMEOUT_S = 30.0
-PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP status codes after which the same request may succeed."""
-EXTENT = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
-AGENT = "taxonomist (https://pypi.org/project/taxonomist)"
+CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
+USER_AGENT = "taxonomist (https://pypi.org/project/taxonomist)"
 # Some archives reject the default user agent of Python's library.
 
 
@@ -107,7 +107,7 @@ def _complete(url: str, part: Path, report: Report | None, pause_s: float) -> No
             return
         except _BrokenOffError as error:
             failures = 1 if _size(part) > before else failures + 1
-            if failures == ATTEMPTS:
+            if failures == MAX_ATTEMPTS:
                 kept = f" The {_size(part):,} bytes received so far are kept; try again later."
                 raise DownloadError(f"{url}: {error}.{kept if _size(part) else ''}") from error
         time.sleep(pause_s * 2 ** (failures - 1))
@@ -116,7 +116,7 @@ def _complete(url: str, part: Path, report: Report | None, pause_s: float) -> No
 def _receive(url: str, part: Path, report: Report | None) -> None:
     """Request the missing bytes once, and append them."""
     have = _size(part)
-    request = Request(url, headers={"User-Agent": AGENT, "Accept-Encoding": "identity"})
+    request = Request(url, headers={"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
     if have:
         request.add_header("Range", f"bytes={have}-")
     with _answer(request) as response:
@@ -147,7 +147,7 @@ def _answer(request: Request) -> Any:
             # Nothing is left to send, or the partial file is longer than the remote one.
             return error
         message = f"the server answered {error.code} {error.reason}"
-        if error.code in PASSING:
+        if error.code in RETRYABLE:
             raise _BrokenOffError(message) from error
         raise DownloadError(f"{request.full_url}: {message}.") from error
     except (OSError, HTTPException) as error:
@@ -156,7 +156,7 @@ def _answer(request: Request) -> Any:
 
 def _read(response: Any) -> bytes:
     try:
-        chunk: bytes = response.read(CHUNK)
+        chunk: bytes = response.read(CHUNK_BYTES)
     except (OSError, HTTPException) as error:
         raise _BrokenOffError(f"the connection broke off ({error})") from error
     return chunk
@@ -169,7 +169,7 @@ def _extent(url: str, response: Any, have: int) -> tuple[int, int | None]:
     if status == 200:
         length = response.headers.get("Content-Length")
         return 0, int(length) if length else None
-    extent = EXTENT.fullmatch(response.headers.get("Content-Range", "").strip())
+    extent = CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", "").strip())
     total = int(extent[2]) if extent and extent[2] != "*" else None
     if status == 416:
         return have, total

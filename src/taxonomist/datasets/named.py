@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["data_home", "find", "info", "load", "names"]
 
-VARIABLE = "TAXONOMIST_DATA"
+HOME_VARIABLE = "TAXONOMIST_DATA"
 BUNDLED = Path(__file__).parent / "bundled"
 
 _ENTRY = {entry.name: entry for entry in ENTRIES}
@@ -101,7 +101,7 @@ def find(name: str) -> Path:
         f"{_command(name)}Download it from {entry.source} (terms: {entry.licence})\n"
         f"and put these files into {places[1]}:\n{files}\n"
         f"To use another folder than {places[1].parent}, set the environment variable "
-        f"{VARIABLE}."
+        f"{HOME_VARIABLE}."
     )
 
 
@@ -166,5 +166,5 @@ def _homes() -> list[Path]:
     """Return the folders to search, the preferred one first."""
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME"
     user = Path(os.environ.get(variable) or Path.home() / ".local" / "share") / "taxonomist"
-    given = os.environ.get(VARIABLE)
+    given = os.environ.get(HOME_VARIABLE)
     return [Path(given).expanduser(), user] if given else [user]

@@ -172,7 +172,6 @@ def _write_index(out: Path) -> None:
 
 
 def _verdicts(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return a table of the claims of a paper."""
     rows = [["", "claim", "does it hold here?"]]
     for record in records:
         name, paper = record["name"], record["paper"]
@@ -205,7 +204,6 @@ def _finding(paper: str, name: str) -> str:
 
 
 def _results(store: Store, paper: Paper, part: Table | Figure) -> Results:
-    """Return the results of the cells of a table or figure."""
     found = {cell.name: store.load(cell) for cell in paper.cells if cell.name in part.cells}
     return {name: result for name, result in found.items() if result is not None}
 

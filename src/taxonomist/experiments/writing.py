@@ -92,7 +92,6 @@ def _shown(entry: Entry, results: Results) -> str:
 
 
 def _mean(entry: Entry, results: Results) -> float:
-    """Return the mean of a measure over folds or repeats."""
     return float(np.mean(results[entry.cell].values[entry.measure]))
 
 
@@ -108,7 +107,6 @@ def _note(part: Table | Figure, results: Results) -> str:
 
 
 def _verdicts(part: Table | Figure, judgements: Sequence[Judgement]) -> str:
-    """Return a table of the claims with their verdicts."""
     rows = [["claim", "does it hold here?", "because"]]
     rows += [
         [claim.text, f"**{judgement.verdict}**", judgement.because]

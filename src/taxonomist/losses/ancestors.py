@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats
     from taxonomist.taxonomy import Taxonomy
 
-LOAD = 1.0
-COST = 0.5
+DEFAULT_LOAD = 1.0
+DEFAULT_COST = 0.5
 """Default load and costs of a node [CH04, Eq. 34]."""
 
 
@@ -57,16 +57,16 @@ class WeightedTree:
         LabelError
             If a value is negative or not finite.
         """
-        load = _per_node(taxonomy, "load", self.load, LOAD)
-        miss = _per_node(taxonomy, "miss", self.miss, COST)
-        false_alarm = _per_node(taxonomy, "false_alarm", self.false_alarm, COST)
+        load = _per_node(taxonomy, "load", self.load, DEFAULT_LOAD)
+        miss = _per_node(taxonomy, "miss", self.miss, DEFAULT_COST)
+        false_alarm = _per_node(taxonomy, "false_alarm", self.false_alarm, DEFAULT_COST)
         return load * miss, load * false_alarm
 
 
 def weighted_tree(
-    load: float | Mapping[str, float] = LOAD,
-    miss: float | Mapping[str, float] = COST,
-    false_alarm: float | Mapping[str, float] = COST,
+    load: float | Mapping[str, float] = DEFAULT_LOAD,
+    miss: float | Mapping[str, float] = DEFAULT_COST,
+    false_alarm: float | Mapping[str, float] = DEFAULT_COST,
 ) -> WeightedTree:
     """Return the loss of CH04's Eq. 23, which charges the nodes above only one category.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import Bools, Codes, Floats
     from taxonomist.taxonomy import Taxonomy
 
-NODES = ("best", "all")
+NODE_CHOICES = ("best", "all")
 """Which nodes of a level are evaluated for each item."""
 
 
@@ -154,8 +154,8 @@ def reliability(
     >>> [round(level.error, 2) for level in found.levels]
     [0.15, 0.35]
     """
-    if nodes not in NODES:
-        raise LabelError(f"nodes must be one of {', '.join(NODES)}. Got {nodes!r}.")
+    if nodes not in NODE_CHOICES:
+        raise LabelError(f"nodes must be one of {', '.join(NODE_CHOICES)}. Got {nodes!r}.")
     if n_bins < 1:
         raise LabelError(f"n_bins must be at least 1. Got {n_bins!r}.")
     given = dense(check_scores(node_probabilities), slice(None))

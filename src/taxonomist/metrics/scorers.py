@@ -157,7 +157,6 @@ def _attribute(estimator: Any, name: str) -> Any:
 
 
 def _scores(estimator: Any, X: Any) -> Any:
-    """Return the scores of the classes, one column each."""
     method = getattr(estimator, "decision_function", None)
     method = method or getattr(estimator, "predict_proba", None)
     if method is None:

@@ -171,7 +171,6 @@ def climbs(
 def _climb(
     tree: MarkovProblem, kind: str, limit: int, tol: float, most_seconds: float
 ) -> list[Pass]:
-    """Return the passes of one run."""
     options = subspace.SubspaceOptions(
         tol=tol,
         dtype="float64",

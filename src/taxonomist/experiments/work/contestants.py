@@ -198,7 +198,6 @@ def best_threshold(scores: Sequence[float], are_right: Sequence[bool], n_true: i
 
 
 def _linear_svc(_: Taxonomy) -> Any:
-    """Return scikit-learn's one-vs-rest linear SVM."""
     from sklearn.svm import LinearSVC
 
     return LinearSVC()

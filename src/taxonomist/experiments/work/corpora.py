@@ -81,7 +81,6 @@ def _loaded(name: str, is_single: bool, **options: str) -> Corpus:
 
 
 def _parts(corpus: Corpus) -> tuple[Codes, Codes]:
-    """Return the training and the test items of a corpus."""
     if corpus.split is not None:
         known = np.isin(corpus.split.astype(str), NOT_TRAINED_ON)
         return np.flatnonzero(~known), np.flatnonzero(corpus.split == "test")

@@ -93,7 +93,6 @@ def _lost(one: Floats, others: Floats) -> Floats:
 
 
 def _log_likelihood(counts: Floats) -> Floats:
-    """Return the maximum log-likelihood of the counts of each row."""
     totals = counts.sum(axis=-1)
     return np.asarray(xlogy(counts, counts).sum(axis=-1) - xlogy(totals, totals))
 

@@ -72,7 +72,6 @@ def reuters(every: int = 1) -> SplitData:
 
 @lru_cache(maxsize=1)
 def _postings(encoded: bool, every: int) -> tuple[Any, Any, Taxonomy]:
-    """Return counts, groups and taxonomy."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     corpus = datasets.load("20newsgroups", tree="15").select(slice(None, None, every))

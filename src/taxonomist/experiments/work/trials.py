@@ -71,7 +71,6 @@ def trial(
 def _cross_validated(
     data: SplitData, model: MakeModel, measures: MeasuresLike, per_item: bool
 ) -> Result:
-    """Cross-validate a model on one problem."""
     plan = Plan(measures=measures, taxonomy=data.taxonomy, cv=data.splits, per_item=per_item)
     found = cross_validate(model(data.taxonomy), data.X, data.y, plan)
     rows = data.y if isinstance(data.y[0], list | tuple) else [[label] for label in data.y]
