@@ -1,10 +1,10 @@
-"""How many threads to use."""
+"""The number of threads to use."""
 
 from __future__ import annotations
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` means: for None all cores, below 0 counted back."""
+    """Return the number of threads for ``n_jobs``: None or -1 for all cores, -2 for all but one."""
     import joblib
 
     cores = int(joblib.cpu_count())

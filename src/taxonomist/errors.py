@@ -1,19 +1,19 @@
-"""Every exception that Taxonomist raises on purpose.
+"""The exceptions that Taxonomist raises deliberately.
 
     TaxonomistError
-    ├── TaxonomyError        (ValueError)         nodes and edges that form no taxonomy
+    ├── TaxonomyError        (ValueError)         nodes and edges that do not form a taxonomy
     ├── UnknownNodeError     (KeyError)           an id that is not in the taxonomy
     ├── ParameterError       (ValueError)         a parameter that makes no sense
-    ├── LabelError           (ValueError)         labels or scores that do not fit the taxonomy
+    ├── LabelError           (ValueError)         labels or scores that do not match the taxonomy
     ├── FormatError          (ValueError)         a file that cannot be read or written
     ├── ModelFileError       (OSError, ValueError)  a model that cannot be saved or loaded
-    ├── NotSeparableError    (ValueError)         a hard margin where no margin exists
+    ├── NotSeparableError    (ValueError)         a hard margin for items that are not separable
     ├── CorpusNotFoundError  (FileNotFoundError)  a named corpus that is not on this machine
-    ├── DownloadError        (OSError)            a file that could not be downloaded whole
+    ├── DownloadError        (OSError)            a file that could not be downloaded completely
     └── MissingExtraError    (ImportError)        an optional package that is not installed
 
-Each also derives from the built-in that a caller would expect, so ``except ValueError``
-works as it does elsewhere in the field.
+Each also derives from the built-in exception that a caller would expect, so ``except ValueError``
+works as usual.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
 
 
 class TaxonomistError(Exception):
-    """The base of all errors that Taxonomist raises on purpose."""
+    """The base class of all errors that Taxonomist raises deliberately."""
 
 
 class TaxonomyError(TaxonomistError, ValueError):
@@ -55,7 +55,7 @@ class UnknownNodeError(TaxonomistError, KeyError):
     """An id is not in the taxonomy."""
 
     def __str__(self) -> str:
-        """Return the sentence itself; ``KeyError`` would show it quoted."""
+        """Return the message itself; ``KeyError`` would show it in quotes."""
         return str(self.args[0])
 
 
@@ -64,19 +64,19 @@ class ParameterError(TaxonomistError, ValueError):
 
 
 class LabelError(TaxonomistError, ValueError):
-    """Labels or scores do not fit the taxonomy or each other."""
+    """Labels or scores do not match the taxonomy or each other."""
 
 
 class FormatError(TaxonomistError, ValueError):
-    """A file does not hold what its format promises."""
+    """A file does not match its format."""
 
 
 class ModelFileError(TaxonomistError, OSError, ValueError):
-    """A model cannot be saved, or what should be one cannot be loaded."""
+    """A model cannot be saved or loaded."""
 
 
 class NotSeparableError(TaxonomistError, ValueError):
-    """A hard margin is asked for, and the items cannot be separated."""
+    """A hard margin was requested, but the items are not separable."""
 
 
 class CorpusNotFoundError(TaxonomistError, FileNotFoundError):
@@ -84,15 +84,15 @@ class CorpusNotFoundError(TaxonomistError, FileNotFoundError):
 
 
 class DownloadError(TaxonomistError, OSError):
-    """A file could not be downloaded, or is not the one that was expected."""
+    """A file could not be downloaded, or is not the expected one."""
 
 
 class MissingExtraError(TaxonomistError, ImportError):
-    """An optional package is needed and not installed."""
+    """An optional package is needed but not installed."""
 
 
 def import_extra(module: str, extra: str) -> Any:
-    """Return the optional module, or say which extra installs it."""
+    """Import an optional module; if it is missing, raise an error that names the extra."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -117,6 +117,6 @@ def closest(word: str, known: Iterable[str], n: int = 3) -> str:
 
 
 def some(items: Sequence[object], n: int = 5) -> str:
-    """Return the first items in quotes, and how many more there are."""
+    """Return the first items in quotes, followed by the number of the others."""
     shown = ", ".join(repr(str(item)) for item in items[:n])
     return shown if len(items) <= n else f"{shown} and {len(items) - n} more"

@@ -1,9 +1,9 @@
-"""Corpora: labelled items with their taxonomy, read from files, by name, or drawn at random.
+"""Corpora: labelled items with their taxonomy, read from files, loaded by name, or generated.
 
-``corpus`` holds the class. ``readers`` reads a file by its suffix through ``tables`` (JSON lines,
+``corpus`` defines the class. ``readers`` reads a file by its suffix through ``tables`` (JSON lines,
 CSV, Parquet), ``svmlight`` and ``arff``. ``catalogue`` lists the named corpora, ``named`` finds
-them, ``loaders`` loads them; ``fetching`` gets some of them from the web, through ``download``
-and ``conversions``. ``synthetic`` draws points under a tree.
+them and ``loaders`` loads them. ``fetching`` gets some of them from the web, through ``download``
+and ``conversions``. ``synthetic`` generates points under a tree.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""ARFF files with a hierarchical class attribute, as hierarchical multi-label sets come in.
+"""ARFF files with a hierarchical class attribute, the format of hierarchical multi-label sets.
 
 The last attribute is ``class hierarchical`` with a comma-separated list, either of tree paths
-(``01/01/03``; the path is the node's id) or of DAG edges (``GO0003674/GO0003774``; a top
-edge starts at ``root``). A row joins its labels by ``@``.
+(``01/01/03``; the path is the node's id) or of DAG edges (``GO0003674/GO0003774``; top edges start
+at ``root``). A row joins its labels with ``@``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["read_arff"]
 _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'[^']*'|"[^"]*"|\S+)\s+(.+)""", re.IGNORECASE)
 
 _OMITTED = "{}"
-"""Stands for a cell that a sparse row leaves out: zero, or the first value of a nominal one."""
+"""A cell left out of a sparse row: zero, or the first value of a nominal attribute."""
 
 Decoder: TypeAlias = Callable[[str], list[float]]
 """Turns a cell into numbers: one for a numeric attribute, one per value for a nominal one."""
@@ -42,20 +42,20 @@ def read_arff(path: Source, taxonomy: TaxonomySource = None) -> Corpus:
     Parameters
     ----------
     path
-        The file, gzip'd or not.
+        The file, optionally compressed with gzip.
     taxonomy
         Taxonomy of the labels, or a file to read it from; by default that of the class attribute.
 
     Returns
     -------
     Corpus
-        Items with a dense feature matrix: a nominal attribute has one 0/1 column per value, a
-        missing value (``?``) is NaN in all columns of its attribute.
+        Items with a dense feature matrix: a nominal attribute has one 0/1 column per value, and
+        a missing value (``?``) is NaN in all columns of its attribute.
 
     Raises
     ------
     FormatError
-        If there is no hierarchical class, or a row does not fit the attributes.
+        If there is no hierarchical class, or a row does not match the attributes.
     """
     content = _content(path)
     *domains, (_, classes) = _domains(path, content)
@@ -74,14 +74,14 @@ def read_arff(path: Source, taxonomy: TaxonomySource = None) -> Corpus:
 
 
 def _content(path: Source) -> Iterator[tuple[str, str]]:
-    """Yield the place and the content of every line that is neither blank nor a comment."""
+    """Yield the place and content of every line that is neither blank nor a comment."""
     for place, line in lines(path):
         if not line.lstrip().startswith("%"):
             yield place, line.strip()
 
 
 def _domains(path: Source, content: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the place and the domain of each attribute, the hierarchical one last."""
+    """Return the place and domain of each attribute, the hierarchical one last."""
     domains = []
     for place, line in content:
         keyword = line.split()[0].lower()
@@ -90,21 +90,21 @@ def _domains(path: Source, content: Iterator[tuple[str, str]]) -> list[tuple[str
         if keyword == "@attribute":
             declared = _ATTRIBUTE.match(line)
             if declared is None:
-                raise FormatError(f"{place}: an attribute needs a name and a domain, got {line!r}.")
+                raise FormatError(f"{place}: an attribute needs a name and a domain; got {line!r}.")
             domains.append((place, declared[1].strip()))
     if not domains or not domains[-1][1].lower().startswith("hierarchical"):
-        raise FormatError(f"{path}: the last attribute has to be 'class hierarchical ...'.")
+        raise FormatError(f"{path}: the last attribute must be 'class hierarchical ...'.")
     return domains
 
 
 def _decoder(domain: str, place: str) -> Decoder:
-    """Return what turns the cells of an attribute into numbers."""
+    """Return the function that turns the cells of an attribute into numbers."""
     if domain.lower() in ("numeric", "real", "integer"):
         special = {"?": [float("nan")], _OMITTED: [0.0]}
         return lambda cell: special.get(cell) or [float(cell)]
     if not domain.startswith("{"):
         raise FormatError(
-            f"{place}: attributes are numeric, nominal or hierarchical, got {domain!r}."
+            f"{place}: an attribute must be numeric, nominal or hierarchical; got {domain!r}."
         )
     values = [value.strip().strip("'\"") for value in domain.strip("{}").split(",")]
     codes: dict[str, list[float]] = {
@@ -119,7 +119,7 @@ def _cells(line: str, n_cells: int, place: str) -> list[str]:
     if not line.startswith("{"):
         cells = [cell.strip() for cell in line.split(",")]
         if len(cells) != n_cells:
-            raise FormatError(f"{place}: {len(cells)} cells for {n_cells} attributes.")
+            raise FormatError(f"{place}: got {len(cells)} cells for {n_cells} attributes.")
         return cells
     cells = [_OMITTED] * n_cells
     try:
@@ -127,12 +127,11 @@ def _cells(line: str, n_cells: int, place: str) -> list[str]:
             index, value = entry.split(None, 1)
             cells[int(index)] = value.strip()
     except (ValueError, IndexError):
-        raise FormatError(f"{place}: a sparse cell is 'index value', got {entry!r}.") from None
+        raise FormatError(f"{place}: a sparse cell must be 'index value'; got {entry!r}.") from None
     return cells
 
 
 def _decode(cells: list[str], decoders: list[Decoder], place: str) -> list[float]:
-    """Return the numbers of a row."""
     try:
         return [
             number for decode, cell in zip(decoders, cells, strict=True) for number in decode(cell)
@@ -142,7 +141,7 @@ def _decode(cells: list[str], decoders: list[Decoder], place: str) -> list[float
 
 
 def _taxonomy(domain: str) -> Taxonomy:
-    """Return the taxonomy of a list of tree paths or of DAG edges."""
+    """Return the taxonomy given by a list of tree paths or of DAG edges."""
     classes = [item.strip() for item in domain[len("hierarchical") :].split(",")]
     if any(item.startswith("root/") for item in classes):
         edges = (item.partition("/") for item in classes)

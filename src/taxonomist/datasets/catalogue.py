@@ -1,6 +1,6 @@
-"""The named corpora: what each is, where it comes from, its files, and how it is loaded.
+"""The named corpora: description, source, licence, files, and how to load each.
 
-The data are not part of Taxonomist, except for ``arxiv-sample``; ``taxonomist.datasets.named``
+Except for ``arxiv-sample``, the data are not part of Taxonomist; ``taxonomist.datasets.named``
 finds them.
 """
 
@@ -29,19 +29,19 @@ class Entry:
     name
         Name of the corpus and of its folder.
     size
-        Number of items and of nodes that ``load`` gives by default.
+        Number of items and of nodes that ``load`` returns by default.
     description
-        What it is.
+        One-line description.
     source
-        Where to get it.
+        Where to get the corpus.
     licence
         Terms of use, in short.
     files
-        What each file of the folder holds, by name or pattern.
+        Content of each file in the folder, by name or pattern.
     load
-        What loads the folder.
+        Function that loads the folder.
     options
-        Values that each option may take, the default first.
+        Allowed values of each option, the default first.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""From the archives of public corpora to the files that ``datasets.load`` reads.
+"""Convert the archives of public corpora to the files that ``datasets.load`` reads.
 
 Each function takes the downloaded files and the folder to write to, and returns the number of
 items. Nothing is unpacked to disk.
@@ -62,7 +62,7 @@ def reuters(files: Sequence[Path], folder: Path) -> int:
 
 
 def _story(story: re.Match[str], topics: set[str]) -> dict[str, Any] | None:
-    """Return a story, or None if it is in no part of the split or has none of the topics."""
+    """Return a story, or None if it is outside the split or has none of the topics."""
     head, content = dict(ATTRIBUTE.findall(story["head"])), story["content"]
     split = {"TRAIN": "train", "TEST": "test"}.get(head.get("LEWISSPLIT", ""))
     labels = topics.intersection(re.findall(r"<D>(.*?)</D>", _element(content, "TOPICS")))
@@ -81,19 +81,19 @@ def _story(story: re.Match[str], topics: set[str]) -> dict[str, Any] | None:
 
 
 def _element(content: str, name: str) -> str:
-    """Return what stands between the tags of the first element of a name."""
+    """Return the content of the first element with a name, or an empty string."""
     found = re.search(rf"<{name}\b[^>]*>(.*?)</{name}>", content, re.S)
     return found[1] if found else ""
 
 
 def _clean(text: str) -> str:
-    """Return text without control characters and with its entities decoded."""
+    """Remove control characters and decode entities."""
     plain = CONTROL.sub("", text)
     return plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
 
 
 def rcv1(files: Sequence[Path], folder: Path) -> int:
-    """Convert the LYRL2004 vectors and their topics, which are the last file."""
+    """Convert the LYRL2004 vectors; the last file holds their topics."""
     *vectors, judgements = files
     topics: dict[str, list[str]] = {}
     for line in _lines(judgements):
@@ -113,7 +113,7 @@ def rcv1(files: Sequence[Path], folder: Path) -> int:
 
 
 def _members(archive: Path) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each file in a tar archive; all are in Latin-1."""
+    """Yield the name and text of each file in a tar archive; all are in Latin-1."""
     try:
         with tarfile.open(archive, "r:*") as members:
             for member in members:
@@ -121,7 +121,7 @@ def _members(archive: Path) -> Iterator[tuple[str, str]]:
                 if stream is not None:
                     yield member.name, stream.read().decode("latin-1")
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
-        raise FormatError(f"{archive.name} is not a whole tar archive ({error}).") from error
+        raise FormatError(f"{archive.name} is not a complete tar archive ({error}).") from error
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -130,11 +130,11 @@ def _lines(path: Path) -> Iterator[str]:
         with gzip.open(path, "rt", encoding="ascii") as stream:
             yield from stream
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise FormatError(f"{path.name} is not a whole gzip file of text ({error}).") from error
+        raise FormatError(f"{path.name} is not a complete gzip file of text ({error}).") from error
 
 
 def _write_rows(folder: Path, rows: Sequence[dict[str, Any]]) -> int:
-    """Write JSON lines and return how many."""
+    """Write JSON lines and return their number."""
     with _writing(folder / "docs.jsonl.gz") as stream:
         for row in rows:
             stream.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
@@ -143,7 +143,7 @@ def _write_rows(folder: Path, rows: Sequence[dict[str, Any]]) -> int:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[IO[str]]:
-    """Open a gzip'd text file; its bytes do not depend on when it is written."""
+    """Open a compressed text file whose bytes do not depend on the time of writing."""
     with (
         path.open("wb") as raw,
         gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,

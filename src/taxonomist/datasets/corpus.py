@@ -1,4 +1,4 @@
-"""A corpus: items with their labels, the taxonomy of the labels, and how the items are split."""
+"""A corpus: items with labels, the taxonomy of the labels, and a split of the items."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class Corpus:
     name
         Name of the corpus.
     taxonomy
-        Taxonomy that holds all labels.
+        Taxonomy that contains all labels.
     labels
         Ids of the labels of each item, possibly none; repeats are dropped. A string or an integer
-        stands for one label.
+        is a single label.
     texts
         Text of each item.
     X
         Feature matrix, one row per item, dense or sparse.
     ids
-        Distinct id of each item.
+        Unique id of each item.
     split
-        Name of the part each item belongs to, such as ``"train"`` or ``"test"``.
+        Name of the part that each item belongs to, such as ``"train"`` or ``"test"``.
     folds
         Number of the cross-validation fold of each item.
     licence
@@ -50,7 +50,7 @@ class Corpus:
     source
         Where the corpus comes from.
     description
-        What the corpus is, in a sentence.
+        One-sentence description.
 
     Raises
     ------
@@ -72,7 +72,7 @@ class Corpus:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", [*map(_distinct, as_sets(self.labels, "labels"))])
-        # Lists and arrays count from 0 whatever index a column of a data frame has.
+        # Lists and arrays are indexed from 0, whatever index a data frame's column has.
         for field in ("texts", "ids"):
             if getattr(self, field) is not None:
                 object.__setattr__(self, field, list(getattr(self, field)))
@@ -105,7 +105,7 @@ class Corpus:
                 )
 
     def _check_labels(self) -> None:
-        """Raise if a label is not a node."""
+        """Raise if a label is not a node of the taxonomy."""
         used = dict.fromkeys(label for row in self.labels for label in row)
         unknown = [label for label in used if label not in self.taxonomy]
         if unknown:
@@ -130,12 +130,12 @@ class Corpus:
 
     @property
     def y(self) -> NDArray[np.object_]:
-        """The one label of each item, shape (n_items,).
+        """The single label of each item, shape (n_items,).
 
         Raises
         ------
         LabelError
-            If some item has no label or several.
+            If an item has no label or several.
         """
         wrong = [position for position, row in enumerate(self.labels) if len(row) != 1]
         if wrong:
@@ -159,7 +159,7 @@ class Corpus:
         Returns
         -------
         Corpus
-            The items of that part, in their order.
+            The items of that part, in order.
 
         Raises
         ------
@@ -224,26 +224,27 @@ class Corpus:
         )
 
     def relabel(self, taxonomy: Taxonomy, labels: Iterable[Iterable[str]] | None = None) -> Corpus:
-        """Return the same items under another taxonomy.
+        """Return the same items with labels of another taxonomy.
 
         Parameters
         ----------
         taxonomy
             The other taxonomy.
         labels
-            Labels of each item; by default the present ones that the other taxonomy holds.
+            Labels of each item; by default those of the present labels that the other taxonomy
+            contains.
 
         Returns
         -------
         Corpus
-            The items with those labels.
+            The items with these labels.
         """
         if labels is None:
             labels = [[label for label in row if label in taxonomy] for row in self.labels]
         return replace(self, taxonomy=taxonomy, labels=[tuple(row) for row in labels])
 
     def describe(self) -> dict[str, Any]:
-        """Return the figures of the corpus.
+        """Return the key figures of the corpus.
 
         Returns
         -------
@@ -267,12 +268,12 @@ class Corpus:
         }
 
     def _part_sizes(self) -> dict[str, int]:
-        """Return the number of items of each part, the largest first."""
+        """Return the number of items of each part, largest first."""
         return {} if self.split is None else dict(Counter(self.split.tolist()).most_common())
 
 
 def _narrow(X: CSR) -> CSR:
-    """Return a sparse matrix with 32-bit indices if they fit: liblinear takes no others."""
+    """Use 32-bit indices if they suffice, because liblinear accepts no others."""
     from scipy.sparse import get_index_dtype
 
     width = get_index_dtype(maxval=max(X.nnz, *X.shape))
@@ -281,6 +282,6 @@ def _narrow(X: CSR) -> CSR:
 
 
 def _distinct(row: Iterable[Any]) -> tuple[str, ...]:
-    """Return the labels of an item without repeats; integers are read as strings."""
+    """Return the distinct labels of an item; integers become strings."""
     known = (str, int, np.integer)
     return tuple(dict.fromkeys(str(label) if isinstance(label, known) else label for label in row))

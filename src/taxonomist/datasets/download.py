@@ -1,4 +1,4 @@
-"""Downloading a file over HTTP: resumed where it broke off, checked, and whole or not at all."""
+"""Download a file over HTTP: resume where it broke off, verify it, and write it atomically."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["Remote", "Report", "download"]
 
 Report: TypeAlias = Callable[[str, int, int | None], None]
-"""What is told of the progress: the step, what is done, and all of it where that is known."""
+"""Progress callback: the step, the amount done, and the total amount if known."""
 
-CHUNK = 1 << 16
-ATTEMPTS = 3
-"""Tries in a row that bring nothing new before an address is given up."""
+CHUNK_BYTES = 1 << 16
+MAX_ATTEMPTS = 3
+"""Consecutive failed attempts without new bytes before giving up on an address."""
 TIMEOUT_S = 30.0
-PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Answers after which the same request may succeed."""
-EXTENT = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
-AGENT = "taxonomist (https://pypi.org/project/taxonomist)"
-# Some archives answer the default name of Python's library with "forbidden".
+RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""HTTP status codes after which the same request may succeed."""
+CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
+USER_AGENT = "taxonomist (https://pypi.org/project/taxonomist)"
+# Some archives reject the default user agent of Python's library.
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Remote:
     file
         Name of the file.
     urls
-        Addresses of the same bytes; each is tried if those before it fail.
+        Addresses of the same file; each is tried if the previous ones fail.
     sha256
-        Their SHA-256, or None where no one has published it.
+        SHA-256 of the file, or None if none is published.
     """
 
     file: str
@@ -54,32 +54,32 @@ class Remote:
 
 
 class _BrokenOffError(Exception):
-    """The connection failed or ended too early; another try may help."""
+    """The connection failed or ended early; another attempt may succeed."""
 
 
 def download(
     remote: Remote, folder: Path, report: Report | None = None, pause_s: float = 1.0
 ) -> Path:
-    """Return the file in a folder, downloaded unless it is there already.
+    """Return the path of the file in a folder, downloading it if necessary.
 
-    What has arrived stands in ``<file>.part`` until it is whole and checked, so that a later
-    call goes on from there.
+    Received bytes are kept in ``<file>.part`` until the file is complete and verified, so a later
+    call resumes from there.
 
     Parameters
     ----------
     remote
         The file.
     folder
-        Where it goes; the folder exists.
+        Target folder, which must exist.
     report
-        Called with the file's name, the bytes that have arrived and the bytes in all.
+        Called with the file's name, the bytes received and the total bytes.
     pause_s
-        Seconds before the second try; doubled before each further one.
+        Seconds before the second attempt; doubled before each further one.
 
     Raises
     ------
     DownloadError
-        If no address gives the file, or what they give has another checksum.
+        If no address provides the file, or its checksum is wrong.
     """
     path, part = folder / remote.file, folder / f"{remote.file}.part"
     if path.exists() and _is_right(path, remote.sha256):
@@ -98,7 +98,7 @@ def download(
 
 
 def _complete(url: str, part: Path, report: Report | None, pause_s: float) -> None:
-    """Receive until the file is whole, starting again where a connection broke off."""
+    """Receive until the file is complete, resuming after broken connections."""
     failures = 0
     while True:
         before = _size(part)
@@ -107,16 +107,16 @@ def _complete(url: str, part: Path, report: Report | None, pause_s: float) -> No
             return
         except _BrokenOffError as error:
             failures = 1 if _size(part) > before else failures + 1
-            if failures == ATTEMPTS:
-                kept = f" The {_size(part):,} bytes that have arrived are kept; try again later."
+            if failures == MAX_ATTEMPTS:
+                kept = f" The {_size(part):,} bytes received so far are kept; try again later."
                 raise DownloadError(f"{url}: {error}.{kept if _size(part) else ''}") from error
         time.sleep(pause_s * 2 ** (failures - 1))
 
 
 def _receive(url: str, part: Path, report: Report | None) -> None:
-    """Ask once for what is missing, and append it."""
+    """Request the missing bytes once, and append them."""
     have = _size(part)
-    request = Request(url, headers={"User-Agent": AGENT, "Accept-Encoding": "identity"})
+    request = Request(url, headers={"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
     if have:
         request.add_header("Range", f"bytes={have}-")
     with _answer(request) as response:
@@ -125,7 +125,7 @@ def _receive(url: str, part: Path, report: Report | None) -> None:
             if total == have:
                 return
             part.unlink()
-            raise _BrokenOffError("the server has another file than the one that was begun")
+            raise _BrokenOffError("the server now has a different file than before")
         with part.open("r+b" if start else "wb") as stream:
             done = stream.seek(start)
             stream.truncate()
@@ -139,15 +139,15 @@ def _receive(url: str, part: Path, report: Report | None) -> None:
 
 
 def _answer(request: Request) -> Any:
-    """Return the server's answer; an answer that will not change is a ``DownloadError``."""
+    """Open the request; permanent failures raise ``DownloadError``."""
     try:
         return urlopen(request, timeout=TIMEOUT_S)
     except HTTPError as error:
         if error.code == 416:
-            # Nothing is left to send, or what was begun is longer than the file there.
+            # Nothing is left to send, or the partial file is longer than the remote one.
             return error
         message = f"the server answered {error.code} {error.reason}"
-        if error.code in PASSING:
+        if error.code in RETRYABLE:
             raise _BrokenOffError(message) from error
         raise DownloadError(f"{request.full_url}: {message}.") from error
     except (OSError, HTTPException) as error:
@@ -155,52 +155,50 @@ def _answer(request: Request) -> Any:
 
 
 def _read(response: Any) -> bytes:
-    """Return the next bytes of an answer."""
     try:
-        chunk: bytes = response.read(CHUNK)
+        chunk: bytes = response.read(CHUNK_BYTES)
     except (OSError, HTTPException) as error:
         raise _BrokenOffError(f"the connection broke off ({error})") from error
     return chunk
 
 
 def _extent(url: str, response: Any, have: int) -> tuple[int, int | None]:
-    """Return where in the file an answer starts, and the length of the whole file if known."""
-    # Local files, which urllib opens too, have no status.
+    """Return where in the file a response starts, and the length of the file if known."""
+    # Local files, which urllib also opens, have no status.
     status = response.status or 200
     if status == 200:
         length = response.headers.get("Content-Length")
         return 0, int(length) if length else None
-    extent = EXTENT.fullmatch(response.headers.get("Content-Range", "").strip())
+    extent = CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", "").strip())
     total = int(extent[2]) if extent and extent[2] != "*" else None
     if status == 416:
         return have, total
     if status == 206 and extent and extent[1] and int(extent[1]) <= have:
         return int(extent[1]), total
-    raise DownloadError(f"{url}: the server gave another answer than the file (status {status}).")
+    raise DownloadError(f"{url}: the server did not return the file (status {status}).")
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of a file, which may not be there."""
+    """Return the size of a file in bytes, or 0 if it does not exist."""
     return path.stat().st_size if path.exists() else 0
 
 
 def _is_right(path: Path, sha256: str | None) -> bool:
-    """Return whether a file has the checksum, if one is known."""
+    """Return whether a file has the expected checksum, if one is known."""
     return sha256 is None or _sha256(path) == sha256.lower()
 
 
 def _sha256(path: Path) -> str:
-    """Return the SHA-256 of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _check(url: str, part: Path, sha256: str | None) -> None:
-    """Remove a file with another checksum, and say so."""
+    """Remove a file with the wrong checksum, and raise."""
     if not _is_right(part, sha256):
         found = _sha256(part)
         part.unlink()
         raise DownloadError(
             f"{url}: the file has the SHA-256 {found}, but {sha256} was expected; "
-            "it was removed. The address may hold another edition, or a page of its own."
+            "it was removed. The address may hold a different edition or a web page."
         )

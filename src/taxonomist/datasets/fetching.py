@@ -1,4 +1,4 @@
-"""Fetching public corpora from their homes into the data home."""
+"""Fetch public corpora from the web into the data home."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ Convert: TypeAlias = Callable[[Sequence[Path], Path], int]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a corpus is fetched.
+    """How to fetch a corpus.
 
     Parameters
     ----------
     remotes
         The files to download.
     convert
-        What makes the corpus of them: it takes the files and the folder to write to, in which the
-        taxonomy lies already, and returns the number of items.
+        Function that takes the downloaded files and the folder to write to, which already
+        contains the taxonomy, and returns the number of items.
     n_items
-        The number of items that must come out.
+        The expected number of items.
     note
-        What people should know of it.
+        Remarks for users.
     """
 
     remotes: tuple[Remote, ...]
@@ -49,14 +49,14 @@ class Recipe:
 
 
 def _figshare(number: int, file: str, sha256: str, home: str) -> Remote:
-    """Return a file that scikit-learn keeps on figshare, and its original home."""
+    """Return a file that scikit-learn hosts on figshare, with its original home as fallback."""
     return Remote(file, (f"https://ndownloader.figshare.com/files/{number}", home + file), sha256)
 
 
 _LYRL2004 = "http://www.ai.mit.edu/projects/jmlr/papers/volume5/lewis04a/"
 _VECTORS = f"{_LYRL2004}a13-vector-files/"
 
-# Numbers and checksums of the files on figshare are those of sklearn.datasets.
+# The numbers and checksums of the files on figshare are those of sklearn.datasets.
 RECIPES = {
     "20newsgroups": Recipe(
         (
@@ -144,42 +144,42 @@ def fetch(
 ) -> Path:
     """Download a public corpus, convert it, and return its folder in the data home.
 
-    A download that broke off is resumed by the next call. The folder of the corpus appears
-    when all of it is written, and not before. Mind the terms in ``info(name).licence``.
+    The next call resumes an interrupted download. The folder of the corpus appears only once it
+    is complete. Check the terms of use in ``info(name).licence``.
 
     Parameters
     ----------
     name
         One of ``RECIPES``: ``"20newsgroups"``, ``"reuters21578"`` or ``"rcv1"``.
     url
-        Another address, or a file on this machine; if it ends in a slash, that of a folder with
-        the files under their names.
+        Another address, or a local file. If it ends in a slash, it is a folder that contains the
+        files under their original names.
     sha256
-        SHA-256 of the file at ``url``, where that is another edition than the usual one; the
-        number of items is then not checked.
+        SHA-256 of the file at ``url`` if it is a different edition; the number of items is then
+        not checked.
     force
-        Replace a corpus that is there, or a folder with other files.
+        Replace an existing corpus, or a folder with other files.
     report
-        Called with the step, what is done, and all of it where that is known (bytes).
+        Called with the step, the amount done, and the total amount if known (in bytes).
 
     Returns
     -------
     Path
-        The folder; that of the corpus which is there already, unless ``force`` is given.
+        The folder of the corpus; an existing one is returned as is unless ``force`` is set.
 
     Raises
     ------
     CorpusNotFoundError
-        If there is no corpus of that name, or it cannot be fetched.
+        If the name is unknown, or the corpus cannot be fetched.
     DownloadError
         If a file could not be downloaded or is not the expected one.
     FormatError
-        If a file does not hold what it should.
+        If a file does not have the expected content.
     """
     entry = info(name)
     if name not in RECIPES:
         raise CorpusNotFoundError(
-            f"{name!r} cannot be fetched, only {', '.join(RECIPES)} can. See {entry.source} "
+            f"{name!r} cannot be fetched; only {', '.join(RECIPES)} can. See {entry.source} "
             f"(terms: {entry.licence})."
         )
     target = data_home() / name
@@ -199,24 +199,24 @@ def fetch(
 
 
 def _check_free(target: Path) -> None:
-    """Refuse to replace a folder that holds something."""
+    """Raise if the folder exists and is not empty."""
     if target.exists() and any(target.iterdir()):
         raise DownloadError(
-            f"{target} exists and is not the whole corpus; move it away, or replace it with "
+            f"{target} exists but is not a complete corpus; move it away, or replace it with "
             "--force (force=True)."
         )
 
 
 def _redirected(name: str, url: str | None, sha256: str | None) -> Recipe:
-    """Return the recipe with the address and the checksum that were given."""
+    """Return the recipe with the given address and checksum."""
     recipe = RECIPES[name]
     if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
         raise ValueError(f"A SHA-256 has 64 hexadecimal digits. Got {sha256!r} instead.")
     is_folder = url is None or url.endswith("/")
     if len(recipe.remotes) > 1 and (sha256 is not None or not is_folder):
         raise ValueError(
-            f"{name} consists of {len(recipe.remotes)} files: give the address of a folder that "
-            "ends in a slash, and no checksum."
+            f"{name} consists of {len(recipe.remotes)} files; pass the address of a folder, "
+            "ending in a slash, and no checksum."
         )
     remotes = []
     for remote in recipe.remotes:
@@ -228,17 +228,17 @@ def _redirected(name: str, url: str | None, sha256: str | None) -> Recipe:
 
 
 def _address(url: str) -> str:
-    """Return an address; that of a file on this machine may be given as a path."""
+    """Return an address; a local path becomes a file URI."""
     if "://" in url:
         return url
     path = Path(url).expanduser().resolve()
     if not path.is_file():
-        raise FileNotFoundError(2, "there is no such file, and it is no address", url)
+        raise FileNotFoundError(2, "not an existing file, and not an address", url)
     return path.as_uri()
 
 
 def _convert(name: str, recipe: Recipe, files: list[Path], made: Path, is_edition: bool) -> Path:
-    """Return a new folder with the whole corpus."""
+    """Create the folder of the converted corpus, and return it."""
     shutil.rmtree(made, ignore_errors=True)
     shutil.copytree(BUNDLED / name, made)
     try:
@@ -246,10 +246,10 @@ def _convert(name: str, recipe: Recipe, files: list[Path], made: Path, is_editio
         if is_edition and n_items != recipe.n_items:
             raise FormatError(
                 f"{recipe.remotes[0].urls[0]} gave {n_items:,} items instead of "
-                f"{recipe.n_items:,}; the file is not the expected one, or damaged."
+                f"{recipe.n_items:,}; the file is not the expected one, or is damaged."
             )
     except FormatError:
-        # Without a checksum the files may be at fault, and would be again next time.
+        # Files without a checksum may be damaged; keeping them would repeat the failure.
         for file, remote in zip(files, recipe.remotes, strict=True):
             if remote.sha256 is None:
                 file.unlink()
@@ -261,7 +261,7 @@ def _convert(name: str, recipe: Recipe, files: list[Path], made: Path, is_editio
 
 
 def _put(made: Path, target: Path) -> None:
-    """Give a finished folder its name; what stood there goes when it is in place."""
+    """Move a finished folder into place, then remove the one it replaces."""
     old = target.with_name(f".{target.name}.old-{secrets.token_hex(4)}")
     if target.exists():
         os.rename(target, old)

@@ -1,6 +1,6 @@
-"""What turns the folder of a named corpus into a ``Corpus``, one function per kind of folder.
+"""Load the folder of a named corpus as a ``Corpus``, with one function per kind of folder.
 
-Each takes the folder and the options of its entry in the catalogue.
+Each function takes the folder and the options of its catalogue entry.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ def documents(
 
 
 def taxonomy_only(folder: Path, taxonomy: str, names: str | None = None) -> Corpus:
-    """Load a taxonomy that comes without items."""
+    """Load a taxonomy without items."""
     return Corpus(folder.name, Taxonomy.read(folder / taxonomy, name=names), labels=[], texts=[])
 
 
 def arxiv(folder: Path, labels: str) -> Corpus:
-    """Load arXiv papers with all their categories or with the primary one."""
+    """Load arXiv papers with all their categories, or only the primary one."""
     column = "labels" if labels == "all" else "primary"
     return documents(folder, text=("title", "abstract"), labels=column)
 
 
 def cystic_fibrosis(folder: Path, labels: str) -> Corpus:
-    """Load MEDLINE records with all their headings or with the major ones."""
+    """Load MEDLINE records with all their headings, or only the major ones."""
     return documents(
         folder,
         taxonomy="taxonomy.csv.gz",
@@ -60,7 +60,7 @@ def cystic_fibrosis(folder: Path, labels: str) -> Corpus:
 
 
 def makupalat(folder: Path, language: str) -> Corpus:
-    """Load link descriptions with the classes named in one language."""
+    """Load web site descriptions with class names in one language."""
     return documents(folder, names=f"name_{language}")
 
 
@@ -71,7 +71,7 @@ def skos_vocabulary(folder: Path, vocabulary: str) -> Corpus:
 
 
 def newsgroups(folder: Path, tree: str) -> Corpus:
-    """Load postings (subject and body: the other headers give the group away)."""
+    """Load the subject and body of postings; other headers would reveal the group."""
     taxonomy = Taxonomy.read(folder / f"taxonomy_{tree}.tsv")
     corpus = read_jsonl(
         folder / "docs.jsonl.gz", text=("subject", "body"), labels="group", split="bydate"
@@ -81,7 +81,7 @@ def newsgroups(folder: Path, tree: str) -> Corpus:
 
 
 def enzymes(folder: Path, set: str) -> Corpus:
-    """Load protein sequences; the tree is cut to the nodes above the labels in use."""
+    """Load protein sequences; the tree is pruned to the labels in use."""
     docs = {"sample": "enzyme_paper_size.jsonl.gz", "all": "enzyme_all.jsonl.gz"}
     return _pruned(documents(folder, docs[set]))
 
@@ -99,7 +99,7 @@ def patents(folder: Path, level: str, labels: str, section: str) -> Corpus:
 
 
 def _ipc_nodes(symbols: Iterable[str], level: str) -> list[str]:
-    """Return the nodes of IPC symbols such as ``D06F 39/08`` at a level."""
+    """Cut IPC symbols such as ``D06F 39/08`` at a level."""
     length = {"class": 3, "subclass": 4, "maingroup": None}[level]
     return list(dict.fromkeys(symbol.partition("/")[0][:length] for symbol in symbols))
 
@@ -194,7 +194,7 @@ def enron(folder: Path) -> Corpus:
 
 
 def hmc(folder: Path, set: str) -> Corpus:
-    """Load the parts of one of the ARFF sets; its taxonomy is the same in all parts."""
+    """Load the parts of an ARFF set; all parts share one taxonomy."""
     parts = {}
     for path in sorted(folder.glob(f"{set}[._]*.arff.gz")):
         part = path.name[len(set) + 1 :].partition(".")[0].lower()
@@ -214,12 +214,11 @@ def hmc(folder: Path, set: str) -> Corpus:
 
 
 def _objects(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a JSON lines file."""
     with open_text(path) as stream:
         return [json.loads(line) for line in stream]
 
 
 def _pruned(corpus: Corpus) -> Corpus:
-    """Return the corpus under the taxonomy of its labels and all above them."""
+    """Prune the taxonomy to the labels in use and their ancestors."""
     used = dict.fromkeys(label for row in corpus.labels for label in row)
     return corpus.relabel(corpus.taxonomy.prune(used))

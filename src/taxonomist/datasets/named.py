@@ -1,4 +1,4 @@
-"""Named corpora: which there are, where they lie, and loading them."""
+"""Find and load corpora by name."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["data_home", "find", "info", "load", "names"]
 
-VARIABLE = "TAXONOMIST_DATA"
+HOME_VARIABLE = "TAXONOMIST_DATA"
 BUNDLED = Path(__file__).parent / "bundled"
 
 _ENTRY = {entry.name: entry for entry in ENTRIES}
 
 
 def names() -> tuple[str, ...]:
-    """Return the names that ``load`` knows, in alphabetical order.
+    """Return the names that ``load`` accepts, sorted.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def names() -> tuple[str, ...]:
 
 
 def info(name: str) -> Entry:
-    """Return what is known of a corpus without loading it.
+    """Describe a corpus without loading it.
 
     Parameters
     ----------
@@ -49,24 +49,23 @@ def info(name: str) -> Entry:
     Raises
     ------
     CorpusNotFoundError
-        If there is no corpus of that name.
+        If the name is unknown.
     """
     if name not in _ENTRY:
         raise CorpusNotFoundError(
-            f"There is no corpus named {name!r}.{closest(name, _ENTRY)} "
-            "datasets.names() lists them all."
+            f"Unknown corpus {name!r}.{closest(name, _ENTRY)} datasets.names() lists them all."
         )
     return _ENTRY[name]
 
 
 def data_home() -> Path:
-    """Return the folder that holds the folders of the corpora.
+    """Return the folder that contains the folders of the corpora.
 
     Returns
     -------
     Path
-        The folder in the environment variable ``TAXONOMIST_DATA``, or else ``taxonomist`` in
-        the user's data folder (``LOCALAPPDATA`` on Windows, ``XDG_DATA_HOME`` elsewhere).
+        The value of the environment variable ``TAXONOMIST_DATA``, by default ``taxonomist`` in the
+        user's data folder (``LOCALAPPDATA`` on Windows, ``XDG_DATA_HOME`` elsewhere).
     """
     return _homes()[0]
 
@@ -82,13 +81,13 @@ def find(name: str) -> Path:
     Returns
     -------
     Path
-        A folder that holds all files of the corpus.
+        A folder with all files of the corpus.
 
     Raises
     ------
     CorpusNotFoundError
-        If there is no such corpus, or it is not on this machine: then the message says what to
-        download and where to put it.
+        If the name is unknown, or the corpus is not on this machine; the message then says what
+        to download and where to put it.
     """
     entry = info(name)
     places = [home / name for home in (BUNDLED, *_homes())]
@@ -101,8 +100,8 @@ def find(name: str) -> Path:
         f"The corpus {name!r} ({entry.description}) is not complete in {looked}.\n"
         f"{_command(name)}Download it from {entry.source} (terms: {entry.licence})\n"
         f"and put these files into {places[1]}:\n{files}\n"
-        f"Another place than {places[1].parent} can be given in the environment variable "
-        f"{VARIABLE}."
+        f"To use another folder than {places[1].parent}, set the environment variable "
+        f"{HOME_VARIABLE}."
     )
 
 
@@ -114,19 +113,19 @@ def load(name: str, **options: str) -> Corpus:
     name
         One of ``names()``. ``"arxiv-sample"`` comes with the package.
     **options
-        Options of that corpus; ``info(name).options`` lists their values, the default first.
+        Options of the corpus; ``info(name).options`` lists the allowed values, the default first.
         ``set`` chooses one of several corpora.
 
     Returns
     -------
     Corpus
-        The corpus. Where there is a choice of sets, the set is part of its name, as in
+        The corpus. If there are several sets, its name contains the set, as in
         ``"hmc-funcat-go/cellcycle_GO"``.
 
     Raises
     ------
     CorpusNotFoundError
-        If there is no such corpus or it is not on this machine.
+        If the name is unknown, or the corpus is not on this machine.
     ValueError
         If an option or its value is unknown.
 
@@ -157,15 +156,15 @@ def load(name: str, **options: str) -> Corpus:
 
 
 def _command(name: str) -> str:
-    """Return how to get a corpus that can be fetched."""
+    """Return the command that fetches a corpus, or an empty string."""
     from taxonomist.datasets.fetching import RECIPES
 
-    return f"Get it by 'taxonomist data fetch {name}'. Or:\n" if name in RECIPES else ""
+    return f"Run 'taxonomist data fetch {name}' to get it. Or:\n" if name in RECIPES else ""
 
 
 def _homes() -> list[Path]:
-    """Return the folders to look in, the first being the preferred one."""
+    """Return the folders to search, the preferred one first."""
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME"
     user = Path(os.environ.get(variable) or Path.home() / ".local" / "share") / "taxonomist"
-    given = os.environ.get(VARIABLE)
+    given = os.environ.get(HOME_VARIABLE)
     return [Path(given).expanduser(), user] if given else [user]

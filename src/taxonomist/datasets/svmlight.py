@@ -24,7 +24,7 @@ def read_svmlight(
     n_features: int | None = None,
     zero_based: bool = False,
 ) -> Corpus:
-    """Read feature vectors, one a line: ``label,label index:value index:value # id``.
+    """Read feature vectors, one per line: ``label,label index:value index:value # id``.
 
     Lines that start with ``#`` are comments.
 
@@ -33,9 +33,9 @@ def read_svmlight(
     path
         The file.
     taxonomy
-        Taxonomy of the labels, or a file to read it from; by default the flat one of all labels.
+        Taxonomy of the labels, or a file to read it from; by default a flat one of all labels.
     n_features
-        Number of columns; by default as many as the largest index needs.
+        Number of columns; by default determined by the largest index.
     zero_based
         Whether the first feature has the index 0 instead of 1.
 
@@ -47,7 +47,7 @@ def read_svmlight(
     Raises
     ------
     FormatError
-        If there are no items, a line has another form, or an index is out of range.
+        If there are no items, a line is malformed, or an index is out of range.
     """
     from scipy.sparse import csr_array
 
@@ -70,11 +70,11 @@ def read_svmlight(
         ids.append(comment.strip())
         indptr.append(len(indices))
     if not labels:
-        raise FormatError(f"{path} holds no items.")
+        raise FormatError(f"{path} has no items.")
     positions = np.asarray(indices, dtype=np.intp) - (not zero_based)
     width = int(positions.max(initial=-1)) + 1 if n_features is None else n_features
     if len(positions) and not 0 <= positions.min() <= positions.max() < width:
-        raise FormatError(f"{path}: feature indices must lie in {int(not zero_based)} to {width}.")
+        raise FormatError(f"{path}: feature indices must be from {int(not zero_based)} to {width}.")
     X = csr_array((np.asarray(values), positions, np.asarray(indptr)), shape=(len(labels), width))
     X.sum_duplicates()
     return Corpus(
@@ -87,7 +87,7 @@ def read_svmlight(
 
 
 def _split_vector(vector: str) -> tuple[str, list[str]]:
-    """Return the labels of a line, possibly none, and its indices and values in turn."""
+    """Return the labels of a line (possibly none), and its indices and values alternating."""
     head, *features = vector.split() or [""]
     if ":" in head:
         head, features = "", [head, *features]

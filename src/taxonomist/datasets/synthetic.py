@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["make_taxonomy_data"]
 
 MAX_DRAWS = 10_000
-"""Points drawn per accepted one before giving up."""
+"""Maximum number of points drawn per accepted one."""
 
 
 def make_taxonomy_data(
@@ -30,14 +30,14 @@ def make_taxonomy_data(
     variances: Sequence[float] | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Corpus:
-    """Draw labelled points whose category is the best under a hierarchical linear model.
+    """Generate labelled points that are separable by a hierarchical linear model.
 
     Every node of a complete tree gets a normal weight vector; a category's weight vector is the
-    sum along its path. A point belongs to the category with the highest score and is kept
-    if that score exceeds the second highest by more than the margin [CH04, Sec. 6.3].
-    The paper states neither the variances nor the distribution of the points. Here points are
-    uniform on the unit sphere and the variances halve from level to level, starting at 1/4: chosen
-    so that a flat SVM comes close to the accuracies of the paper's Table 1 at both of its margins.
+    sum along its path. A point belongs to the category with the highest score, and is kept if that
+    score exceeds the second highest by more than the margin [CH04, Sec. 6.3]. The paper states
+    neither the variances nor the distribution of the points. Here, points are uniform on the unit
+    sphere and variances halve from level to level, starting at 1/4. These values were chosen so
+    that a flat SVM comes close to the accuracies of the paper's Table 1 at both of its margins.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ def make_taxonomy_data(
     n_features
         Number of features.
     branching
-        Children of each interior node.
+        Number of children of each interior node.
     depth
-        Levels below the root.
+        Number of levels below the root.
     margin
-        The least difference between the two highest scores, rho in the paper.
+        Minimum difference between the two highest scores, rho in the paper.
     variances
         Variance of the weights at each level from the top, ``depth`` values; by default
         1/4, 1/8, 1/16, ...
@@ -60,12 +60,12 @@ def make_taxonomy_data(
     Returns
     -------
     Corpus
-        The points with one label each; node ids are like ``"1.3.2"``.
+        The points with one label each; node ids look like ``"1.3.2"``.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, or the margin is so large that hardly a point is kept.
+        If a parameter is out of range, or the margin is so large that hardly any point is kept.
     """
     least = {"n_items": 1, "n_features": 1, "branching": 2, "depth": 1}
     for name, value in zip(least, (n_items, n_features, branching, depth), strict=True):
@@ -105,14 +105,14 @@ def _category_weights(
 def _accepted_points(
     rng: np.random.Generator, weights: Floats, n_items: int, margin: float
 ) -> tuple[Floats, Codes]:
-    """Return points that clear the margin, and the code of the best category of each."""
+    """Return points beyond the margin, and the code of each point's best category."""
     block = max(1, min(2**22 // len(weights), 4 * n_items))
     X, best = [], []
     n_drawn = n_kept = 0
     while n_kept < n_items:
         if n_drawn > MAX_DRAWS * (n_kept + 1):
             raise ValueError(
-                f"margin={margin} is too large: {n_kept} of {n_drawn} points drawn have it. "
+                f"margin={margin} is too large: only {n_kept} of {n_drawn} points exceed it. "
                 "Choose a smaller margin or larger variances."
             )
         points = rng.normal(size=(block, weights.shape[1]))

@@ -1,7 +1,7 @@
 """Evaluation protocols: folds, cross-validation, learning curves, tests and comparisons.
 
-A :class:`Plan` says what is measured and how; :func:`cross_validate`, :func:`learning_curve` and
-:func:`compare` carry it out for models. :func:`assess` looks into predictions that are there.
+A :class:`Plan` says what to measure and how. :func:`cross_validate`, :func:`learning_curve` and
+:func:`compare` apply it to models. :func:`assess` analyses existing predictions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How good predictions are, where they go wrong, and how sure these numbers are."""
+"""Assess predictions: how good they are, where they go wrong, and how certain the numbers are."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class LevelResult:
     n_nodes
         Number of nodes.
     support
-        Number of true labels, those above an item's own included.
+        Number of true labels, including ancestors of an item's own labels.
     precision, recall
-        NaN where nothing is predicted, or nothing is true.
+        NaN if nothing is predicted, or nothing is true.
     f1
-        With an interval.
+        F1 with an interval.
     """
 
     level: int
@@ -55,22 +55,22 @@ class LevelResult:
 
 @dataclass(frozen=True)
 class SubtreeResult:
-    """One of the topmost categories and all below it.
+    """One of the topmost categories and its descendants.
 
     Attributes
     ----------
     node
-        Its id.
+        Id of the topmost category.
     n_nodes
-        Number of nodes, itself included.
+        Number of nodes, including the topmost category.
     support
         Number of items that belong to it.
     precision, recall, f1
-        Of the topmost category itself: is an item here at all?
+        For the topmost category itself: does an item belong here at all?
     pooled_f1
         F1 pooled over all nodes of the subtree.
     accuracy
-        Share of its items of which all labels are right and complete.
+        Fraction of its items whose predicted label set is exactly right.
     """
 
     node: str
@@ -85,22 +85,22 @@ class SubtreeResult:
 
 @dataclass(frozen=True)
 class NodeResult:
-    """One node: whether items at or below it are found.
+    """One node: how well the items at or below it are found.
 
     Attributes
     ----------
     node
-        Its id.
+        Id of the node.
     support
         Number of items that belong to it.
     predicted
-        Number of items that were given to it.
+        Number of items predicted at or below it.
     found
-        Number of items for which both are so.
+        Number of items that both belong to it and are predicted there.
     precision, recall, f1
-        NaN where nothing is predicted, nothing is true, or neither.
+        NaN if nothing is predicted, nothing is true, or neither.
     taken_for
-        Ids of the nodes of its level that were given instead most often, with counts.
+        Ids of the nodes of the same level that were most often predicted instead, with counts.
     """
 
     node: str
@@ -115,27 +115,27 @@ class NodeResult:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What ``assess`` found.
+    """The result of ``assess``.
 
-    Labels always count with all above them, and the root, to which everything belongs, never
-    counts.
+    Labels always count together with their ancestors. The root never counts, because every item
+    belongs to it.
 
     Attributes
     ----------
     n_items
         Number of items.
     is_multilabel
-        Whether items have label sets, and not one label each.
+        Whether items have label sets instead of one label each.
     measures
         Headline measures with intervals, by name. ``hierarchical_f1`` and ``macro_f1`` are over all
-        nodes, the names that begin with ``category`` over the most specific labels alone.
+        nodes; names that begin with ``category`` are over the most specific labels only.
     levels, subtrees, nodes
         Results by level, by topmost category, and by node in the order of the taxonomy.
     confusions
         The most frequent confusions, with examples.
     distances
         Number of items by the number of nodes in which truth and prediction differ; in a tree with
-        one label per item that is the length of the path between the two.
+        one label per item, that is the length of the path between them.
     reliability
         By level; empty if no probabilities were given.
     """
@@ -151,7 +151,7 @@ class Assessment:
     reliability: tuple[LevelReliability, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data that JSON can hold; what is not defined is None."""
+        """Return plain data for JSON; undefined values are None."""
         found = {
             "n_items": self.n_items,
             "is_multilabel": self.is_multilabel,
@@ -170,7 +170,7 @@ class Assessment:
         return plain
 
     def __str__(self) -> str:
-        """Return measures, levels and the worst confusions as a short table."""
+        """Return measures, levels and the most frequent confusions as a short table."""
         margin = max(map(len, [*self.measures, "level 10"]))
         lines = [f"{self.n_items:,} items, 95% intervals", ""]
         lines += [
@@ -208,24 +208,24 @@ def assess(
     taxonomy
         The taxonomy of the labels.
     probabilities
-        Of the classes, items x classes, for the reliability per level; or of all nodes, without
-        ``classes``.
+        Probabilities of the classes, items x classes, for the reliability per level; without
+        ``classes``, probabilities of all nodes.
     classes
         The id of each column of the probabilities and of indicator matrices.
     texts
-        The items' texts, for examples: strings, or tuples or mappings of strings.
+        The items' texts, used as examples: strings, or tuples or mappings of strings.
     random_state
         Seed of the bootstrap.
 
     Returns
     -------
     Assessment
-        ``print`` shows a short table, ``to_dict`` returns all of it.
+        ``print`` shows a short table; ``to_dict`` returns everything.
 
     Raises
     ------
     LabelError
-        Labels are unknown, there are no items, or numbers of items differ.
+        If labels are unknown, there are no items, or numbers of items differ.
 
     Examples
     --------
@@ -240,7 +240,9 @@ def assess(
     outcomes = Outcomes.of(truth, predicted, taxonomy, classes)
     texts = None if texts is None else list(texts)
     if texts is not None and len(texts) != outcomes.n_items:
-        raise LabelError(f"There are {outcomes.n_items} items and {len(texts)} texts.")
+        raise LabelError(
+            f"There are {outcomes.n_items} items but {len(texts)} texts; pass one text per item."
+        )
     counts, same_level = NodeCounts.of(outcomes), same_level_counts(outcomes)
     measures, level_f1 = interval_of_each(outcomes, random_state)
     distances, n_each = np.unique(outcomes.n_wrong, return_counts=True)
@@ -262,7 +264,6 @@ def assess(
 def _levels(
     taxonomy: Taxonomy, counts: NodeCounts, f1: Mapping[int, Interval]
 ) -> tuple[LevelResult, ...]:
-    """Return the results of the levels below the root."""
     at_level = np.equal.outer(np.arange(1, taxonomy.height + 1), taxonomy.depths)
     pooled = counts.pooled(at_level.astype(np.float64))
     return tuple(
@@ -279,7 +280,7 @@ def _levels(
 
 
 def _subtrees(outcomes: Outcomes, counts: NodeCounts) -> tuple[SubtreeResult, ...]:
-    """Return the results of the root's children."""
+    """Return the results for the root's children."""
     taxonomy = outcomes.taxonomy
     tops = taxonomy.codes(taxonomy.children(taxonomy.root))
     below = taxonomy.ancestor_matrix()[:, tops].T.tocsr().astype(np.float64)
@@ -304,7 +305,7 @@ def _subtrees(outcomes: Outcomes, counts: NodeCounts) -> tuple[SubtreeResult, ..
 def _nodes(
     taxonomy: Taxonomy, counts: NodeCounts, taken_for: Mapping[int, list[tuple[int, int]]]
 ) -> tuple[NodeResult, ...]:
-    """Return the results of all nodes but the root."""
+    """Return the results of all nodes except the root."""
     return tuple(
         NodeResult(
             node=node,
@@ -322,17 +323,16 @@ def _nodes(
 
 
 def _interval(interval: Interval) -> dict[str, float]:
-    """Return an interval as plain data."""
     return {"value": interval.estimate, "low": interval.low, "high": interval.high}
 
 
 def _number(value: float) -> str:
-    """Return three decimals, or a dash of the same width where there is no value."""
+    """Return three decimals, or a dash of the same width for NaN."""
     return "    –" if math.isnan(value) else f"{value:.3f}"
 
 
 def _defined(value: Any) -> Any:
-    """Return nested data in which None stands for NaN."""
+    """Replace NaN by None in nested data."""
     if isinstance(value, dict):
         return {key: _defined(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

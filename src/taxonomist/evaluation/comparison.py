@@ -1,4 +1,4 @@
-"""Models side by side: a table of measures with the best and the significant results marked."""
+"""Models side by side: a table of measures that marks best and significant results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import Floats
 
-# The seed of tests and intervals: the same results always give the same table.
+# A fixed seed for tests and intervals, so that the same results always give the same table.
 _SEED = 0
 
 
@@ -38,7 +38,7 @@ class Cell:
     best
         Whether no model has a better mean.
     p_value
-        Of the paired permutation test against the baseline; None where there was no test.
+        P-value of the paired permutation test against the baseline; None if there was no test.
     """
 
     mean: float
@@ -56,20 +56,20 @@ class Cell:
 class Comparison:
     """A table with a row per model and a column per measure.
 
-    Means and standard deviations are over the values given, for cross-validations over folds.
-    Differences from the baseline are tested, two-sided, on single items where the cross-validations
-    kept item values, else on the values in the table. The p-values are not corrected for the
-    number of tests.
+    Means and standard deviations are over the given values: for cross-validations, over folds.
+    Differences from the baseline are tested, two-sided, on single items if the cross-validations
+    kept item values, otherwise on the values in the table. The p-values are not corrected for
+    multiple tests.
 
     Parameters
     ----------
     results
-        For each model its cross-validation, or a mapping from measures to values per fold or item.
+        The cross-validation of each model, or a mapping from measures to values per fold or item.
     baseline
-        The model that the others are tested against; none by default.
+        The model that the others are tested against; by default there are no tests.
     lower_is_better
-        The measures for which lower is better; by default as the measures themselves say, and
-        greater is better where a name is not known.
+        The measures for which lower is better; by default taken from the measures themselves,
+        with greater is better for unknown names.
 
     Attributes
     ----------
@@ -80,15 +80,15 @@ class Comparison:
     lower_is_better
         The measures for which lower is better.
     values
-        For each model and measure the values behind the mean.
+        For each model and measure, the values behind the mean.
     cells
-        For each model and measure the :class:`Cell` of the table.
+        For each model and measure, the :class:`Cell` of the table.
 
     Raises
     ------
     LabelError
-        There are no results, models have different measures or, with a baseline, numbers of
-        values or test items, or the baseline is not among them.
+        If there are no results, models have different measures or, with a baseline, different
+        numbers of values or test items, or if the baseline is not among the models.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Comparison:
         }
 
     def pairs(self, model: str, measure: str) -> tuple[Floats, Floats]:
-        """Return the paired values of a model and of the baseline that are compared.
+        """Return the paired values of a model and of the baseline.
 
         Parameters
         ----------
@@ -127,55 +127,55 @@ class Comparison:
         Returns
         -------
         tuple of ndarray
-            The model's values and the baseline's, without pairs that hold NaN.
+            The model's and the baseline's values, without pairs that contain NaN.
 
         Raises
         ------
         LabelError
-            There is no baseline, or the two were not measured on the same folds or items.
+            If there is no baseline, or the two were not measured on the same folds or items.
         """
         if self.baseline is None:
-            raise LabelError("There is no baseline to compare with; give baseline=.")
+            raise LabelError("There is no baseline to compare with; pass baseline=.")
         ours, theirs = self._tested[model], self._tested[self.baseline]
         if ours and theirs and not all(map(np.array_equal, ours, theirs)):
             raise LabelError(
-                f"{model!r} and {self.baseline!r} were tested on other items; "
+                f"{model!r} and {self.baseline!r} were tested on different items; "
                 "cross-validate both on the same folds."
             )
         a, b = self._pairs[model][measure], self._pairs[self.baseline][measure]
         if a.shape != b.shape:
-            given = f"{model!r} has {a.size} values of {measure}, {self.baseline!r} {b.size}"
-            raise LabelError(f"{given}: measure both on the same folds.")
+            given = f"{model!r} has {a.size} values of {measure}, {self.baseline!r} has {b.size}"
+            raise LabelError(f"{given}; measure both on the same folds.")
         defined = ~(np.isnan(a) | np.isnan(b))
         return a[defined], b[defined]
 
     def difference(self, model: str, measure: str, confidence: float = 0.95) -> Interval:
-        """Return a bootstrap interval of how far a model is above the baseline.
+        """Return a bootstrap interval of the difference between a model and the baseline.
 
         Parameters
         ----------
         model, measure
             Names of a row and a column.
         confidence
-            Wanted coverage.
+            Nominal coverage.
 
         Returns
         -------
         Interval
-            Of the mean of the model's minus the baseline's values.
+            Interval of the mean of the model's minus the baseline's values.
 
         Raises
         ------
         LabelError
             See :meth:`pairs`.
         ValueError
-            There are fewer than two pairs.
+            If there are fewer than two pairs.
         """
         a, b = self.pairs(model, measure)
         return bootstrap_interval(a - b, confidence=confidence, random_state=_SEED)
 
     def to_text(self, digits: int = 3) -> str:
-        """Return an aligned table with notes; ``>`` marks the best of a column, stars significance.
+        """Return an aligned table; ``>`` marks the best of a column, stars significance.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Comparison:
         return rendering.text(self, digits)
 
     def to_markdown(self, digits: int = 3) -> str:
-        """Return a Markdown table with notes; the best of a column is bold, stars significance.
+        """Return a Markdown table; bold marks the best of a column, stars significance.
 
         Parameters
         ----------
@@ -206,22 +206,23 @@ class Comparison:
         return self.to_text()
 
     def _check(self) -> None:
-        """Refuse results that do not make a table."""
+        """Raise if the results cannot form a table."""
         if not self.measures:
-            raise LabelError("There is nothing to compare: give at least one model and measure.")
+            raise LabelError("There is nothing to compare; pass at least one model and measure.")
         for model, values in self.values.items():
             if set(values) != set(self.measures):
-                given = f"{model!r} has {list(values)}, {self.models[0]!r} {list(self.measures)}"
-                raise LabelError(f"The models have different measures: {given}.")
+                first = f"{self.models[0]!r} has {list(self.measures)}"
+                raise LabelError(
+                    f"The models have different measures: {model!r} has {list(values)}, {first}."
+                )
         _check_baseline(self.baseline, self.models)
 
     def _cell(self, model: str, measure: str) -> Cell:
-        """Return the result of a model for a measure."""
         values = self.values[model][measure]
         sign = -1 if measure in self.lower_is_better else 1
         means = [sign * other[measure].mean() for other in self.values.values()]
         top = max((mean for mean in means if not math.isnan(mean)), default=math.nan)
-        # Means of the same values in another order differ by rounding.
+        # Means of the same values in another order may differ by rounding.
         best = math.isclose(sign * values.mean(), top, rel_tol=1e-12)
         p_value = None
         if self.baseline not in (None, model):
@@ -244,9 +245,9 @@ def compare(
     y
         Their labels: one per item, label sets, or an indicator matrix.
     plan
-        Measures, folds, taxonomy and how to run.
+        Measures, folds, taxonomy and execution options.
     baseline
-        The name of the model that the others are tested against; none by default.
+        The model that the others are tested against; by default there are no tests.
 
     Returns
     -------
@@ -256,14 +257,14 @@ def compare(
     Raises
     ------
     LabelError
-        The labels fit neither the items nor the taxonomy or cannot be split, the baseline is
-        not among the models, or the plan lacks a taxonomy that a measure needs.
+        If the labels do not match the items or the taxonomy or cannot be split, if the baseline
+        is not among the models, or if the plan lacks a taxonomy that a measure needs.
     """
     measures = as_measures(plan.measures)
     _check_baseline(baseline, models)
     if plan.taxonomy is None and any(measure.needs_taxonomy for measure in measures):
         needy = next(measure.name for measure in measures if measure.needs_taxonomy)
-        message = f"{needy!r} must use the same taxonomy for every model; give one to the plan."
+        message = f"{needy!r} must use the same taxonomy for every model; pass one to the plan."
         raise LabelError(message)
     splits = plan.splits(X, y)
     tasks = chain.from_iterable(
@@ -278,14 +279,12 @@ def compare(
 
 
 def _check_baseline(baseline: str | None, models: Collection[str]) -> None:
-    """Refuse a baseline that is not among the models."""
     if baseline is not None and baseline not in models:
         hint = closest(baseline, models)
         raise LabelError(f"The baseline {baseline!r} is not among the models.{hint}")
 
 
 def _values(result: CrossValidation | Mapping[str, ArrayLike]) -> dict[str, Floats]:
-    """Return the values of each measure as arrays."""
     values = result.values if isinstance(result, CrossValidation) else result
     arrays = {name: np.asarray(array, dtype=np.float64) for name, array in values.items()}
     for name, array in arrays.items():
@@ -296,6 +295,6 @@ def _values(result: CrossValidation | Mapping[str, ArrayLike]) -> dict[str, Floa
 
 
 def _known_losses(results: Mapping[str, Any]) -> set[str]:
-    """Return the names of measures that are known to be better when lower."""
+    """Return the names of measures for which lower is known to be better."""
     own = [m for result in results.values() for m in getattr(result, "measures", ())]
     return {m.name for m in [*own, *MEASURES.values()] if not m.greater_is_better}

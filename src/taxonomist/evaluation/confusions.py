@@ -1,4 +1,4 @@
-"""What is taken for what: pairs of nodes, with counts and examples."""
+"""Confusions: pairs of nodes, one predicted instead of the other, with counts and examples."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Bools, Codes, Floats
     from taxonomist.evaluation.outcomes import Outcomes
 
 N_PAIRS = 30
-"""Pairs that an assessment keeps."""
+"""Number of pairs in an assessment."""
 
 N_EXAMPLES = 3
-"""Examples of each pair."""
+"""Number of examples for each pair."""
 
 N_RIVALS = 3
-"""Nodes that an assessment keeps for each node it was taken for."""
+"""Number of most frequent wrong predictions kept for each node."""
 
 EXAMPLE_LENGTH = 400
-"""Characters of an example's text."""
+"""Maximum number of characters in an example's text."""
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """Two nodes, one of which was predicted in place of the other.
+    """Two nodes, one of which was predicted instead of the other.
 
     Attributes
     ----------
     true, predicted
-        Ids of the node that was missed and of the one that was wrongly given.
+        Ids of the node that was missed and of the one that was wrongly predicted.
     count
-        Number of items to which it happened.
+        Number of items with this confusion.
     share
-        That number as a share of the items of the true node.
+        This number as a fraction of the items of the true node.
     items
         Positions of some of these items.
     texts
-        Their texts, cut where they are long; empty if none were given.
+        Their texts, shortened if long; empty if no texts were given.
     """
 
     true: str
@@ -53,7 +53,7 @@ class Confusion:
     texts: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as plain data."""
+        """Return plain data for JSON."""
         return {
             "true": self.true,
             "predicted": self.predicted,
@@ -65,18 +65,18 @@ class Confusion:
 
 
 def same_level_counts(outcomes: Outcomes) -> CSR:
-    """Return on how many items a node was missed while one of its level was wrongly given.
+    """Count the items on which one node was missed and another of its level wrongly predicted.
 
     Parameters
     ----------
     outcomes
-        Truth and prediction.
+        True and predicted labels.
 
     Returns
     -------
     csr_array of shape (n_nodes, n_nodes)
-        Rows are missed nodes, columns wrongly given ones. The level of a node is the longest
-        path from the root.
+        Rows are missed nodes, columns wrongly predicted ones. A node's level is the length of the
+        longest path from the root.
     """
     from scipy.sparse import csr_array
 
@@ -92,26 +92,26 @@ def same_level_counts(outcomes: Outcomes) -> CSR:
 
 
 def worst_confusions(
-    outcomes: Outcomes, same_level: CSR, support: Any, texts: Sequence[Any] | None
+    outcomes: Outcomes, same_level: CSR, support: Floats, texts: Sequence[Any] | None
 ) -> tuple[Confusion, ...]:
     """Return the most frequent confusions.
 
     Parameters
     ----------
     outcomes
-        Truth and prediction.
+        True and predicted labels.
     same_level
         The result of ``same_level_counts``.
     support
-        Number of items of each node, all below it included.
+        Number of items of each node, including its descendants.
     texts
         The items' texts: strings, or tuples or mappings of strings; or None.
 
     Returns
     -------
     tuple of Confusion
-        For items with one label, of true and predicted labels; for label sets, of nodes of
-        the same level. The most frequent comes first.
+        Pairs of true and predicted labels for items with one label; pairs of nodes of the same
+        level for label sets. The most frequent pair comes first.
     """
     true, predicted, count = (
         _sorted_pairs(same_level)
@@ -123,14 +123,14 @@ def worst_confusions(
     for a, b, number in zip(true.tolist(), predicted.tolist(), count.tolist(), strict=True):
         items = find(a, b)[:N_EXAMPLES].tolist()
         shown = () if texts is None else tuple(_as_text(texts[item]) for item in items)
-        # The root has all items, and no count of its own.
+        # The root has no count of its own because every item belongs to it.
         share = number / (support[a] if a else outcomes.n_items)
         found.append(Confusion(nodes[a], nodes[b], number, share, tuple(items), shown))
     return tuple(found)
 
 
 def rivals(same_level: CSR) -> dict[int, list[tuple[int, int]]]:
-    """Return, for each node that was missed, the nodes it was taken for most often, with counts."""
+    """Return the nodes most often predicted instead of each missed node, with counts."""
     entries = same_level.tocoo()
     row, column = entries.coords
     order = np.lexsort((column, -entries.data, row))
@@ -142,8 +142,8 @@ def rivals(same_level: CSR) -> dict[int, list[tuple[int, int]]]:
     return found
 
 
-def _only(Y: CSR, nodes: Any) -> CSR:
-    """Return label sets with only the labels that a mask of nodes marks."""
+def _only(Y: CSR, nodes: Bools) -> CSR:
+    """Keep only the labels marked by a mask of nodes."""
     from scipy.sparse import csr_array
 
     keep = nodes[Y.indices]
@@ -161,14 +161,13 @@ def _category_pairs(outcomes: Outcomes, n: int) -> tuple[Codes, Codes, Codes]:
 
 
 def _sorted_pairs(same_level: CSR) -> tuple[Codes, Codes, Codes]:
-    """Return the pairs of nodes with the highest counts."""
     entries = same_level.tocoo()
     row, column = (part.astype(np.intp) for part in entries.coords)
     first = np.lexsort((column, row, -entries.data))[:N_PAIRS]
     return row[first], column[first], entries.data[first].astype(np.intp)
 
 
-def _finder(outcomes: Outcomes) -> Any:
+def _finder(outcomes: Outcomes) -> Callable[[int, int], Codes]:
     """Return a function from a pair of nodes to the items on which they were confused."""
     if outcomes.is_multilabel:
         missed, added = outcomes.missed.tocsc(), outcomes.added.tocsc()
@@ -184,10 +183,10 @@ def _finder(outcomes: Outcomes) -> Any:
 
 
 def _as_text(text: Any) -> str:
-    """Return an item's text on one line, its columns joined, cut where it is long."""
+    """Return an item's text on one line, with its columns joined, shortened if long."""
     if isinstance(text, Mapping):
         text = list(text.values())
     parts = [text] if isinstance(text, str) else [str(part) for part in text]
-    # Of a very long text only the beginning is looked at.
+    # Look only at the beginning of a very long text.
     words = " ".join(" · ".join(part[: 4 * EXAMPLE_LENGTH] for part in parts if part).split())
     return words if len(words) <= EXAMPLE_LENGTH else words[: EXAMPLE_LENGTH - 1].rstrip() + "…"

@@ -24,17 +24,17 @@ class CrossValidation:
     Attributes
     ----------
     measures
-        What was measured.
+        The measures.
     values
         The value of each measure on each fold.
     item_values
-        The value of measures for each test item, fold after fold; empty unless the plan asks.
+        The value of measures for each test item, fold by fold; empty unless the plan asks for it.
     predictions
-        The predictions for each fold's test items; None unless the plan asks.
+        The predictions for each fold's test items; None unless the plan asks for them.
     test_items
         The indices of each fold's test items.
     fit_seconds, predict_seconds
-        Time for each fold; with several processes they compete, and the times grow.
+        Time for each fold; parallel processes compete, so times grow with their number.
     """
 
     measures: tuple[Measure, ...]
@@ -47,7 +47,7 @@ class CrossValidation:
 
     @property
     def mean(self) -> dict[str, float]:
-        """The macro-average of each measure: its mean over folds, whatever their sizes."""
+        """The macro-average of each measure: its mean over folds, regardless of their sizes."""
         return {name: float(values.mean()) for name, values in self.values.items()}
 
     @property
@@ -56,7 +56,7 @@ class CrossValidation:
         return {name: float(deviation(values)) for name, values in self.values.items()}
 
     def __str__(self) -> str:
-        """Return a line per measure: mean and standard deviation over folds."""
+        """Return one line per measure: mean and standard deviation over folds."""
         width = max(map(len, self.values))
         mean, std = self.mean, self.std
         lines = [f"{name:<{width}}  {mean[name]:.3f} ± {std[name]:.3f}" for name in self.values]
@@ -75,17 +75,17 @@ def cross_validate(model: Any, X: Any, y: Any, plan: Plan) -> CrossValidation:
     y
         Their labels: one per item, label sets, or an indicator matrix.
     plan
-        Measures, folds, taxonomy and how to run.
+        Measures, folds, taxonomy and execution options.
 
     Returns
     -------
     CrossValidation
-        Values per fold, their means, and what else the plan asked for.
+        Values per fold, their means, and whatever else the plan asks for.
 
     Raises
     ------
     LabelError
-        The labels fit neither the items nor the taxonomy, or cannot be split.
+        If the labels do not match the items or the taxonomy, or cannot be split.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def cross_validate(model: Any, X: Any, y: Any, plan: Plan) -> CrossValidation:
 def fold_tasks(
     name: str, model: Any, X: Any, y: Any, splits: list[tuple[Codes, Codes]]
 ) -> Iterator[Task]:
-    """Yield a task per fold; items are copied only when it is a task's turn."""
+    """Yield one task per fold; items are copied only when the task is taken."""
     for number, (train, test) in enumerate(splits, start=1):
         description = f"{name}fold {number} of {len(splits)}"
         items = take(X, train), take(y, train), take(X, test), take(y, test)
@@ -113,7 +113,7 @@ def fold_tasks(
 def collect(
     outcomes: list[Outcome], measures: tuple[Measure, ...], splits: list[tuple[Codes, Codes]]
 ) -> CrossValidation:
-    """Return the outcomes of a model's folds as one result."""
+    """Combine the outcomes of a model's folds."""
     predictions = tuple(outcome.predictions for outcome in outcomes)
     return CrossValidation(
         measures,

@@ -1,4 +1,4 @@
-"""A model beside its flat twin: whether the taxonomy helps."""
+"""Compare a model with its flat twin to see whether the taxonomy helps."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 def flat_twin(model: Any) -> Any:
-    """Return an unfitted copy of a model that learns without the taxonomy.
+    """Return an unfitted copy of a model that ignores the taxonomy.
 
     Parameters
     ----------
     model
-        A model of Taxonomist, also as a step of a pipeline.
+        A Taxonomist model, or a pipeline that contains one.
 
     Returns
     -------
     Any
         The copy with ``attributes="flat"`` and ``loss="zero_one"`` [CH07], or without a taxonomy
-        where the model has no such parameters.
+        if the model does not have these parameters.
 
     Raises
     ------
     LabelError
-        The model has no parameter that refers to a taxonomy.
+        If the model has no parameter that refers to a taxonomy.
     """
     twin = clone(model)
     names = twin.get_params()
@@ -54,16 +54,16 @@ def compare_flat(model: Any, X: Any, y: Any, plan: Plan) -> Comparison:
     Parameters
     ----------
     model
-        A model of Taxonomist, also as a step of a pipeline.
+        A Taxonomist model, or a pipeline that contains one.
     X, y
         The items and their labels, as ``compare`` takes them.
     plan
-        Measures, folds, taxonomy and how to run.
+        Measures, folds, taxonomy and execution options.
 
     Returns
     -------
     Comparison
-        Rows ``"hierarchical"`` and ``"flat"``, the baseline; ``difference`` gives intervals.
+        Rows ``"hierarchical"`` and ``"flat"`` (the baseline); ``difference`` gives intervals.
     """
     models = {"hierarchical": model, "flat": flat_twin(model)}
     return compare(models, X, y, plan, baseline="flat")

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class _Pairs:
-    """Twice the agreement of two label sets, and the sum of their sizes: 2|Y ∩ U| and |Y| + |U|.
+    """Twice the agreement of two label sets, 2|Y ∩ U|, and the sum of their sizes, |Y| + |U|.
 
-    F1 is the first over the second, whether both are summed over items, over nodes or over neither.
+    F1 is the ratio of the two, whether both are summed over items, over nodes, or not at all.
     """
 
     def __init__(self, Y: CSR, U: CSR) -> None:
@@ -32,7 +32,7 @@ class _Pairs:
         return np.hstack([self.agreement @ groups.T, self.size @ groups.T])
 
     def by_node(self) -> tuple[CSR, CSR]:
-        """Return both with a row for each node that occurs."""
+        """Return both with one row for each node that occurs."""
         occurs = np.unique(self.size.indices)
         return self.agreement[:, occurs].T.tocsr(), self.size[:, occurs].T.tocsr()
 
@@ -69,7 +69,7 @@ class _Measures:
         right, wrong = sums[:, 0] / n_items, sums[:, 1] / n_items
         found = {
             "subset_accuracy" if self.is_multilabel else "accuracy": right,
-            # Where all label sets are empty there was nothing to get wrong.
+            # If all label sets are empty, there was nothing to get wrong.
             "hierarchical_f1": np.nan_to_num(ratio(sums[:, 2], sums[:, 3]), nan=1.0),
             "macro_f1": _macro(*self.nodes, weights),
         }
@@ -90,21 +90,21 @@ class _Measures:
 def interval_of_each(
     outcomes: Outcomes, random_state: Seed
 ) -> tuple[dict[str, Interval], dict[int, Interval]]:
-    """Return the headline measures by name, and F1 by level, all over the same resamples.
+    """Return the headline measures by name, and F1 by level, all from the same resamples.
 
     Parameters
     ----------
     outcomes
-        Truth and prediction.
+        True and predicted labels.
     random_state
         Seed of the resamples.
 
     Returns
     -------
     tuple of dict
-        For one label per item ``accuracy``, ``hierarchical_f1``, ``macro_f1``,
-        ``category_macro_f1`` and ``taxonomy_loss``; for label sets ``subset_accuracy`` in place of
-        the first, ``symmetric_difference_loss`` in place of the last, and ``category_micro_f1``.
+        With one label per item, ``accuracy``, ``hierarchical_f1``, ``macro_f1``,
+        ``category_macro_f1`` and ``taxonomy_loss``; with label sets, ``subset_accuracy`` instead
+        of the first, ``symmetric_difference_loss`` instead of the last, and ``category_micro_f1``.
     """
     measures = _Measures(outcomes)
     drawn = intervals(measures, outcomes.n_items, random_state=random_state)
@@ -114,14 +114,14 @@ def interval_of_each(
 
 
 def _bounded(name: str, interval: Interval) -> Interval:
-    """Return an interval within its measure's range; only losses can exceed 1."""
+    """Clip an interval to the range of its measure; only losses can exceed 1."""
     most = np.inf if name.endswith("_loss") else 1.0
     low, high = np.clip([interval.low, interval.high], 0.0, most).tolist()
     return Interval(low, high, interval.estimate)
 
 
 def _macro(agreement: CSR, size: CSR, weights: Floats) -> Floats:
-    """Return the mean F1 of the nodes that occur, for each row of weights; 0 if none does."""
+    """Return the mean F1 of the nodes that occur, for each row of weights; 0 if none occurs."""
     columns = np.ascontiguousarray(weights.T)
     sizes = size @ columns
     f1 = np.divide(agreement @ columns, sizes, out=np.zeros_like(sizes), where=sizes > 0)

@@ -1,7 +1,7 @@
 """Learning curves over the number of training items per category.
 
-Each repeat draws its own sample of each size. The draw depends on seed, size and repeat
-and not on the model, so that curves of several models are paired.
+Each repeat draws its own sample of each size. The draw depends on the seed, the size and the
+repeat but not on the model, so curves of several models are paired.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class LearningCurve:
     Attributes
     ----------
     measures
-        What was measured.
+        The measures.
     sizes
         Numbers of training items per category.
     values
-        For each measure an array of shape (n_sizes, n_repeats).
+        For each measure, an array of shape (n_sizes, n_repeats).
     n_train
-        Numbers of training items, of shape (n_sizes, n_repeats).
+        Numbers of training items, shape (n_sizes, n_repeats).
     fit_seconds
-        Seconds of training, of shape (n_sizes, n_repeats).
+        Training time in seconds, shape (n_sizes, n_repeats).
     """
 
     measures: tuple[Measure, ...]
@@ -70,7 +70,7 @@ def learning_curve(
     n_repeats: int = 10,
     test: tuple[Any, Any] | None = None,
 ) -> LearningCurve:
-    """Measure a model that is trained on few items per category, for several sizes.
+    """Measure a model trained on few items per category, for several sizes.
 
     Parameters
     ----------
@@ -81,10 +81,10 @@ def learning_curve(
     y
         Their labels: one per item, label sets, or an indicator matrix.
     plan
-        Measures, folds, taxonomy and how to run. Repeat r samples from the training items of
-        fold r and is measured on its test items; after the last fold the first comes again.
+        Measures, folds, taxonomy and execution options. Repeat r samples from the training items
+        of fold r and is measured on its test items; folds are reused in turn.
     sizes
-        Numbers of training items per category; where a category has fewer, all are taken.
+        Numbers of training items per category; smaller categories contribute all their items.
     n_repeats
         Number of samples of each size.
     test
@@ -98,14 +98,14 @@ def learning_curve(
     Raises
     ------
     LabelError
-        The labels fit neither the items nor the taxonomy, or cannot be split.
+        If the labels do not match the items or the taxonomy, or cannot be split.
     ValueError
-        There are no sizes, one is below 1 or comes twice, or there are no repeats.
+        If sizes are missing, repeated or below 1, or if ``n_repeats`` is below 1.
     """
     measures = as_measures(plan.measures)
     sizes = tuple(map(operator.index, sizes))
     if not sizes or min(sizes) < 1 or len(set(sizes)) < len(sizes) or n_repeats < 1:
-        message = f"sizes must be different and, like n_repeats, positive: {sizes}, {n_repeats}."
+        message = f"sizes and n_repeats must be positive, sizes distinct. Got {sizes}, {n_repeats}."
         raise ValueError(message)
     tasks = _tasks(model, (X, y), _pools(X, y, plan, test), sizes, n_repeats, plan.random_state)
     outcomes = run(tasks, len(sizes) * n_repeats, plan)
@@ -120,7 +120,7 @@ def learning_curve(
 
 
 def _pools(X: Any, y: Any, plan: Plan, test: tuple[Any, Any] | None) -> list[Pool]:
-    """Return the items to sample from, each time with the items and labels to test on."""
+    """Return pairs of the items to sample from and the test set."""
     if test is None:
         return [(train, take(X, held), take(y, held)) for train, held in plan.splits(X, y)]
     check_lengths(X, y)
@@ -136,7 +136,6 @@ def _tasks(
     n_repeats: int,
     seed: int,
 ) -> Iterator[Task]:
-    """Yield a task per size and repeat."""
     X, y = data
     for size in sizes:
         for repeat in range(n_repeats):

@@ -1,4 +1,4 @@
-"""Reliability per level from probabilities of classes, a block of items at a time."""
+"""Reliability per level from probabilities of classes, one block of items at a time."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
     from taxonomist._typing import Floats
     from taxonomist.evaluation.outcomes import Outcomes
 
-# Probabilities of nodes that are held dense at a time.
-_CELLS = 2**22
+# Maximum number of node probabilities held dense at a time.
+_DENSE_CELLS = 2**22
 
 
 def reliability_per_level(
     outcomes: Outcomes, probabilities: Any, classes: Sequence[str] | None
 ) -> tuple[LevelReliability, ...]:
-    """Compare the probability of the most probable node of each level with how often it is true.
+    """Compare the probability of each level's most probable node with how often it is true.
 
     Parameters
     ----------
     outcomes
-        The truth; predictions play no part.
+        The truth; predictions are not used.
     probabilities
-        Dense or sparse, with a column per class, or per node in the order of the taxonomy.
+        Dense or sparse, with one column per class, or per node in taxonomy order.
     classes
         The node of each column; None for all nodes.
 
     Returns
     -------
     tuple of LevelReliability
-        Of the levels below the root.
+        One entry for each level below the root.
 
     Raises
     ------
     LabelError
-        The shape fits neither the items nor the classes, or a value is not a probability.
+        If the shape does not match items and classes, or a value is not a probability.
     """
     taxonomy = outcomes.taxonomy
     names = taxonomy.nodes if classes is None else tuple(classes)
@@ -51,10 +51,10 @@ def reliability_per_level(
     given = probabilities if hasattr(probabilities, "tocsr") else np.asarray(probabilities)
     if given.shape != expected:
         raise LabelError(
-            f"probabilities must have the shape {expected}, items x classes. Got {given.shape}."
+            f"probabilities must have shape {expected}, items x classes. Got {given.shape}."
         )
     given = given.tocsr() if hasattr(given, "tocsr") else given
-    size = max(1, _CELLS // taxonomy.n_nodes)
+    size = max(1, _DENSE_CELLS // taxonomy.n_nodes)
     blocks = [
         reliability(
             outcomes.true[start : start + size],
@@ -67,20 +67,20 @@ def reliability_per_level(
 
 
 def _of_nodes(outcomes: Outcomes, block: Any, names: tuple[str, ...]) -> Floats:
-    """Return some rows of probabilities with a column per node."""
+    """Convert some rows of probabilities to one column per node."""
     P: Floats = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float64)
     if names == outcomes.taxonomy.nodes:
         return P
-    # Sums of probabilities may exceed 1 by rounding, single ones too.
+    # Probabilities may exceed 1 by rounding.
     if not ((P >= 0) & (P <= 1 + 1e-9)).all():
-        raise LabelError("probabilities must be from 0 to 1; calibrate scores first.")
+        raise LabelError("probabilities must be between 0 and 1; calibrate scores first.")
     codes = labels.encode(outcomes.taxonomy, names, name="classes")
     combine = any_of_categories if outcomes.is_multilabel else sum_of_categories
     return combine(outcomes.taxonomy, codes, np.minimum(P, 1.0))
 
 
 def _merged(parts: tuple[LevelReliability, ...]) -> LevelReliability:
-    """Return the answers of several blocks of items at a level as one table."""
+    """Merge the answers of several blocks of items at one level."""
     bins = [part for level in parts for part in level.bins]
     merged = tuple(
         ReliabilityBin(low, high, *_average([part for part in bins if part.low == low]))

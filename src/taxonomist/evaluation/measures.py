@@ -1,4 +1,4 @@
-"""Measures as the protocols use them: a name, a function, what it needs, and which way is up."""
+"""Measures for evaluation protocols: a name, a function, its inputs and its direction."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class Measure:
     Attributes
     ----------
     name
-        The name of its column.
+        Name of the column in tables.
     function
-        Called as ``function(y_true, y_pred, taxonomy)``, or, when it needs scores, as
+        Called as ``function(y_true, y_pred, taxonomy)``, or, if it needs scores, as
         ``function(y_true, scores, taxonomy, classes=classes)`` with one column per class.
     needs
         Whether the function takes predictions or scores.
     greater_is_better
         False for losses.
     needs_taxonomy
-        Whether the taxonomy is passed; False suits the functions of ``sklearn.metrics``.
+        Whether to pass the taxonomy; False suits the functions of ``sklearn.metrics``.
     mean_over_items
-        Whether the value is the mean of the values of single items, so that these can be compared.
+        Whether the value is a mean over items, so that values of single items can be compared.
     """
 
     name: str
@@ -70,10 +70,10 @@ class Measure:
         Raises
         ------
         LabelError
-            The measure needs a taxonomy and there is none.
+            If the measure needs a taxonomy and there is none.
         """
         if self.needs_taxonomy and taxonomy is None:
-            message = f"The measure {self.name!r} needs a taxonomy; give one to the plan."
+            message = f"The measure {self.name!r} needs a taxonomy; pass one to the plan."
             raise LabelError(message)
         arguments = (taxonomy,) if self.needs_taxonomy else ()
         options = {"classes": classes} if self.needs == "scores" else {}
@@ -82,7 +82,7 @@ class Measure:
     def item_values(
         self, y_true: Any, output: Any, classes: Any = None, taxonomy: Taxonomy | None = None
     ) -> Floats:
-        """Return the value of the measure for each item alone.
+        """Return the value of the measure for each item.
 
         Parameters
         ----------
@@ -92,11 +92,11 @@ class Measure:
         Returns
         -------
         ndarray
-            One value per item; NaN where the measure is not defined for it.
+            One value per item; NaN where the measure is undefined.
         """
         if getattr(self.function, "__module__", "").startswith("taxonomist.metrics."):
             return metrics.item_values(self.value, y_true, output, classes, taxonomy)
-        # Of a function from elsewhere only the value is known: each item is measured by itself.
+        # Other functions only return the overall value, so measure each item by itself.
         items = np.arange(n_rows(y_true))[:, None]
         return np.array(
             [self.value(take(y_true, i), take(output, i), classes, taxonomy) for i in items]
@@ -106,17 +106,17 @@ class Measure:
 MeasuresLike: TypeAlias = (
     str | Measure | Iterable[str | Measure] | Mapping[str, Callable[..., float]]
 )
-"""One or several measures, by name or as such, or a mapping from a name to a function."""
+"""One or several measures, by name or as objects, or a mapping from names to functions."""
 
 
 def as_measures(measures: MeasuresLike) -> tuple[Measure, ...]:
-    """Return the measures that are meant.
+    """Convert names, functions and measures to a tuple of measures.
 
     Parameters
     ----------
     measures
-        A name of :data:`MEASURES`, a measure, several of either, or a mapping from a name to a
-        function of truth, prediction and taxonomy for which greater is better.
+        A name in :data:`MEASURES`, a measure, several of either, or a mapping from names to
+        functions of truth, prediction and taxonomy for which greater is better.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def as_measures(measures: MeasuresLike) -> tuple[Measure, ...]:
     Raises
     ------
     ValueError
-        There is none, a name is not known, or a name comes twice.
+        If there are no measures, a name is unknown, or a name occurs twice.
     """
     if isinstance(measures, Mapping):
         found = [Measure(name, function) for name, function in measures.items()]
@@ -135,27 +135,26 @@ def as_measures(measures: MeasuresLike) -> tuple[Measure, ...]:
         found = [_by_name(one) if isinstance(one, str) else one for one in given]
     names = [measure.name for measure in found]
     if not found or len(set(names)) < len(names):
-        message = f"measures must name at least one measure, and none twice; got {names}."
+        message = f"measures must name at least one measure and no measure twice; got {names}."
         raise ValueError(message)
     return tuple(found)
 
 
 def _by_name(name: str) -> Measure:
-    """Return a ready-made measure."""
     if name not in MEASURES:
-        hint = closest(name, MEASURES) or f" There are {', '.join(MEASURES)}."
-        message = f"There is no measure {name!r}.{hint}"
+        hint = closest(name, MEASURES) or f" Choose one of {', '.join(MEASURES)}."
+        message = f"Unknown measure {name!r}.{hint}"
         raise ValueError(message)
     return MEASURES[name]
 
 
 def _micro_f1(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> Any:
-    """Return the F1 pooled over all nodes but the root."""
+    """Return the F1 pooled over all nodes except the root."""
     return metrics.precision_recall_f1(y_true, y_pred, taxonomy, nodes="all").f1
 
 
 def _macro_f1(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> Any:
-    """Return the mean F1 of all nodes but the root that occur."""
+    """Return the mean F1 of all nodes that occur, except the root."""
     return metrics.precision_recall_f1(y_true, y_pred, taxonomy, nodes="all", average="macro").f1
 
 
@@ -185,4 +184,4 @@ MEASURES: Mapping[str, Measure] = {
         _ranking("parent_one_accuracy", metrics.parent_one_accuracy),
     )
 }
-"""The ready-made measures by name; functions of :mod:`taxonomist.metrics`."""
+"""The built-in measures by name; functions of :mod:`taxonomist.metrics`."""

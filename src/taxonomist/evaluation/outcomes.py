@@ -1,4 +1,4 @@
-"""True and predicted label sets side by side, and the counts that all measures are made of."""
+"""True and predicted label sets side by side, and the counts behind all measures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What is true of items and what was predicted, (n_items, n_nodes) each.
+    """True and predicted labels of items, (n_items, n_nodes) each.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Outcomes:
     true, predicted
         The labels as given, boolean.
     is_multilabel
-        Whether items have label sets, and not one label each.
+        Whether items have label sets instead of one label each.
     """
 
     taxonomy: Taxonomy
@@ -41,7 +41,7 @@ class Outcomes:
     def of(
         cls, truth: Any, predicted: Any, taxonomy: Taxonomy, classes: Sequence[str] | None
     ) -> Outcomes:
-        """Return the outcomes for labels in any form; ``classes`` name an indicator's columns."""
+        """Encode labels in any form; ``classes`` names the columns of an indicator matrix."""
         is_multilabel = labels.is_label_sets(truth) or labels.is_label_sets(predicted)
         true, found = (
             labels.encode_sets(taxonomy, y, _columns(y, classes), name=name)
@@ -49,8 +49,8 @@ class Outcomes:
         )
         if true.shape[0] != found.shape[0] or true.shape[0] == 0:
             raise LabelError(
-                f"truth has {true.shape[0]} items and predicted has {found.shape[0]}: both need "
-                "the same items, and at least one."
+                f"truth has {true.shape[0]} items but predicted has {found.shape[0]}; pass the "
+                "same items, at least one."
             )
         return cls(taxonomy, true, found, is_multilabel)
 
@@ -61,29 +61,29 @@ class Outcomes:
 
     @cached_property
     def closed_true(self) -> CSR:
-        """True labels and all above them; the root, which is above all, is left out."""
+        """True labels and their ancestors, without the root."""
         return _without_root(labels.close(self.taxonomy, self.true))
 
     @cached_property
     def closed_predicted(self) -> CSR:
-        """Predicted labels and all above them, without the root."""
+        """Predicted labels and their ancestors, without the root."""
         return _without_root(labels.close(self.taxonomy, self.predicted))
 
     @cached_property
     def missed(self) -> CSR:
-        """Nodes that are true and not predicted."""
+        """Nodes that are true but not predicted."""
         return self.closed_true > self.closed_predicted
 
     @cached_property
     def added(self) -> CSR:
-        """Nodes that are predicted and not true."""
+        """Nodes that are predicted but not true."""
         return self.closed_predicted > self.closed_true
 
     @cached_property
     def n_wrong(self) -> Codes:
-        """Number of nodes in one of an item's closed sets and not in the other.
+        """Number of nodes in exactly one of an item's two closed sets.
 
-        A root that is a category of its own is wrong where one of the two sets is empty.
+        Unless it is virtual, the root counts if exactly one of the two sets is empty.
         """
         sizes = np.diff(self.missed.indptr) + np.diff(self.added.indptr)
         wrong: Codes = np.asarray(sizes, dtype=np.intp)
@@ -93,7 +93,7 @@ class Outcomes:
 
     @cached_property
     def is_right(self) -> Bools:
-        """Whether all labels of an item were predicted, and no other."""
+        """Whether exactly the true labels of an item were predicted."""
         return np.equal(self.n_wrong, 0)
 
     def single_codes(self) -> tuple[Codes, Codes]:
@@ -103,12 +103,12 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class NodeCounts:
-    """For each node, on how many items it is true, predicted, and both.
+    """The number of items on which each node is true, predicted, and both.
 
     Attributes
     ----------
     true, predicted, both
-        One number per node, in the order of the taxonomy; of the root all are zero.
+        One number per node in taxonomy order; 0 for the root.
     """
 
     true: Floats
@@ -117,52 +117,51 @@ class NodeCounts:
 
     @classmethod
     def of(cls, outcomes: Outcomes) -> NodeCounts:
-        """Return the counts of the closed sets."""
+        """Count the nodes of the closed sets."""
         Y, U = outcomes.closed_true, outcomes.closed_predicted
         n = outcomes.taxonomy.n_nodes
         counts = (np.bincount(part.indices, minlength=n) for part in (Y, U, Y * U))
         return cls(*(count.astype(np.float64) for count in counts))
 
-    def pooled(self, groups: CSR) -> NodeCounts:
+    def pooled(self, groups: CSR | Floats) -> NodeCounts:
         """Return the sums over groups of nodes, the rows of a (n_groups, n_nodes) matrix."""
         return NodeCounts(groups @ self.true, groups @ self.predicted, groups @ self.both)
 
     @cached_property
     def precision(self) -> Floats:
-        """Share of the predicted that is true; NaN where nothing was predicted."""
+        """Fraction of predicted labels that are true; NaN if nothing is predicted."""
         return ratio(self.both, self.predicted)
 
     @cached_property
     def recall(self) -> Floats:
-        """Share of the true that was predicted; NaN where nothing is true."""
+        """Fraction of true labels that are predicted; NaN if nothing is true."""
         return ratio(self.both, self.true)
 
     @cached_property
     def f1(self) -> Floats:
-        """Harmonic mean of both; NaN where nothing is true or predicted."""
+        """Harmonic mean of precision and recall; NaN if nothing is true or predicted."""
         return ratio(2 * self.both, self.predicted + self.true)
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:
-    """Return part / whole, and NaN where the whole is zero."""
+    """Return part / whole, or NaN where the whole is zero."""
     shares: Floats = np.full(np.shape(whole), np.nan)
     return np.divide(part, whole, out=shares, where=whole > 0)
 
 
 def _is_empty(Y: CSR) -> Bools:
-    """Return which items have no label at all."""
     empty: Bools = np.equal(np.diff(Y.indptr), 0)
     return empty
 
 
 def _columns(y: Any, classes: Sequence[str] | None) -> Sequence[str] | None:
-    """Return the ids of an indicator's columns: the classes if they fit, else all nodes."""
+    """Return the ids of an indicator's columns: the classes if their number fits, else None."""
     fits = classes is not None and getattr(y, "shape", ())[1:] == (len(classes),)
     return classes if fits else None
 
 
 def _without_root(Y: CSR) -> CSR:
-    """Return label sets without the first node, in the same columns."""
+    """Remove the root from label sets, keeping the columns."""
     from scipy.sparse import csr_array
 
     keep = np.not_equal(Y.indices, 0)

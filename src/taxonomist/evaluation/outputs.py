@@ -1,8 +1,8 @@
-"""What a fitted model says of test items, in the form that the measures take.
+"""Predictions and scores of a fitted model for test items, in the form that the measures take.
 
-Models answer in the columns of their own ``classes_``, and a flat model knows only the
-categories that it was trained on. Here columns become ids, and a category that a model does
-not know ranks behind all that it knows.
+Models answer in the columns of their own ``classes_``, and a flat model knows only the categories
+of its training items. This module converts columns to ids, and ranks categories that a model does
+not know behind all that it knows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def taxonomy_of(model: Any) -> Taxonomy | None:
-    """Return the taxonomy that a fitted model, also in a pipeline or a search, works with."""
+    """Return the taxonomy of a fitted model, which may be inside a pipeline or a search."""
     model = getattr(model, "best_estimator_", model)
     if hasattr(model, "steps"):
         return taxonomy_of(model.steps[-1][1])
@@ -31,15 +31,15 @@ def taxonomy_of(model: Any) -> Taxonomy | None:
 
 
 def truth_of(model: Any, y: Any, taxonomy: Taxonomy | None) -> Any:
-    """Return labels as they are, but an indicator over nodes or the model's classes as ids."""
+    """Convert an indicator over nodes or the model's classes to ids; return others as is."""
     return _label_lists(y, taxonomy.nodes if taxonomy else None, _ids(model))
 
 
 def predictions(model: Any, X: Any, taxonomy: Taxonomy | None) -> Any:
-    """Return one label per item, or label sets: lists of ids where the columns have ids.
+    """Return one label per item, or label sets as lists of ids if the columns have ids.
 
-    The columns of ``predict`` are categories. A model with ``predict_labels`` is asked that way for
-    its label sets, which may hold inner nodes that are no category.
+    The columns of ``predict`` are categories. If the model has ``predict_labels``, that is used for
+    label sets, because it can return interior nodes that are not categories.
     """
     found = model.predict(X)
     ids = _ids(model)
@@ -56,16 +56,16 @@ def scored_truth(
     """Return truth, scores and classes, with a column for each label of the truth."""
     scores = _scores(model, X)
     if labels.is_indicator(y) and _ids(model) is None:
-        # Fitted on an indicator, a scikit-learn model numbers its columns.
+        # A scikit-learn model fitted on an indicator matrix numbers its columns.
         named = taxonomy is not None and taxonomy.n_nodes == scores.shape[1]
         return y, scores, taxonomy.nodes if taxonomy and named else range(scores.shape[1])
     y = truth_of(model, y, taxonomy)
     is_sets = labels.is_label_sets(y)
     if is_sets and taxonomy is not None:
-        # An ancestor that comes with a descendant is no category of its own.
+        # An ancestor given together with a descendant is not a category.
         Y = labels.most_specific(taxonomy, labels.encode_sets(taxonomy, y))
         y = labels.decode_sets(taxonomy, Y)
-    # Integers and strings may name the same label.
+    # Integers and strings may denote the same label.
     known = {str(label): label for label in model.classes_}
     wanted = dict.fromkeys(label for row in y for label in row) if is_sets else dict.fromkeys(y)
     unknown = [label for label in wanted if str(label) not in known]
@@ -74,13 +74,13 @@ def scored_truth(
 
 
 def _ids(model: Any) -> Sequence[str] | None:
-    """Return the ids of the model's columns, or None where they are only numbered."""
+    """Return the ids of the model's columns, or None if they are only numbered."""
     classes = getattr(model, "classes_", ())
     return list(classes) if len(classes) and np.asarray(classes).dtype.kind in "OUT" else None
 
 
 def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
-    """Return the model at the end of a pipeline or in a search, and what it is given."""
+    """Return the final model of a pipeline or search, and its input."""
     model = getattr(model, "best_estimator_", model)
     if not hasattr(model, "steps"):
         return model, X
@@ -88,7 +88,7 @@ def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
 
 
 def _label_lists(y: Any, *columns: Sequence[str] | None) -> Any:
-    """Return an indicator as lists of ids, by the first of the columns' ids that fit."""
+    """Convert an indicator to lists of ids, using the first column names that fit."""
     from scipy.sparse import csr_array
 
     if not labels.is_indicator(y):
@@ -107,7 +107,7 @@ def _scores(model: Any, X: Any) -> Floats:
     for method in ("decision_function", "predict_proba"):
         if hasattr(model, method):
             scores = np.asarray(getattr(model, method)(X), dtype=np.float64)
-            # A decision between two classes comes as one number, in favour of the second.
+            # A binary decision function is one number per item, in favour of the second class.
             return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
     message = (
         f"{type(model).__name__} has neither decision_function nor predict_proba, which "

@@ -1,4 +1,4 @@
-"""How an evaluation is run, and the running of it: fit a fresh model, predict, measure."""
+"""Evaluation plans and their execution: fit a fresh model, predict, measure."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Called with the number of finished fits, the number of all fits, and what was finished."""
+"""Called with the number of finished fits, the number of all fits, and a description."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How an evaluation is run; models that are compared share one plan.
+    """How to run an evaluation; compared models share one plan.
 
     Attributes
     ----------
     measures
-        What is measured: names of ``MEASURES``, :class:`Measure` objects, or a mapping from
-        names to functions of truth, prediction and taxonomy.
+        Names in ``MEASURES``, :class:`Measure` objects, or a mapping from names to functions of
+        truth, prediction and taxonomy.
     taxonomy
         The taxonomy that the measures use; by default the ``taxonomy_`` of the fitted model.
     cv
         Number of stratified folds, a scikit-learn splitter, or pairs of training and test indices.
     per_item
-        Whether to also keep each item's value of the measures that are means over items, for paired
-        tests with more power than a few folds give. Calls each measure once per item.
+        Whether to also keep the per-item values of measures that are means over items. They
+        allow paired tests with more power than a few folds give.
     keep_predictions
         Whether to keep the predictions of the test items.
     random_state
-        Seed of folds and samples.
+        Seed for folds and samples.
     n_jobs
         Number of processes; the results do not depend on it.
     callback
-        Called after each fit with the numbers of finished and of all fits, and a description.
+        Called after each fit with the number of finished fits, of all fits, and a description.
     """
 
     measures: MeasuresLike
@@ -75,7 +75,7 @@ class Plan:
         Raises
         ------
         LabelError
-            ``X`` and ``y`` have different lengths, there is nothing to split, or a fold is empty.
+            If ``X`` and ``y`` differ in length, there is nothing to split, or a fold is empty.
         """
         check_lengths(X, y)
         if isinstance(self.cv, int | np.integer):
@@ -84,14 +84,16 @@ class Plan:
             pairs = self.cv.split(X, y) if hasattr(self.cv, "split") else self.cv
         found = [(np.asarray(train), np.asarray(test)) for train, test in pairs]
         if not found or any(train.size == 0 or test.size == 0 for train, test in found):
-            message = f"cv={self.cv!r} leaves {n_rows(X)} items without training or test items."
+            message = (
+                f"cv={self.cv!r} gives {n_rows(X)} items a fold without training or test items."
+            )
             raise LabelError(message)
         return found
 
 
 @dataclass(frozen=True)
 class Task:
-    """One model to fit and the items to test it on."""
+    """A model to fit and the items to test it on."""
 
     description: str
     model: Any
@@ -103,7 +105,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of a task."""
+    """The result of a task."""
 
     description: str
     values: dict[str, float]
@@ -115,10 +117,10 @@ class Outcome:
 
 
 def run(tasks: Iterable[Task], n_tasks: int, plan: Plan) -> list[Outcome]:
-    """Carry out the tasks, in processes if the plan says so, and return outcomes in their order."""
+    """Run the tasks, in parallel if the plan says so, and return their outcomes in order."""
     from sklearn.utils.parallel import Parallel, delayed
 
-    # Workers get neither the callback nor the splitter, which need not be picklable.
+    # Workers get neither the callback nor the splitter, which may not be picklable.
     inner = replace(plan, measures=as_measures(plan.measures), callback=None, cv=None)
     parallel = Parallel(n_jobs=plan.n_jobs, return_as="generator")
     outcomes: list[Outcome] = []

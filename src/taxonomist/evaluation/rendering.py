@@ -75,7 +75,6 @@ def json_document(comparison: Comparison) -> str:
 
 
 def _results(comparison: Comparison, model: str) -> dict[str, Any]:
-    """Return a model's results as plain data."""
     return {
         measure: {
             "mean": _finite(cell.mean),
@@ -89,7 +88,7 @@ def _results(comparison: Comparison, model: str) -> dict[str, Any]:
 
 
 def _rows(comparison: Comparison, entry: Callable[[Cell], str]) -> list[list[str]]:
-    """Return header and rows of a table, all cells as text."""
+    """Return the header and the rows of a table, with all cells as text."""
     arrows = ["↓" if name in comparison.lower_is_better else "↑" for name in comparison.measures]
     header = [f"{name} {arrow}" for name, arrow in zip(comparison.measures, arrows, strict=True)]
     rows = [
@@ -100,7 +99,7 @@ def _rows(comparison: Comparison, entry: Callable[[Cell], str]) -> list[list[str
 
 
 def _notes(comparison: Comparison, best: str) -> list[str]:
-    """Return what a reader needs to know to read the marks."""
+    """Explain the marks of a table."""
     if comparison.baseline is None or len(comparison.models) < 2:
         return [best]
     other = next(model for model in comparison.models if model != comparison.baseline)
@@ -119,19 +118,19 @@ def _notes(comparison: Comparison, best: str) -> list[str]:
 
 
 def _number(cell: Cell, digits: int) -> str:
-    """Return mean and deviation, the latter only where there is one."""
+    """Return the mean and, unless it is NaN, the deviation."""
     if math.isnan(cell.std):
         return f"{cell.mean:.{digits}f}"
     return f"{cell.mean:.{digits}f} ± {cell.std:.{digits}f}"
 
 
 def _finite(value: float | None) -> float | None:
-    """Return the value, or None where there is none."""
+    """Return the value, or None if it is not finite."""
     return value if value is not None and math.isfinite(value) else None
 
 
 def _escape(words: str) -> str:
-    """Return text that Markdown shows as it is, in a table too."""
+    """Escape text for a Markdown table."""
     for character in "\\|*":
         words = words.replace(character, f"\\{character}")
     return " ".join(words.split())

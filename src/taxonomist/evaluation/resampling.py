@@ -1,7 +1,7 @@
 """Bootstrap intervals of measures that are functions of sums over items.
 
-A resample gives each item a weight, the number of times that it was drawn. Every measure of an
-assessment is a function of weighted sums, so one set of weights serves all of them.
+A resample gives each item a weight, the number of times it was drawn. Every measure of an
+assessment is a function of weighted sums, so all of them share one set of weights.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ def intervals(
     values
         A function from weights, (n_rows, n_items), to the n_rows values of each measure.
     n_items
-        Number of items; with a single one there is an estimate and no interval.
+        Number of items; a single item gives an estimate but no interval.
     random_state
         Seed of the resamples.
     n_resamples
         Number of resamples.
     confidence
-        Wanted coverage, between 0 and 1.
+        Nominal coverage, between 0 and 1.
 
     Returns
     -------
     dict of Interval
         By measure: the percentiles of the resamples, centred on the estimate. The ends are NaN
-        for a single item and for a measure that is not defined.
+        for a single item and for an undefined measure.
     """
     estimates = {name: float(value[0]) for name, value in values(np.ones((1, n_items))).items()}
     if n_items < 2:
@@ -61,18 +61,18 @@ def intervals(
     found = {}
     for name, estimate in estimates.items():
         drawn = np.concatenate([block[name] for block in blocks])
-        # A rare level can be missing from some resamples, where it has no value.
+        # A rare level can be absent from some resamples, where its value is undefined.
         drawn = drawn[~np.isnan(drawn)]
         low, high = np.quantile(drawn, [tail, 1 - tail]) if drawn.size else (np.nan, np.nan)
-        # Drawing rare nodes' items anew lowers means over nodes, which is no property of the
-        # prediction: only the spread of the resamples counts, around the estimate.
+        # Resampling items of rare nodes lowers means over nodes, which is not a property of the
+        # prediction. Use only the spread of the resamples, centred on the estimate.
         shift = estimate - (drawn.mean() if drawn.size else np.nan)
         found[name] = Interval(float(low + shift), float(high + shift), estimate)
     return found
 
 
 def _weights(n_items: int, n_resamples: int, random_state: Seed) -> Iterator[Floats]:
-    """Yield how often each item was drawn, (rows of the block, n_items)."""
+    """Yield how often each item is drawn, (rows of the block, n_items)."""
     rng = np.random.default_rng(random_state)
     size = max(1, _BLOCK_CELLS // n_items)
     for start in range(0, n_resamples, size):

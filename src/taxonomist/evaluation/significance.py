@@ -1,9 +1,9 @@
-"""Is a difference more than chance? Paired sign-flip test and bootstrap intervals.
+"""Significance of differences: paired sign-flip test and bootstrap intervals.
 
-If two models are equally good, each paired difference d_i = a_i - b_i could as well have had the
-other sign. The test compares the mean difference with its values under all sign vectors, or
-under a random sample of them. Differences of zero do not change under a flip and are left
-out of the enumeration, which makes the exact test possible for many long inputs.
+If two models are equally good, each paired difference d_i = a_i - b_i could equally have had the
+opposite sign. The test compares the mean difference with its values under all sign vectors, or
+under a random sample of them. Flips do not change differences of zero, so these are left out of the
+enumeration, which makes the exact test feasible for many long inputs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PermutationResult:
     statistic
         The mean of the paired differences a - b.
     p_value
-        The probability, if the two are equally good, of a difference at least as large.
+        The probability of a difference at least as large if both models are equally good.
     exact
         Whether all sign vectors were enumerated.
     """
@@ -78,31 +78,32 @@ def permutation_test(
     Parameters
     ----------
     a, b
-        One value per item or per fold, in the same order, of either model.
+        One value per item or per fold for each model, in the same order.
     n_permutations
-        All sign vectors are enumerated when there are at most so many; otherwise so many are drawn.
+        Number of random sign vectors. If there are no more sign vectors than this, all are
+        enumerated instead.
     alternative
-        What is claimed: the means differ, a's is ``"greater"``, or a's is ``"less"``.
+        The alternative hypothesis: the means differ, a's is ``"greater"``, or a's is ``"less"``.
     random_state
         Seed of the drawn sign vectors.
 
     Returns
     -------
     PermutationResult
-        Mean difference, p-value and whether it is exact. With drawn signs the observed ones
-        count as one more draw, so that the p-value is never zero.
+        Mean difference, p-value and whether it is exact. With random signs, the observed ones
+        count as one more draw, so the p-value is never zero.
 
     Raises
     ------
     ValueError
-        The values are empty, not finite or not paired, or an option is out of range.
+        If the values are empty, not finite or not paired, or an option is out of range.
     """
     a, b = _values(a, "a"), _values(b, "b")
     if a.shape != b.shape:
         message = f"a and b must be paired, but have {a.size} and {b.size} values."
         raise ValueError(message)
     if alternative not in ("two-sided", "greater", "less"):
-        message = f"alternative must be 'two-sided', 'greater' or 'less', not {alternative!r}."
+        message = f"alternative must be 'two-sided', 'greater' or 'less'. Got {alternative!r}."
         raise ValueError(message)
     _check_count(n_permutations, "n_permutations")
     difference = a - b
@@ -121,7 +122,7 @@ def permutation_test(
 
 
 def smallest_p_value(n_values: int, n_permutations: int = N_PERMUTATIONS) -> float:
-    """Return the smallest p-value that a two-sided test of so many pairs can reach.
+    """Return the smallest p-value that a two-sided test of ``n_values`` pairs can reach.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def smallest_p_value(n_values: int, n_permutations: int = N_PERMUTATIONS) -> flo
     Returns
     -------
     float
-        For 3 folds, for example, 0.25: no result over 3 folds is significant at 0.05.
+        For example 0.25 for 3 folds: no result over 3 folds is significant at 0.05.
     """
     if _can_enumerate(n_values, n_permutations):
         return min(1.0, 0.5 ** (n_values - 1))
@@ -154,9 +155,9 @@ def bootstrap_interval(
     ----------
     values
         One value per item or per fold. For two models on the same items, pass the differences
-        ``a - b``: resampling them keeps the pairs together.
+        ``a - b``: resampling differences keeps the pairs together.
     confidence
-        Wanted coverage, between 0 and 1.
+        Nominal coverage, between 0 and 1.
     n_resamples
         Number of resamples with replacement.
     statistic
@@ -167,19 +168,19 @@ def bootstrap_interval(
     Returns
     -------
     Interval
-        Its ends and the estimate.
+        The ends of the interval and the estimate.
 
     Raises
     ------
     ValueError
-        There are fewer than two values, one is not finite, or an option is out of range.
+        If there are fewer than two values, one is not finite, or an option is out of range.
     """
     values = _values(values, "values")
     if values.size < 2:
         message = "A bootstrap interval needs at least 2 values, not 1."
         raise ValueError(message)
     if not 0 < confidence < 1:
-        message = f"confidence must lie between 0 and 1, but is {confidence!r}."
+        message = f"confidence must be between 0 and 1. Got {confidence!r}."
         raise ValueError(message)
     _check_count(n_resamples, "n_resamples")
     rng = np.random.default_rng(random_state)
@@ -196,24 +197,23 @@ def _values(values: ArrayLike, name: str) -> Floats:
     """Return the values as a checked 1-d array."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
-        message = f"{name} must be a non-empty sequence of numbers, but has shape {array.shape}."
+        message = f"{name} must be a non-empty sequence of numbers. Got shape {array.shape}."
         raise ValueError(message)
     if not np.isfinite(array).all():
         where = int(np.flatnonzero(~np.isfinite(array))[0])
-        message = f"{name}[{where}] is {array[where]}; leave such items out of both models first."
+        message = f"{name}[{where}] is {array[where]}; remove such items from both models first."
         raise ValueError(message)
     return array
 
 
 def _check_count(count: int, name: str) -> None:
-    """Refuse a count below one."""
     if count < 1:
-        message = f"{name} must be at least 1, not {count!r}."
+        message = f"{name} must be at least 1. Got {count!r}."
         raise ValueError(message)
 
 
 def _can_enumerate(n_values: int, n_permutations: int) -> bool:
-    """Return whether there are at most so many sign vectors, without computing a huge power."""
+    """Return whether 2**n_values <= n_permutations, without computing a huge power."""
     return n_values < int(n_permutations).bit_length()
 
 
@@ -242,9 +242,9 @@ def _drawn_bits(n_bits: int, n_rows: int, random_state: Seed) -> Iterator[Any]:
 
 
 def _count_extreme(difference: Floats, blocks: Iterator[Any], *, two_sided: bool) -> int:
-    """Count the sign vectors whose sum is at least the observed one."""
+    """Count the sign vectors whose sum is at least as extreme as the observed one."""
     total = float(difference.sum())
-    # Sums of the same numbers in another order differ by rounding, and must count as equal.
+    # Sums of the same numbers in another order differ by rounding, but must count as equal.
     slack = 1e-12 * float(np.abs(difference).sum())
     count = 0
     for bits in blocks:

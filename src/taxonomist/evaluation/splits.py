@@ -1,8 +1,8 @@
-"""Who is trained on and who is tested: stratified folds, given folds, few items per category.
+"""Split items for training and testing: stratified folds, given folds, few items per category.
 
-All three take labels in either form, one label per item or a set of labels per item, and need no
-taxonomy. Categories with fewer items than folds, even a single one, are legal: their items
-are tested in some folds and missing from training in the same.
+All three accept one label per item or a set of labels per item, and do not need a taxonomy.
+Categories with fewer items than folds, even a single one, are allowed: the folds that test their
+items may have none left for training.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StratifiedFolds:
-    """Folds of equal size that share out the items of every category evenly.
+    """Folds of equal size that distribute the items of every category evenly.
 
     With one label per item, the numbers of items of a category in any two folds differ by at most
-    one, and so do the sizes of the folds. With label sets the sizes are as equal, and the
-    labels are spread from the rarest to the most frequent: each item goes to the fold that still
-    lacks most of the label, a plain form of iterative stratification. A scikit-learn splitter.
+    one, and so do the sizes of the folds. With label sets, the sizes are as equal, and labels are
+    distributed from the rarest to the most frequent: each item goes to the fold that lacks most
+    items of the label, a simple form of iterative stratification. This is a scikit-learn splitter.
 
     Parameters
     ----------
     n_splits
         Number of folds, at least 2.
     shuffle
-        Whether to draw the folds at random; otherwise the order of the items decides.
+        Whether to draw the folds at random instead of following the order of the items.
     random_state
-        Seed of the shuffling; an integer gives the same folds at each call.
+        Seed of the shuffling; with an integer, every call gives the same folds.
     """
 
     n_splits: int = 3
@@ -49,11 +49,11 @@ class StratifiedFolds:
 
     def __post_init__(self) -> None:
         if not isinstance(self.n_splits, int | np.integer) or self.n_splits < 2:
-            message = f"n_splits must be a whole number from 2, not {self.n_splits!r}."
+            message = f"n_splits must be a whole number, at least 2. Got {self.n_splits!r}."
             raise ValueError(message)
 
     def folds(self, y: Any) -> Codes:
-        """Return the number of the fold that tests each item.
+        """Return the test fold of each item.
 
         Parameters
         ----------
@@ -68,11 +68,11 @@ class StratifiedFolds:
         Raises
         ------
         LabelError
-            A label is missing, or there are fewer items than folds.
+            If a label is missing, or there are fewer items than folds.
         """
         n_items = n_rows(y)
         if n_items < self.n_splits:
-            message = f"Cannot make {self.n_splits} folds of {n_items} items; lower n_splits."
+            message = f"Cannot make {self.n_splits} folds of {n_items} items; decrease n_splits."
             raise LabelError(message)
         rng = np.random.default_rng(self.random_state)
         order = rng.permutation(n_items) if self.shuffle else np.arange(n_items)
@@ -81,7 +81,7 @@ class StratifiedFolds:
         codes = _codes(y)
         if self.shuffle:
             codes = rng.permutation(codes.max() + 1)[codes]
-        # Dealt out like cards, category after category: no two folds differ by more than one.
+        # Deal items like cards, category by category, so no two folds differ by more than one.
         folds = np.empty(n_items, dtype=np.intp)
         folds[order[np.argsort(codes[order], kind="stable")]] = np.arange(n_items) % self.n_splits
         return folds
@@ -96,38 +96,38 @@ class StratifiedFolds:
         y
             Their labels, in any form.
         groups
-            Must be None: groups are not kept together.
+            Must be None, because groups are not kept together.
 
         Yields
         ------
         tuple of ndarray
-            Sorted indices of the training items and of the test items.
+            Sorted indices of the training and of the test items.
 
         Raises
         ------
         LabelError
-            See :meth:`folds`; or ``X`` and ``y`` have different lengths, or there is no ``y``.
+            As in :meth:`folds`; also if ``X`` and ``y`` differ in length or ``y`` is None.
         ValueError
-            Groups were given.
+            If groups are given.
         """
         if groups is not None:
             message = "StratifiedFolds cannot keep groups together; use StratifiedGroupKFold."
             raise ValueError(message)
         if y is None:
-            message = "StratifiedFolds needs the labels y of the items."
+            message = "StratifiedFolds needs labels; pass y."
             raise LabelError(message)
         check_lengths(X, y)
         return _pairs(self.folds(y))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        """Return the number of folds; the arguments are scikit-learn's interface."""
+        """Return the number of folds; the arguments are ignored."""
         return self.n_splits
 
 
 class GivenFolds:
-    """Folds that come with the data; -1 marks items that are always trained on.
+    """Predefined folds; -1 marks items that are always used for training.
 
-    A fixed split is the case of one fold: -1 for the training items, 0 for the test items.
+    For a fixed split, use one fold: -1 for the training items, 0 for the test items.
 
     Parameters
     ----------
@@ -137,16 +137,16 @@ class GivenFolds:
     Raises
     ------
     ValueError
-        The numbers are not integers from -1, or some fold would have no items left to train on.
+        If the numbers are not integers of at least -1, or a fold would leave nothing to train on.
     """
 
     def __init__(self, folds: ArrayLike) -> None:
         given = np.asarray(folds)
         if given.ndim != 1 or given.dtype.kind not in "iu" or given.size == 0 or given.min() < -1:
-            message = f"folds must be a sequence of integers from -1, not {folds!r}."
+            message = f"folds must be a sequence of integers, at least -1. Got {folds!r}."
             raise ValueError(message)
         if given.max() < 0 or given.min() == given.max():
-            message = f"All items are in fold {given[0]}: nothing is left to train or to test on."
+            message = f"All items are in fold {given[0]}, so nothing is left to train or test on."
             raise ValueError(message)
         self.fold_numbers = given.astype(np.intp)
 
@@ -154,42 +154,42 @@ class GivenFolds:
         return f"GivenFolds({self.get_n_splits()} folds of {self.fold_numbers.size} items)"
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Codes, Codes]]:  # noqa: ARG002
-        """Yield the training and test items of each fold, in the order of their numbers.
+        """Yield the training and test items of each fold, ordered by fold number.
 
         Parameters
         ----------
         X
             The items; only their number is used.
         y, groups
-            Not used; scikit-learn's interface.
+            Ignored; present for API consistency.
 
         Yields
         ------
         tuple of ndarray
-            Sorted indices of the training items and of the test items.
+            Sorted indices of the training and of the test items.
 
         Raises
         ------
         LabelError
-            The number of items is not that of the fold numbers.
+            If the number of items differs from the number of fold numbers.
         """
         check_lengths(X, self.fold_numbers, "folds")
         return _pairs(self.fold_numbers)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        """Return the number of folds; the arguments are scikit-learn's interface."""
+        """Return the number of folds; the arguments are ignored."""
         return int(np.unique(self.fold_numbers[self.fold_numbers >= 0]).size)
 
 
 def sample_per_category(y: Any, k: int, random_state: Seed = None) -> Codes:
-    """Draw at most ``k`` items of each category, all of them where there are fewer.
+    """Draw up to ``k`` items of each category.
 
     Parameters
     ----------
     y
         One label per item, a sequence of label sets, or an indicator matrix (dense or sparse).
-        An item with several labels counts for each of them, and is drawn while one of them
-        has fewer than ``k`` items; frequent labels can so exceed ``k``.
+        An item with several labels counts for each of them, and is drawn if one of them still
+        has fewer than ``k`` items, so frequent labels can exceed ``k``.
     k
         Number of items per category, at least 1.
     random_state
@@ -203,12 +203,12 @@ def sample_per_category(y: Any, k: int, random_state: Seed = None) -> Codes:
     Raises
     ------
     LabelError
-        There are no items, or a label is missing.
+        If there are no items, or a label is missing.
     ValueError
-        ``k`` is not 1, 2, ...
+        If ``k`` is not a whole number of at least 1.
     """
     if not isinstance(k, int | np.integer) or k < 1:
-        message = f"k must be a whole number from 1, not {k!r}."
+        message = f"k must be a whole number, at least 1. Got {k!r}."
         raise ValueError(message)
     order = np.random.default_rng(random_state).permutation(n_rows(y))
     if labels.is_label_sets(y):
@@ -220,7 +220,7 @@ def sample_per_category(y: Any, k: int, random_state: Seed = None) -> Codes:
 
 
 def n_rows(data: Any) -> int:
-    """Return the number of items of a list, array, sparse matrix or data frame."""
+    """Return the number of items in a list, array, sparse matrix or data frame."""
     return int(data.shape[0]) if hasattr(data, "shape") else len(data)
 
 
@@ -234,14 +234,14 @@ def take(data: Any, indices: Codes) -> Any:
 
 
 def check_lengths(X: Any, y: Any, name: str = "y") -> None:
-    """Refuse labels that do not belong to as many items."""
+    """Raise if items and labels differ in number."""
     if n_rows(X) != n_rows(y):
         message = f"X has {n_rows(X)} items, but {name} has {n_rows(y)}."
         raise LabelError(message)
 
 
 def _pairs(folds: Codes) -> Iterator[tuple[Codes, Codes]]:
-    """Yield the items outside and inside of each fold."""
+    """Yield the items outside and inside each fold."""
     for fold in np.unique(folds[folds >= 0]):
         yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
@@ -261,13 +261,13 @@ def _indicator(y: Any) -> CSR:
     from scipy.sparse import csr_array
 
     if labels.is_indicator(y):
-        # A copy, since the next steps work in place.
+        # Copy, because the next steps work in place.
         given = y if hasattr(y, "tocsr") else np.asarray(y, dtype=bool)
         matrix = csr_array(given, dtype=bool, copy=True)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
         return matrix
-    # Sorted, since sets of strings iterate in another order in each process.
+    # Sort, because sets of strings iterate in a different order in each process.
     rows = [sorted(set(row), key=str) for row in labels.as_sets(y)]
     numbers: dict[Any, int] = {}
     columns = [numbers.setdefault(label, len(numbers)) for row in rows for label in row]
@@ -277,7 +277,7 @@ def _indicator(y: Any) -> CSR:
 
 
 def _spread_sets(Y: CSR, order: Codes, n_splits: int) -> Codes:
-    """Return folds of equal size with the labels of Y spread from the rarest to the commonest."""
+    """Return folds of equal size, distributing labels from the rarest to the most frequent."""
     n_items = Y.shape[0]
     folds = np.full(n_items, -1, dtype=np.intp)
     room = np.full(n_splits, n_items // n_splits) + (np.arange(n_splits) < n_items % n_splits)
@@ -298,7 +298,7 @@ def _spread_sets(Y: CSR, order: Codes, n_splits: int) -> Codes:
 
 
 def _sample_sets(Y: CSR, order: Codes, k: int) -> Codes:
-    """Return items in the given order while one of their labels has fewer than k of them."""
+    """Take items in the given order if one of their labels has fewer than k items so far."""
     drawn = np.zeros(Y.shape[1], dtype=np.intp)
     chosen = []
     for item in order:

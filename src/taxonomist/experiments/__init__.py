@@ -1,8 +1,9 @@
-"""The papers' tables and figures, one file per paper: what is run, and what is claimed.
+"""The papers' tables and figures, with one file per paper for its experiments and claims.
 
-``declarations`` says what experiments are made of, ``work`` does it and ``claims`` judges.
-``running`` keeps finished cells, ``writing`` and ``drawings`` make files of them, and
-``reproduction`` does all of it. ``findings`` holds what is said under tables and figures.
+``declarations`` defines what experiments are made of, ``work`` does the computations and ``claims``
+judges the results. ``running`` runs cells and stores their results, ``writing`` and ``drawings``
+turn them into files, and ``reproduction`` does all of it. ``findings`` holds the remarks under
+tables and figures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""BEYOND: our models beside other packages on all corpora, and where a taxonomy pays."""
+"""BEYOND: our models against other packages on all corpora, and where a taxonomy helps."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from taxonomist.experiments.claims.gains import Pair
-    from taxonomist.experiments.work.trials import Problem
+    from taxonomist.experiments.work.trials import SplitData
 
 Most: TypeAlias = "Mapping[bool, tuple[int, int]]"
-"""The most training and test items, by whether items have one label each."""
+"""Maximum numbers of training and test items, by whether items have one label each."""
 
 
 @dataclass(frozen=True)
 class Data:
-    """A corpus: labels per item, shape, the most training items, and options."""
+    """A corpus: labels per item, shape, maximum number of training items, and options."""
 
     corpus: str
     is_single: bool = True
@@ -70,7 +70,7 @@ SAMPLED = (
 )
 PER_CATEGORY = (1, 2, 4, 8, 16)
 NEED_A_TREE = ("HiClass", "MaxMarginMarkovClassifier")
-PACKAGES = {"HiClass": "hiclass", "Omikuji": "omikuji"}
+PEER_MODULES = {"HiClass": "hiclass", "Omikuji": "omikuji"}
 OURS, TWIN = "HierarchicalSVC", "flat twin"
 
 SHOWN = {
@@ -118,18 +118,17 @@ def paper(is_quick: bool) -> Paper:
 
 
 def contestants(name: str) -> list[str]:
-    """Return who takes part: not those that need a tree elsewhere, nor packages that are absent."""
+    """Return the contestants, without those that need a tree or a missing package."""
     data = CORPORA[name]
     return [
         who
         for who in (SINGLE if data.is_single else SETS)
         if (data.is_tree or who not in NEED_A_TREE)
-        and (who not in PACKAGES or find_spec(PACKAGES[who]) is not None)
+        and (who not in PEER_MODULES or find_spec(PEER_MODULES[who]) is not None)
     ]
 
 
-def _divided(name: str, most: Most, **sample: int) -> partial[Problem]:
-    """Return what loads a corpus."""
+def _divided(name: str, most: Most, **sample: int) -> partial[SplitData]:
     data = CORPORA[name]
     n_train, n_test = most[data.is_single]
     sizes = {"n_train": min(n_train, data.limit), "n_test": n_test, "is_single": data.is_single}
@@ -148,7 +147,7 @@ def _sample(name: str, count: int, who: str, most: Most, n_draws: int) -> Cell:
 
 
 def _pairs(names: Sequence[str], ours: str, other: str) -> tuple[Pair, ...]:
-    """Return the pairs of cells of two contestants where both take part."""
+    """Return the pairs of cells of two contestants on the corpora where both take part."""
     return tuple(
         (f"{name}/{ours}", f"{name}/{other}")
         for name in names
@@ -157,7 +156,7 @@ def _pairs(names: Sequence[str], ours: str, other: str) -> tuple[Pair, ...]:
 
 
 def _better(names: Sequence[str], ours: str, other: str) -> list[Better]:
-    """Return the claims that one of ours is better than another by each measure."""
+    """Return the claims that one model of ours is better than another model by each measure."""
     pairs = _pairs(names, ours, other)
     measures = {"hierarchical F1": False, "macro F1": False, "taxonomy loss": True}
     return [
@@ -239,7 +238,7 @@ def _pays(names: Sequence[str], most: Most) -> Table:
 
 
 def _trends(pairs: tuple[Pair, ...]) -> tuple[Trend, ...]:
-    """Return the claims on what the gain goes with."""
+    """Return the claims about what the gain correlates with."""
     return tuple(
         Trend(f"The gain in loss {words}.", (pairs,), "taxonomy_loss", over, grows)
         for words, over, grows in (

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from taxonomist.experiments.work.trials import MakeProblem
 
-MEASURES = ("accuracy", "mean_reciprocal_rank", "taxonomy_loss", "parent_accuracy")
-# Of each measure: the head of its column, the factor to the paper's numbers, and their decimals.
+REPORTED = ("accuracy", "mean_reciprocal_rank", "taxonomy_loss", "parent_accuracy")
+# For each measure: its column header, the factor to the paper's numbers, and their decimals.
 SHOWN = {
     "accuracy": ("acc %", 100.0, 1),
     "mean_reciprocal_rank": ("prec %", 100.0, 1),
@@ -30,7 +30,7 @@ SHOWN = {
 }
 KINDS = ("flat", "hsvm")
 
-# By number of children, depth and margin: for each measure flat and hierarchical [CH04, Table 1].
+# By number of children, depth and margin: each measure, flat and hierarchical [CH04, Table 1].
 SYNTHETIC = {
     (3, 3, 0.001): (68.9, 72.7, 81.7, 84.2, 0.621, 0.505, 80.1, 84.4),
     (3, 3, 0.1): (83.4, 89.9, 90.8, 94.7, 0.351, 0.205, 88.0, 92.9),
@@ -109,7 +109,7 @@ def paper(is_quick: bool) -> Paper:
 
 
 def optimise(*problems: MakeProblem, solver: str) -> Result:
-    """Fit the hierarchical SVM with one of the papers' own solvers to several problems."""
+    """Fit the hierarchical SVM to several problems with one of the papers' own solvers."""
     found: dict[str, list[float]] = {"fit_seconds": [], "active_ratio": [], "ms_per_step": []}
     for number, problem in enumerate((problems[0], *problems)):
         data = problem()
@@ -141,14 +141,14 @@ def history(problem: MakeProblem, *, solver: str) -> Result:
 def _pairs(
     kind: str, problems: Mapping[Any, Sequence[MakeProblem]], corpus: str = "", **parameters: Any
 ) -> list[Cell]:
-    """Return a cell of the flat and one of the hierarchical SVM for each problem."""
+    """Return a flat and a hierarchical SVM cell for each problem."""
     cells = []
     for name, parts in problems.items():
         for model in KINDS:
             make = partial(joint_svm, is_flat=model == "flat", **parameters)
             if corpus:
                 make = partial(with_tfidf, model=make)
-            work = partial(trial, *parts, model=make, measures=MEASURES)
+            work = partial(trial, *parts, model=make, measures=REPORTED)
             cells.append(Cell(f"{kind}/{name}/{model}", work, corpus))
     return cells
 
@@ -160,7 +160,7 @@ def _entries(kind: str, numbers: Mapping[Any, Sequence[float]]) -> tuple[Entry, 
         head = str(name) if isinstance(name, str) else "{} children, depth {}, ρ {}".format(*name)
         for column, measure in (("#cat", "n_categories"), ("#doc", "n_items")):
             entries.append(Entry(head, column, f"{kind}/{name}/flat", measure, digits=0))
-        for position, measure in enumerate(MEASURES):
+        for position, measure in enumerate(REPORTED):
             column, scale, digits = SHOWN[measure]
             for offset, model in enumerate(KINDS):
                 cell, given = f"{kind}/{name}/{model}", row[2 * position + offset]
@@ -170,9 +170,9 @@ def _entries(kind: str, numbers: Mapping[Any, Sequence[float]]) -> tuple[Entry, 
 
 
 def _better(
-    kind: str, names: Sequence[Any], everywhere: Sequence[str] = MEASURES
+    kind: str, names: Sequence[Any], everywhere: Sequence[str] = REPORTED
 ) -> tuple[Better, ...]:
-    """Return the claim that the hierarchical SVM is better in every row or in most, by measure."""
+    """Return, by measure, the claim that the hierarchical SVM is better in every or most rows."""
     pairs = tuple((f"{kind}/{name}/hsvm", f"{kind}/{name}/flat") for name in names)
     return tuple(
         Better(
@@ -183,7 +183,7 @@ def _better(
             lower=measure == "taxonomy_loss",
             everywhere=measure in everywhere,
         )
-        for measure in MEASURES
+        for measure in REPORTED
     )
 
 

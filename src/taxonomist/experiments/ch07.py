@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from taxonomist.experiments.work.trials import MakeModel, MakeProblem
 
-# Of each measure: the head of its column, the factor to per cent, and decimals.
+# For each measure: its column header, the factor to per cent, and decimals.
 SHOWN = {
     "one_accuracy": ("acc %", 100.0, 1),
     "average_precision": ("prec %", 100.0, 1),
@@ -34,9 +34,9 @@ SHOWN = {
     "ranking_loss": ("ranking loss %", 100.0, 2),
     "parent_one_accuracy": ("pacc %", 100.0, 1),
 }
-MEASURES = tuple(SHOWN)
-PLAIN, STRUCTURED = MEASURES[:2], MEASURES[2:]
-LOSSES = ("maximal_loss", "ranking_loss")
+REPORTED = tuple(SHOWN)
+PLAIN, STRUCTURED = REPORTED[:2], REPORTED[2:]
+LOWER_IS_BETTER = ("maximal_loss", "ranking_loss")
 CALLED = {
     "one_accuracy": "one-accuracy",
     "average_precision": "average precision",
@@ -124,7 +124,7 @@ def paper(is_quick: bool) -> Paper:
 
 
 def fit_times(problem: MakeProblem, *, model: MakeModel, n_repeats: int) -> Result:
-    """Fit a model to the first fold's training items, several times."""
+    """Fit a model to the training items of the first fold, several times."""
     data = problem()
     train = data.splits[0][0]
     X = TfidfWeights(sublinear_tf=True).fit_transform(data.X[train])
@@ -144,12 +144,12 @@ def _pairs(
     model: partial[Any],
     per_item: bool = True,
 ) -> list[Cell]:
-    """Return a cell of the flat and one of the hierarchical model for each problem."""
+    """Return a flat and a hierarchical cell for each problem."""
     cells = []
     for row, parts in problems.items():
         for kind in KINDS:
             make = partial(with_tfidf, model=partial(model, is_flat=kind == "flat"))
-            work = partial(trial, *parts, model=make, measures=MEASURES, per_item=per_item)
+            work = partial(trial, *parts, model=make, measures=REPORTED, per_item=per_item)
             cells.append(Cell(f"{name}/{row}/{kind}", work, "us-patents-ipc"))
     return cells
 
@@ -176,7 +176,7 @@ def _better(
     text: str, measure: str, pairs: Sequence[tuple[str, str]], *, everywhere: bool = False
 ) -> Better:
     """Return the claim that the first of each pair is better by a measure."""
-    lower = measure in LOSSES
+    lower = measure in LOWER_IS_BETTER
     text = text.format(f"{'lower' if lower else 'higher'} {CALLED[measure]}")
     return Better(text, tuple(pairs), measure, lower=lower, everywhere=everywhere)
 
@@ -187,7 +187,7 @@ def _kinds(name: str, rows: Sequence[Any]) -> list[tuple[str, str]]:
 
 
 def _svm_claims(name: str, sections: str) -> tuple[Better, ...]:
-    """Return what the paper says of the SVMs of all sections."""
+    """Return the paper's claims about the SVMs of all sections."""
     pairs = _kinds(name, sections)
     return (
         *(
@@ -289,7 +289,7 @@ def _significance(section: str, n_folds: int) -> Table:
         ),
         claims=tuple(
             _better("The hierarchical SVM has a significantly {}.", m, _kinds("folds", section))
-            for m in MEASURES
+            for m in REPORTED
         ),
     )
 
@@ -332,7 +332,7 @@ def _figure_2(section: str, sizes: Sequence[int], n_repeats: int) -> Figure:
             drawings.curves,
             lines=lines,
             x=tuple(sizes),
-            measures={name: CALLED[name] for name in MEASURES if name != "maximal_loss"},
+            measures={name: CALLED[name] for name in REPORTED if name != "maximal_loss"},
             label="training documents per category",
         ),
         drawn=tuple(name for line in lines.values() for name in line),
@@ -344,7 +344,7 @@ def _figure_2(section: str, sizes: Sequence[int], n_repeats: int) -> Figure:
                     _kinds("sample", sizes),
                     everywhere=True,
                 )
-                for measure in MEASURES
+                for measure in REPORTED
             ),
             *(
                 LargerGain(
@@ -353,9 +353,9 @@ def _figure_2(section: str, sizes: Sequence[int], n_repeats: int) -> Figure:
                     few,
                     many,
                     measure,
-                    lower=measure in LOSSES,
+                    lower=measure in LOWER_IS_BETTER,
                 )
-                for measure in MEASURES
+                for measure in REPORTED
             ),
         ),
     )

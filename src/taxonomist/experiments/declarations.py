@@ -1,8 +1,8 @@
-"""What an experiment is made of: cells of work, the tables and figures they fill, and claims.
+"""The parts of an experiment: cells of work, the tables and figures they fill, and claims.
 
-A cell does one piece of work, such as the cross-validation of one model on one corpus, and gives a
-:class:`Result`. Tables, figures and claims refer to cells by name, so that a cell can serve
-several of them.
+A cell does one piece of work, such as the cross-validation of one model on one corpus, and returns
+a :class:`Result`. Tables, figures and claims refer to cells by name, so a cell can serve several of
+them.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Verdict: TypeAlias = Literal["yes", "no", "within noise"]
 
 @dataclass(frozen=True)
 class Result:
-    """What a cell found.
+    """The result of a cell.
 
     Attributes
     ----------
     values
         Values of each measure: one per fold or repeat, or the points of a curve.
     items
-        Values of measures for each test item, in an order that cells of the same data share.
+        Values of measures for each test item, in an order shared by cells of the same data.
     seconds
-        How long the cell took.
+        Run time of the cell.
     """
 
     values: Mapping[str, list[float]]
@@ -41,7 +41,7 @@ class Result:
 
 
 Results: TypeAlias = Mapping[str, Result]
-"""What was found, by the names of cells."""
+"""Results by cell name."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ class Cell:
     Attributes
     ----------
     name
-        Its name within the paper, such as ``"D/flat"``.
+        Name within the paper, such as ``"D/flat"``.
     work
-        What does it: a function of a module, or a ``partial`` of one, so that it can be told from
-        others by its parameters and sent to another process.
+        A module-level function, or a ``partial`` of one, so that it can be identified by its
+        parameters and sent to another process.
     corpus
-        The named corpus that it needs; none if empty.
+        The named corpus that it needs; empty for none.
     is_timed
-        Whether seconds are what it measures, so that nothing may run beside it.
+        Whether it measures seconds, so that nothing else may run at the same time.
     """
 
     name: str
@@ -68,29 +68,29 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """Digits that change with the work, its parameters or the version of the library."""
+        """A digest of the work, its parameters and the version of the library."""
         described = f"{__version__} {self.name} {describe(self.work)}"
         return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Whether a claim holds, and the figures that say so."""
+    """Whether a claim holds, and the supporting numbers."""
 
     verdict: Verdict
     because: str
 
 
 class Claim(Protocol):
-    """A statement about cells that the results can decide."""
+    """A statement about cells that results can decide."""
 
     @property
     def text(self) -> str:
-        """What is claimed."""
+        """The claim in words."""
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells that it is about."""
+        """The names of the cells."""
 
     def judge(self, results: Results) -> Judgement:
         """Decide by intervals or a paired permutation test."""
@@ -103,13 +103,13 @@ class Entry:
     Attributes
     ----------
     row, column
-        Where it stands.
+        Its position.
     cell, measure
-        What it is the mean of.
+        The cell and the measure whose mean is shown.
     paper
-        The paper's number, None where it gives none.
+        The paper's number, or None if there is none.
     digits
-        Decimals that are shown.
+        Number of decimals.
     scale
         100 for per cent.
     """
@@ -130,15 +130,15 @@ class Table:
     Attributes
     ----------
     number
-        Its number in the paper, or a word where it has none.
+        Its number in the paper, or a word if it has none.
     title
         What it shows.
     corpus
-        The data it was made from here, and what they stand in for.
+        The data used here, and what they substitute.
     entries
         Its numbers.
     claims
-        What the paper says of them.
+        The paper's claims about them.
     """
 
     number: str
@@ -149,21 +149,21 @@ class Table:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells it needs."""
+        """The names of the required cells."""
         told = [name for claim in self.claims for name in claim.cells]
         return tuple(dict.fromkeys([*(entry.cell for entry in self.entries), *told]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A figure of a paper; its fields are those of a table, with a drawing for the entries.
+    """A figure of a paper; its fields are those of a table, with a drawing instead of entries.
 
     Attributes
     ----------
     draw
-        A function of the results that draws it.
+        A function of the results that draws the figure.
     drawn
-        The names of the cells that are drawn.
+        Names of the drawn cells.
     """
 
     number: str
@@ -175,7 +175,7 @@ class Figure:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells it needs."""
+        """The names of the required cells."""
         told = [name for claim in self.claims for name in claim.cells]
         return tuple(dict.fromkeys([*self.drawn, *told]))
 
@@ -187,13 +187,13 @@ class Paper:
     Attributes
     ----------
     key
-        Its short name, such as ``"CH04"``.
+        Short name, such as ``"CH04"``.
     title
         Authors, title and year.
     cells
         The work.
     tables, figures
-        What it is shown in.
+        The tables and figures that show the results.
     """
 
     key: str
@@ -208,7 +208,7 @@ class Paper:
         wanted = [name for part in parts for name in part.cells]
         missing = sorted(set(wanted) - set(known))
         if missing or len(set(known)) < len(known):
-            raise ValueError(f"{self.key}: cells come twice, or are not declared: {missing}.")
+            raise ValueError(f"{self.key}: cells are declared twice or not declared: {missing}.")
 
 
 def describe(value: Any) -> str:

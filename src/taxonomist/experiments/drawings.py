@@ -1,4 +1,4 @@
-"""Figures of experiments: measures over a parameter, and histories of optimisers."""
+"""Figures of experiments: measures over a parameter, and optimisation histories."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def curves(
     Parameters
     ----------
     results
-        What was found.
+        The results.
     lines
-        For each line the names of its cells, in the order of ``x``.
+        For each line, the names of its cells in the order of ``x``.
     x
-        The values of the parameter.
+        Values of the parameter.
     measures
-        What is drawn, side by side, and how it is called.
+        The measures to draw, side by side, with their names.
     label
-        The name of the parameter.
+        Name of the parameter.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A plot per measure; bands are one standard deviation over folds or repeats.
+        One plot per measure; bands are one standard deviation over folds or repeats.
     """
     figure = new_figure(5.5 * len(measures), 4)
     for axes, (measure, shown) in zip(
@@ -65,24 +65,24 @@ def curves(
 def histories(
     results: Results, *, cells: Mapping[str, str], measures: Mapping[str, str], label: str
 ) -> Figure:
-    """Draw what was recorded in the course of a fit, one plot above the other.
+    """Draw what was recorded during a fit, one plot above the other.
 
     Parameters
     ----------
     results
-        What was found.
+        The results.
     cells
-        For each line the name of its cell.
+        For each line, the name of its cell.
     measures
-        What is drawn and how it is called.
+        The measures to draw, with their names.
     label
-        What runs along the axis: the values of a measure ``"at"`` where a cell has it, else
-        1, 2, 3, ...
+        Name of the horizontal axis, which shows the measure ``"at"`` if a cell has it, and
+        otherwise 1, 2, 3, ...
 
     Returns
     -------
     matplotlib.figure.Figure
-        A plot per measure.
+        One plot per measure.
     """
     figure = new_figure(6, 3 * len(measures))
     rows = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
@@ -110,18 +110,18 @@ def bars(
     Parameters
     ----------
     results
-        What was found.
+        The results.
     groups
-        The names of the groups along the axis.
+        Names of the groups along the axis.
     kinds
         For each bar of a group, the names of its cells in the order of the groups.
     measures
-        What is drawn and how it is called.
+        The measures to draw, with their names.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A plot per measure; whiskers are one standard deviation over folds or repeats.
+        One plot per measure; whiskers are one standard deviation over folds or repeats.
     """
     figure = new_figure(max(5.0, 1.1 * len(groups)), 2.6 * len(measures))
     rows = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
@@ -149,15 +149,15 @@ def binned(
     Parameters
     ----------
     results
-        What was found; the values of ``measure`` and ``over`` belong together.
+        The results; the values of ``measure`` and ``over`` belong together.
     cells
-        For each line the name of its cell.
+        For each line, the name of its cell.
     width
-        The first bin is up to and with ``width``, the second from there to twice that, ...
+        Width of a bin. The first bin ends at ``width`` (inclusive), the second at twice that, ...
     most
-        The end of the last bin.
+        End of the last bin.
     measure, over
-        What is drawn, and what the bins are of.
+        The measure to draw, and the measure that is binned.
 
     Returns
     -------

@@ -41,7 +41,7 @@ DOCUMENTS = {
     4: {"accuracy": (28.32, 28.32, 27.47, 29.74), "taxonomy_loss": (1.36, 1.32, 1.30, 1.21)},
     2: {"accuracy": (20.20, 20.46, 20.20, 21.73), "taxonomy_loss": (1.54, 1.51, 1.39, 1.33)},
 }
-# Of the four SVMs, naive Bayes and the perceptron [HCC03, Table 2].
+# For the four SVMs, naive Bayes and the perceptron [HCC03, Table 2].
 SENSES = {
     "accuracy": (71.5, 71.5, 71.0, 71.9, 68.0, 70.4),
     "supersense_loss": (0.1612, 0.1622, 0.1648, 0.1604),
@@ -94,7 +94,7 @@ def paper(is_quick: bool) -> Paper:
 
 
 def averaged_trial(*problems: MakeProblem, model: MakeModel) -> Result:
-    """Cross-validate a model on draws of training items, with each test item's mean over draws."""
+    """Cross-validate a model on draws of training items; items have their mean over draws."""
     found = trial(*problems, model=model, measures=("accuracy", "taxonomy_loss"))
     items = {
         name: np.reshape(values, (len(problems), -1)).mean(axis=0).tolist()
@@ -105,7 +105,7 @@ def averaged_trial(*problems: MakeProblem, model: MakeModel) -> Result:
 
 
 def sense_trial(problem: MakeProblem, *models: MakeModel) -> Result:
-    """Train models on the training passages and test them on the others; the means over models."""
+    """Train models on the training passages, test on the others, and average over models."""
     found = [
         trial(problem, model=partial(sense_model, model=model), measures=SENSE_MEASURES)
         for model in models
@@ -137,7 +137,7 @@ def _document_cells(is_quick: bool) -> list[Cell]:
 
 
 def _sense_cells(is_quick: bool) -> list[Cell]:
-    """Return the cells of Table 2, and the one with senses under supersenses of others."""
+    """Return the cells of Table 2, including the control with shuffled senses."""
     problem = partial(word_senses, n_targets=2 if is_quick else None)
     proposed = partial(joint_svm, **SVMS[PROPOSED])
     flat = partial(ranking_model, kind=HierarchicalPerceptron, is_flat=True)
@@ -156,7 +156,7 @@ def _sense_cells(is_quick: bool) -> list[Cell]:
 
 
 def _document_entries() -> list[Entry]:
-    """Return the entries of Table 1, the paper's numbers beside both corpora."""
+    """Return the entries of Table 1, with the paper's numbers beside both corpora."""
     entries = []
     for name, head in (("D", "D"), ("patents", f"patents of {PATENT_SECTION}")):
         for count, numbers in DOCUMENTS.items():
@@ -175,7 +175,7 @@ def _document_entries() -> list[Entry]:
 
 
 def _document_claims() -> list[Any]:
-    """Return what the paper says of Table 1, for each corpus."""
+    """Return the paper's claims about Table 1, for each corpus."""
     claims: list[Any] = []
     for name, head in (("D", "Section D"), ("patents", "Patents")):
         pairs = tuple(
@@ -238,7 +238,7 @@ def _table_2() -> Table:
 
 
 def _sense_claims() -> list[Any]:
-    """Return what the paper says of Table 2."""
+    """Return the paper's claims about Table 2."""
     proposed, plain = f"senses/{PROPOSED}", f"senses/{PLAIN}"
     others = tuple((proposed, f"senses/{column}") for column in BASELINES)
     return [

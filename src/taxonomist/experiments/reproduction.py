@@ -1,4 +1,4 @@
-"""The papers' tables and figures: run what is missing, write what is there."""
+"""Reproduce the papers' tables and figures: run missing cells and write the results."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "hiclass", "omikuji")
 
 @dataclass(frozen=True)
 class Written:
-    """A table or figure that was written, or why it could not be.
+    """A table or figure that was written, or the reason why it was not.
 
     Attributes
     ----------
     paper, name, title
-        Which one.
+        The paper, and the name and title of the part.
     claims
         Its claims, each with the verdict.
     seconds
-        How long its cells took.
+        Run time of its cells.
     missing
-        The corpora that it needs and that are not on this machine; it is then not written.
+        Required corpora that are not on this machine; if any, the part is not written.
     """
 
     paper: str
@@ -59,7 +59,7 @@ def load_paper(key: str, *, is_quick: bool) -> Paper:
     key
         One of ``PAPERS``.
     is_quick
-        Whether a small version is meant.
+        Whether to return a small version.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def load_paper(key: str, *, is_quick: bool) -> Paper:
     Raises
     ------
     LabelError
-        There is no such paper.
+        If the paper is unknown.
     """
     if key.upper() not in PAPERS:
         hint = closest(key.upper(), PAPERS) or f" There are {', '.join(PAPERS)}."
@@ -93,29 +93,29 @@ def reproduce(
     Parameters
     ----------
     keys
-        Which papers.
+        The papers.
     out
-        The folder to write to; finished cells are kept in ``cells`` there and not run again.
+        The folder to write to; finished cells are stored in its ``cells`` and not run again.
     wanted
-        The one table or figure that is wanted, such as ``"table-2"``; all by default.
+        A single table or figure, such as ``"table-2"``; all by default.
     is_quick
         Whether to run a small version of everything.
     n_jobs
         Number of processes.
     progress
-        Called with the name of what was finished, and the numbers of finished and of all cells.
+        Called with the name of the finished cell, and the numbers of finished and of all cells.
 
     Returns
     -------
     list of Written
-        What was written, and what was not for want of a corpus.
+        The parts that were written, and those that were not because a corpus is missing.
 
     Raises
     ------
     LabelError
-        There is no such paper, table or figure.
+        If the paper, table or figure is unknown.
     CorpusNotFoundError
-        The corpora of all of them are missing.
+        If the corpora of all of them are missing.
     """
     papers = [load_paper(key, is_quick=is_quick) for key in keys]
     parts = [(paper, part) for paper in papers for part in _parts(paper, wanted)]
@@ -131,7 +131,7 @@ def reproduce(
         if cell.name in part.cells and not _missing(paper, part, absent)
     }
     if not cells:
-        # Nothing can be run: the error says where to get what is missing.
+        # Nothing can be run; this raises an error that says where to get the missing corpora.
         datasets.find(min(absent))
     run(list(cells.values()), store, n_jobs, progress)
     written = []
@@ -147,7 +147,7 @@ def reproduce(
 
 
 def _write_index(out: Path) -> None:
-    """Write the page that lists the tables and figures that are there, with verdicts."""
+    """Write the page that lists the existing tables and figures, with verdicts."""
     sections = []
     for key in PAPERS:
         records = [
@@ -172,7 +172,6 @@ def _write_index(out: Path) -> None:
 
 
 def _verdicts(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return a table of the claims of a paper."""
     rows = [["", "claim", "does it hold here?"]]
     for record in records:
         name, paper = record["name"], record["paper"]
@@ -187,7 +186,7 @@ def _verdicts(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _write(folder: Path, part: Table | Figure, results: Results, *, is_quick: bool) -> Written:
-    """Write a table or figure, and beside it the verdicts as data."""
+    """Write a table or figure, and its verdicts as data."""
     paper, name = folder.name, file_name(part)
     judgements = write_part(folder, part, results, "" if is_quick else _finding(paper, name))
     claims = tuple((c.text, j) for c, j in zip(part.claims, judgements, strict=True))
@@ -199,19 +198,18 @@ def _write(folder: Path, part: Table | Figure, results: Results, *, is_quick: bo
 
 
 def _finding(paper: str, name: str) -> str:
-    """Return what is to be said under a table or figure; it is about the full experiments."""
+    """Return the remarks under a table or figure, which refer to the full experiments."""
     page = files("taxonomist.experiments") / "findings" / paper / f"{name}.md"
     return page.read_text(encoding="utf-8") if page.is_file() else ""
 
 
 def _results(store: Store, paper: Paper, part: Table | Figure) -> Results:
-    """Return what the cells of a table or figure found."""
     found = {cell.name: store.load(cell) for cell in paper.cells if cell.name in part.cells}
     return {name: result for name, result in found.items() if result is not None}
 
 
 def _parts(paper: Paper, wanted: str | None) -> Iterator[Table | Figure]:
-    """Yield the tables and figures of a paper, or the one that is wanted."""
+    """Yield the tables and figures of a paper, or the wanted one."""
     parts: list[Table | Figure] = [*paper.tables, *paper.figures]
     for part in parts:
         if wanted in (None, file_name(part)):
@@ -236,7 +234,7 @@ def _absent(paper: Paper) -> set[str]:
 
 
 def _versions() -> Iterator[str]:
-    """Yield the versions of what was used."""
+    """Yield the versions of the software in use."""
     yield f"taxonomist {__version__}"
     yield f"Python {platform.python_version()}"
     for package in PACKAGES:

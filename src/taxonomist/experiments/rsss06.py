@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from taxonomist.experiments.declarations import Claim
 
-# Test losses of each training loss: % wrong, l_Δ, and l_H~ with three scalings [RSSS06, Table 1].
+# Test losses for each training loss: % wrong, l_Δ, and l_H~ with three scalings [RSSS06, Table 1].
 LOSSES = {"delta": "l_Δ", "uniform": "l_H~ unif", "sibling": "l_H~ sibl", "subtree": "l_H~ subtree"}
 TABLE_1 = {
     "RCV1": {
@@ -49,8 +49,8 @@ MODELS = {
     "subtree": "H-M³ l_H~",
     "ruled": "H-M³ l_Δ, the library's decision rule",
 }
-PAPERS = ("svm", "hsvm", "rls", "delta", "subtree")
-# % wrong, l_Δ, precision, recall and F1 of the models that the paper has [RSSS06, Table 2].
+PAPER_MODELS = ("svm", "hsvm", "rls", "delta", "subtree")
+# % wrong, l_Δ, precision, recall and F1 of the models in the paper [RSSS06, Table 2].
 TABLE_2 = {
     "RCV1": (
         (32.9, 0.61, 94.6, 58.4, 72.2),
@@ -98,7 +98,7 @@ TABLE_3 = {
         (100, 100, 100, 49.3, 56.0, 52.4, 21.5, 42.5, 28.6, 14.7, 35.2, 20.7),
     ),
 }
-# The corpora: what they are called, which numbers of the paper stand beside, what must be there.
+# The corpora: their names, the paper's numbers to compare with, and the corpus they need.
 CORPORA = {
     "RCV1": ("RCV1", "RCV1", "rcv1-subset"),
     "CCAT": ("RCV1, CCAT stories only", "", "rcv1-subset"),
@@ -118,7 +118,7 @@ SHOWN = {  # the head of the column, the factor to the paper's numbers, and thei
     "f1": ("F1 %", 100.0, 1),
 }
 STOP = {"tol": 0.05, "max_iter": 12}
-"""H-M3 learns until its objective is proven to be within 5 %, 12 passes at the most."""
+"""H-M3 trains until its objective is within 5 % of the optimum, for at most 12 passes."""
 
 
 def paper(is_quick: bool) -> Paper:
@@ -161,7 +161,6 @@ def paper(is_quick: bool) -> Paper:
 
 
 def _cell(corpus: str, name: str, problem: Any) -> Cell:
-    """Return the cell of a model on a corpus."""
     kinds = {"svm": NodeSVC, "hsvm": TopDownSVC, "rls": HierarchicalRLS}
     parameters: dict[str, Any] = {} if name == "rls" else {"random_state": 0}
     if name not in kinds:
@@ -186,7 +185,6 @@ def _cell(corpus: str, name: str, problem: Any) -> Cell:
 def _row(
     corpus: str, name: str, shown: str, measures: Sequence[str], given: Sequence[float]
 ) -> list[Entry]:
-    """Return a row of a table."""
     entries = []
     for position, measure in enumerate(measures):
         base, _, level = measure.partition("_") if measure != "zero_one" else (measure, "", "")
@@ -237,7 +235,7 @@ def _table_1() -> Table:
 def _table_2() -> Table:
     entries = []
     for corpus in CORPORA:
-        numbers = dict(zip(PAPERS, TABLE_2.get(CORPORA[corpus][1], ()), strict=False))
+        numbers = dict(zip(PAPER_MODELS, TABLE_2.get(CORPORA[corpus][1], ()), strict=False))
         for name, shown in MODELS.items():
             measures = ("zero_one", "delta", "precision", "recall", "f1")
             entries += _row(corpus, name, shown, measures, numbers.get(name, ()))
@@ -245,7 +243,7 @@ def _table_2() -> Table:
     claims: list[Claim] = [
         Better(
             f"SVM is inferior to the hierarchical methods: {SHOWN[measure][0].rstrip(' %')}.",
-            _versus(corpora, PAPERS[1:], ("svm",)),
+            _versus(corpora, PAPER_MODELS[1:], ("svm",)),
             measure,
             lower=measure in ("zero_one", "delta"),
         )
@@ -266,7 +264,7 @@ def _table_2() -> Table:
             "In F1 the hierarchical methods are evenly matched: by no more than 3 points "
             f"({CORPORA[corpus][0]}).",
             tuple(
-                (f"{corpus}/{PAPERS[a]}", f"{corpus}/{PAPERS[b]}")
+                (f"{corpus}/{PAPER_MODELS[a]}", f"{corpus}/{PAPER_MODELS[b]}")
                 for a in range(1, 5)
                 for b in range(a + 1, 5)
             ),
@@ -287,7 +285,7 @@ def _table_2() -> Table:
 def _table_3() -> Table:
     entries = []
     for corpus in CORPORA:
-        numbers = dict(zip(PAPERS, TABLE_3.get(CORPORA[corpus][1], ()), strict=False))
+        numbers = dict(zip(PAPER_MODELS, TABLE_3.get(CORPORA[corpus][1], ()), strict=False))
         for name, shown in MODELS.items():
             measures = [
                 f"{part}_{level}" for level in range(4) for part in ("precision", "recall", "f1")
@@ -297,7 +295,7 @@ def _table_3() -> Table:
     claims: list[Claim] = [
         Falls(
             "The recall of every method is lower on level 3 than on level 0.",
-            tuple(f"{corpus}/{name}" for corpus in corpora for name in PAPERS),
+            tuple(f"{corpus}/{name}" for corpus in corpora for name in PAPER_MODELS),
             "recall_0",
             "recall_3",
         )
@@ -322,7 +320,7 @@ def _table_3() -> Table:
         *(
             Better(
                 f"H-M³ (l_H~) has the best F1 on level 3 ({CORPORA[corpus][0]}).",
-                _versus((corpus,), ("subtree",), PAPERS[:4]),
+                _versus((corpus,), ("subtree",), PAPER_MODELS[:4]),
                 "f1_3",
                 everywhere=True,
             )

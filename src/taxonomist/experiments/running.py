@@ -1,7 +1,7 @@
-"""Cells are run, two or more at a time, and kept in files, so that none is run twice.
+"""Run cells in parallel and store their results in files, so that no cell runs twice.
 
-A cell's file is named by its key, written under another name and renamed: a killed run loses the
-cells in progress and nothing else.
+A cell's file is named by its key and written atomically, so a killed run loses only the cells in
+progress.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """Finished cells in a folder.
+    """Results of finished cells in a folder.
 
     Parameters
     ----------
     folder
-        Where they are kept; made when the first is saved.
+        The folder, created when the first result is saved.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def load(self, cell: Cell) -> Result | None:
-        """Return what a cell found, or None if it has not been run."""
+        """Return the result of a cell, or None if it has not been run."""
         try:
             with gzip.open(self._path(cell), "rt", encoding="utf-8") as stream:
                 return Result(**json.load(stream)["result"])
@@ -47,7 +47,7 @@ class Store:
             return None
 
     def save(self, cell: Cell, result: Result) -> None:
-        """Keep what a cell found."""
+        """Store the result of a cell."""
         self.folder.mkdir(parents=True, exist_ok=True)
         document = {"cell": cell.name, "result": vars(result)}
         packed = gzip.compress(json.dumps(document).encode(), mtime=0)
@@ -61,18 +61,18 @@ class Store:
 
 
 def run(cells: Sequence[Cell], store: Store, n_jobs: int, progress: Progress) -> None:
-    """Run the cells that the store lacks: those that measure time alone, the others side by side.
+    """Run the cells without stored results: timed ones one by one, the others in parallel.
 
     Parameters
     ----------
     cells
-        What is wanted.
+        The cells to run.
     store
-        Where results are kept.
+        Where results are stored.
     n_jobs
         Number of processes.
     progress
-        Called with the name of what was finished, and the numbers of finished and of all cells.
+        Called with the name of the finished cell, and the numbers of finished and of all cells.
     """
     from joblib import Parallel, delayed
 
@@ -88,10 +88,10 @@ def run(cells: Sequence[Cell], store: Store, n_jobs: int, progress: Progress) ->
 
 
 def _run_one(cell: Cell, store: Store) -> str:
-    """Run a cell, keep what it found, and return its name."""
+    """Run a cell, store its result, and return its name."""
     started = time.perf_counter()
     with warnings.catch_warnings():
-        # Tables say what they are made of; a fold without some category needs no warning.
+        # Tables describe their data; a fold that lacks a category needs no warning.
         warnings.simplefilter("ignore")
         result = cell.work()
     store.save(cell, replace(result, seconds=time.perf_counter() - started))

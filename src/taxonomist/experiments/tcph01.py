@@ -1,7 +1,7 @@
 """TCPH01: Toutanova, Chen, Popat and Hofmann, Text classification in a hierarchical mixture model.
 
-HM and HS run twice: with the library's defaults, and as in the paper, which takes counts as they
-are and path weights as estimated.
+HM and HS run twice: with the library's defaults, and as in the paper, with raw counts and path
+weights as estimated.
 """
 
 from __future__ import annotations
@@ -91,13 +91,13 @@ def smoothed(taxonomy: Taxonomy, kind: Callable[..., Any], **parameters: Any) ->
 
 
 def neighbours(taxonomy: Taxonomy, n_words: int | None = None) -> Any:
-    """Return nearest neighbours, of the most telling words."""
+    """Return nearest neighbours on the words with the highest information gain."""
     model = ThresholdedKNN(taxonomy, n_jobs=1)
     return model if n_words is None else make_pipeline(InformationGainSelector(n_words), model)
 
 
 def weighted_svm(taxonomy: Taxonomy, n_words: int) -> Any:
-    """Return an SVM for each category in which a miss costs ten times as much [Sec. 3.2.5]."""
+    """Return an SVM per category in which a miss costs ten times as much [Sec. 3.2.5]."""
     model = CoupledBinarySVC(
         taxonomy,
         attributes="flat",
@@ -181,12 +181,11 @@ def _news_cells(
 
 
 def _grouping(linkage: str, tfidf: bool) -> str:
-    """Return the name of a cell of groups."""
     return f"grouping/{linkage}, {'tf-idf' if tfidf else 'counts'}"
 
 
 def _news_entries(kind: str, names: Sequence[str], sizes: Sequence[int]) -> tuple[Entry, ...]:
-    """Return accuracies, a row for each model and a column for each number of postings."""
+    """Return accuracies, with one row per model and one column per number of postings."""
     return tuple(
         Entry(name, str(size), f"{kind}/{name}/{size}", "accuracy", NEWSGROUPS[_base(name)][at])
         for name in names
@@ -195,7 +194,7 @@ def _news_entries(kind: str, names: Sequence[str], sizes: Sequence[int]) -> tupl
 
 
 def _base(name: str) -> str:
-    """Return what a model is called in the paper."""
+    """Return the name of a model in the paper."""
     return name.split(",")[0].split(" as ")[0]
 
 
@@ -212,7 +211,7 @@ def _ahead(kind: str, sizes: Sequence[int]) -> list[Better]:
 
 
 def _settings(name: str) -> str:
-    """Return whose settings a model has."""
+    """Return whether a model has our settings or the paper's."""
     return "the paper's settings" if "paper" in name else "our defaults"
 
 

@@ -1,4 +1,4 @@
-"""Tables and figures of a paper as files: Markdown and CSV, PNG, and the verdicts on claims."""
+"""Write the tables and figures of a paper: Markdown and CSV, PNG, and verdicts on claims."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def write_part(
     part
         The table or figure.
     results
-        What its cells found.
+        The results of its cells.
     finding
-        What is to be said about differences from the paper.
+        Remarks about differences from the paper.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def write_part(
         path.with_suffix(".csv").write_text(_lines(part.entries, results), encoding="utf-8")
     else:
         shown = f"![{part.title}]({path.stem}.png)"
-        # No date and no version inside, so that the same results give the same file.
+        # Leave out date and version, so that the same results give the same file.
         drawing = part.draw(results)
         drawing.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": None})
     judgements = [claim.judge(results) for claim in part.claims]
@@ -61,12 +61,12 @@ def write_part(
 
 
 def file_name(part: Table | Figure) -> str:
-    """Return the name of a table's or figure's files, without a suffix."""
+    """Return the file name of a table or figure, without a suffix."""
     return f"{'table' if isinstance(part, Table) else 'figure'}-{part.number}"
 
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table; the first row is the header, further columns are set right."""
+    """Return a Markdown table with the first row as header and right-aligned numbers."""
     header, *lines = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     rule = ["---", *["---:"] * (len(header) - 1)]
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines])
@@ -86,18 +86,17 @@ def _grid(entries: Sequence[Entry], results: Results) -> str:
 
 
 def _shown(entry: Entry, results: Results) -> str:
-    """Return a number, and the paper's in brackets."""
+    """Return a number, with the paper's in brackets."""
     ours = f"{entry.scale * _mean(entry, results):.{entry.digits}f}"
     return ours if entry.paper is None else f"{ours} ({entry.paper:.{entry.digits}f})"
 
 
 def _mean(entry: Entry, results: Results) -> float:
-    """Return the mean of a measure over folds or repeats."""
     return float(np.mean(results[entry.cell].values[entry.measure]))
 
 
 def _note(part: Table | Figure, results: Results) -> str:
-    """Return how to read a table or figure, and how long it took."""
+    """Return a note on how to read a table or figure, and how long it took."""
     total = sum(results[name].seconds for name in part.cells)
     work = f"{len(part.cells)} cells, {total:.0f} s of work."
     if not isinstance(part, Table):
@@ -108,7 +107,6 @@ def _note(part: Table | Figure, results: Results) -> str:
 
 
 def _verdicts(part: Table | Figure, judgements: Sequence[Judgement]) -> str:
-    """Return the claims with their verdicts as a table."""
     rows = [["claim", "does it hold here?", "because"]]
     rows += [
         [claim.text, f"**{judgement.verdict}**", judgement.because]
@@ -118,7 +116,7 @@ def _verdicts(part: Table | Figure, judgements: Sequence[Judgement]) -> str:
 
 
 def _lines(entries: Sequence[Entry], results: Results) -> str:
-    """Return the numbers as comma-separated values, a line each, with all their folds."""
+    """Return the numbers as comma-separated values, one line each, with all their folds."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["row", "column", "measure", "paper", "mean", "deviation", "n"])

@@ -1,4 +1,4 @@
-"""Features of texts and other sequences: words, contexts, substrings, codes, selection."""
+"""Features of texts and other sequences: words, contexts, substrings, codes and selection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ContextFeatures``: what stands around a word in a passage, for telling its senses apart."""
+"""``ContextFeatures``: the context of a word in a passage, for word sense disambiguation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLLOCATIONS = (
     *((place, place) for place in range(-3, 4)),
     *((-2, -1), (-1, 1), (1, 2), (-3, -1), (-2, 1), (-1, 2), (1, 3)),
 )
-"""The target word, three neighbours on either side, and phrases of two and three of them."""
+"""The target word, three neighbours on each side, and phrases of two and three of them."""
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _TARGET = "_"
@@ -40,7 +40,7 @@ class _Context(NamedTuple):
     lemma: str
 
     def at(self, place: int) -> str:
-        """Return the token so many places after the target, "" where the passage has none."""
+        """Return the token ``place`` positions after the target; "" outside the passage."""
         if place == 0:
             return _TARGET
         side, index = (self.right, place - 1) if place > 0 else (self.left[::-1], -place - 1)
@@ -51,39 +51,39 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
     """Collocations of a target word, and the bag of words around it.
 
     These are the usual features of word sense disambiguation, without parts of speech: words at
-    given places before and after the target, phrases of such words, and which words the passage has
-    anywhere. All are 1 or absent before they are normalized.
+    given positions around the target, phrases of such words, and the words that occur anywhere in
+    the passage. All features are binary before normalization.
 
     An item is a triple: the passage before the target, the target word, and the passage after it.
-    The two parts are strings, or lists of tokens. A fourth entry, if there is one, is the lemma
-    that the forms of the target share; without it the target in lower case is the lemma.
+    Both passages are strings or lists of tokens. An optional fourth entry is the lemma shared by
+    the forms of the target; the default is the target in lower case.
 
     Parameters
     ----------
     collocations
-        Pairs of the first and the last place of a phrase, counted from the target. ``(-1, -1)`` is
-        the word before it, ``(-2, 1)`` are the two words before it and the one after it. The target
-        stands in a phrase as ``_``, so that phrases of different targets can be the same;
-        ``(0, 0)`` is the target itself, in lower case. Places outside the passage are empty.
+        Pairs of the first and last position of a phrase, relative to the target. ``(-1, -1)`` is
+        the word before it, ``(-2, 1)`` the two words before it and the one after it. Phrases
+        contain ``_`` in place of the target, so different targets can share a phrase; ``(0, 0)``
+        is the target itself, in lower case. Positions outside the passage are empty.
     window
-        How many tokens before and after the target are in the bag of words; None for all, 0 for
-        no bag. Tokens without a letter or digit are left out of it.
+        Number of tokens before and after the target that enter the bag of words; None for all, 0
+        for no bag. Tokens without a letter or digit are left out.
     min_df
-        Collocations and words of fewer training items are left out.
+        Drop collocations and words that occur in fewer training items.
     lemma_weight
-        Value of the feature that tells the lemma; 0 for none. It is not normalized. The larger it
-        is, the less do linear models confuse senses of different lemmas.
+        Value of the lemma feature, which is not normalized; 0 for none. With larger values, linear
+        models confuse senses of different lemmas less often.
     normalize
-        Whether the collocations and the bag of words of an item each have length 1, unless there
-        are none.
+        Whether to scale the collocations and the bag of words of each item to length 1 (empty ones
+        stay 0).
     unit
-        What strings are split into: ``"token"``, words and single punctuation marks in lower
-        case; or ``"char"``, ``"word"`` or a function, as in ``SpectrumFeatures``.
+        How to split strings: ``"token"``, words and single punctuation marks in lower case; or
+        ``"char"``, ``"word"`` or a function, as in ``SpectrumFeatures``.
 
     Attributes
     ----------
     names_
-        Names of the columns: collocations, words of the bag, lemmas, each in alphabetical order.
+        Names of the columns: collocations, words of the bag, lemmas, each sorted.
 
     Examples
     --------
@@ -114,15 +114,15 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         self.unit = unit
 
     def fit(self, X: Any, y: Any = None) -> ContextFeatures:
-        """Learn which collocations, words and lemmas there are.
+        """Learn the collocations, words and lemmas.
 
         Parameters
         ----------
         X
-            Items: triples of what stands before the target, the target, and what stands after it,
-            or these and the lemma.
+            Items: triples of the passage before the target, the target, and the passage after it,
+            optionally with the lemma.
         y
-            Ignored; there for pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -133,14 +133,14 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> CSR:  # noqa: ARG002
-        """Learn which features there are, and return those of the items.
+        """Learn the features and return those of the items.
 
         Parameters
         ----------
         X
             Items, as in ``fit``.
         y
-            Ignored; there for pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -154,15 +154,15 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         ]
         if not any(kept):
             raise ValueError(
-                f"None of the features is in {least} of the {len(found[0])} items. "
-                "Give more items, or a smaller min_df."
+                f"No feature occurs in {least} or more of the {len(found[0])} items. "
+                "Pass more items, or a smaller min_df."
             )
         self._columns = [{name: place for place, name in enumerate(names)} for names in kept]
         self.names_ = np.array([*chain.from_iterable(kept)], dtype=object)
         return self._rows(found)
 
     def transform(self, X: Any) -> CSR:
-        """Return the features of items; those that ``fit`` did not see do not count.
+        """Return the features of items, ignoring those that ``fit`` did not see.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features
-            Ignored; there for pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -196,7 +196,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         spans = _check_spans(self.collocations)
         window = None if self.window is None else check_whole("window", self.window, 0)
         if not 0 <= self.lemma_weight < np.inf:
-            message = f"lemma_weight must be a finite number from 0. Got {self.lemma_weight!r}."
+            message = f"lemma_weight must be finite and at least 0. Got {self.lemma_weight!r}."
             raise ValueError(message)
         contexts = _contexts(X, _tokens if self.unit == "token" else self.unit)
         return [
@@ -206,7 +206,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         ]
 
     def _rows(self, found: list[list[set[str]]]) -> CSR:
-        """Return features as rows, the three kinds side by side."""
+        """Return features as rows, with the three kinds side by side."""
         from scipy.sparse import csr_array, hstack
 
         parts = [_ones(rows, columns) for rows, columns in zip(found, self._columns, strict=True)]
@@ -216,7 +216,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         return csr_array(hstack(parts, format="csr"))
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
+        """Declare that items are not a 2-d array."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -224,12 +224,11 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the words and punctuation marks of a text, in lower case."""
+    """Split a text into words and punctuation marks, in lower case."""
     return _TOKEN.findall(text.lower())
 
 
 def _contexts(X: Any, unit: Any) -> list[_Context]:
-    """Return items as contexts."""
     if isinstance(X, str | bytes):
         raise TypeError("Items must be a collection of triples. Got one string.")
     items = [_checked(item, i) for i, item in enumerate(X)]
@@ -241,36 +240,34 @@ def _contexts(X: Any, unit: Any) -> list[_Context]:
 
 
 def _checked(item: Any, i: int) -> Sequence[Any]:
-    """Return an item if it has the right entries."""
     is_list = not isinstance(item, str | bytes) and hasattr(item, "__len__")
     if is_list and len(item) in (3, 4) and all(isinstance(word, str) for word in item[1::2]):
         return list(item)
     raise TypeError(
-        f"Item {i} is {reprlib.repr(item)}, but items must be triples of what stands before the "
-        "target word, the word, and what stands after it, or these and its lemma."
+        f"Item {i} is {reprlib.repr(item)}, but items must be triples of the passage before the "
+        "target word, the word, and the passage after it, optionally with its lemma."
     )
 
 
 def _check_spans(collocations: Any) -> list[tuple[int, int]]:
-    """Return the collocations, each once."""
+    """Return the distinct collocations as pairs of integers."""
     try:
         spans = [(int(first), int(last)) for first, last in collocations]
     except (TypeError, ValueError):
         spans = [(1, 0)]
     if any(first > last for first, last in spans):
-        message = "collocations must be pairs of places, the first one not after the last."
+        message = "collocations must be pairs of positions, the first not after the last."
         raise ValueError(f"{message} Got {collocations!r}.")
     return list(dict.fromkeys(spans))
 
 
 def _phrase(context: _Context, first: int, last: int) -> str:
-    """Return the name of a collocation."""
     tokens = [context.at(place) for place in range(first, last + 1)]
     return f"({first}, {last}) {' '.join([context.target] if first == last == 0 else tokens)}"
 
 
 def _bag(context: _Context, window: int | None) -> set[str]:
-    """Return the names of the words of the passage, or of so many tokens around the target."""
+    """Return the names of the words within the window around the target."""
     n_left = len(context.left) if window is None else window
     near = [*context.left[max(len(context.left) - n_left, 0) :], *context.right[:window]]
     return {f"word {token}" for token in near if any(map(str.isalnum, token))}

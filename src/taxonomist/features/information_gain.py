@@ -1,17 +1,17 @@
-"""The features that tell most about the categories of items [TCPH01, Sec. 3.1.3].
+"""Select the features with the highest information gain about categories [TCPH01, Sec. 3.1.3].
 
 Notation
-    n_c    items in category c; an item with several categories counts in each
-    n_cw   those of them that have feature w: the category-term co-occurrence matrix
+    n_c    number of items in category c; an item with several categories counts in each
+    n_cw   number of these that have feature w: the category-term co-occurrence matrix
     n, m   Σ_c n_c and Σ_c n_cw
     g(t)   t log t, with g(0) = 0
 
-All probabilities of [TCPH01, Eq. 10] are ratios of these counts, so that they agree with each other
-whatever the number of labels of an item, and the gain is
+All probabilities of [TCPH01, Eq. 10] are ratios of these counts, so they are consistent for any
+number of labels per item, and the gain is
 
     n R(w) = Σ_c (g(n_cw) + g(n_c - n_cw) - g(n_c)) - g(m) - g(n - m) + g(n).
 
-A category that w does not occur in adds 0 to the sum, which so runs over the non-zeros of n_cw.
+A category in which w does not occur adds 0, so the sum runs over the non-zeros of n_cw.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
 
 class InformationGainSelector(SelectorMixin, BaseEstimator):
-    """Keep the k features whose presence tells most about the categories of an item.
+    """Keep the k features whose presence is most informative about an item's categories.
 
-    The gain of a feature is the entropy of the categories less what is left of it when one knows
-    whether an item has the feature [TCPH01, Eq. 10]. An item with several labels counts as
-    an item of each.
+    The gain of a feature is the reduction of the entropy of the categories once it is known
+    whether an item has the feature [TCPH01, Eq. 10]. An item with several labels counts once for
+    each.
 
     Parameters
     ----------
     k
-        How many features to keep; all where there are fewer. Of equally good ones the first stay.
+        Number of features to keep, or all if there are fewer. Ties go to the first features.
 
     Attributes
     ----------
@@ -68,14 +68,14 @@ class InformationGainSelector(SelectorMixin, BaseEstimator):
         self.k = k
 
     def fit(self, X: Any, y: Any) -> InformationGainSelector:
-        """Learn which features tell most.
+        """Learn the information gain of each feature.
 
         Parameters
         ----------
         X
-            Items, dense or sparse, (n_items, n_features). An item has the features that are not 0.
+            Items, dense or sparse, (n_items, n_features). A non-zero entry means "has the feature".
         y
-            One label per item; or a set of labels for each item; or an indicator matrix.
+            One label per item, a set of labels per item, or an indicator matrix.
 
         Returns
         -------
@@ -91,14 +91,13 @@ class InformationGainSelector(SelectorMixin, BaseEstimator):
         return self
 
     def _get_support_mask(self) -> Bools:
-        """Return which features stay."""
         check_is_fitted(self)
         support = np.zeros(len(self.scores_), dtype=bool)
         support[np.argsort(-self.scores_, kind="stable")[: self.k]] = True
         return support
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
+        """Declare support for sparse input, and that y is required."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
@@ -106,19 +105,19 @@ class InformationGainSelector(SelectorMixin, BaseEstimator):
 
 
 def information_gain(X: Any, Y: CSR) -> Floats:
-    """Return how much the presence of each feature tells about the categories [TCPH01, Eq. 10].
+    """Return the information gain of each feature about the categories [TCPH01, Eq. 10].
 
     Parameters
     ----------
     X
         Items, dense or CSR, (n_items, n_features).
     Y
-        Which categories each item has, (n_items, n_categories) boolean CSR.
+        The categories of each item, (n_items, n_categories) boolean CSR.
 
     Returns
     -------
     ndarray, shape (n_features,)
-        In nats; 0 for all features where no item has a category.
+        In nats; 0 for all features if no item has a category.
     """
     from scipy.sparse import csr_array
 
@@ -129,7 +128,7 @@ def information_gain(X: Any, Y: CSR) -> Floats:
     n_c = np.repeat(in_category, np.diff(together.indptr))
     parts = _g(together.data) + _g(n_c - together.data) - _g(n_c)
     n_features = presence.shape[1]
-    # Entries come by category, so that equal columns are summed in the same order.
+    # Entries are ordered by category, so equal columns are summed in the same order.
     inside = np.bincount(together.indices, parts, minlength=n_features)
     m = np.bincount(together.indices, together.data, minlength=n_features)
     gains: Floats = np.maximum(inside - _g(m) - _g(n - m) + _g(n), 0.0) / max(n, 1.0)
@@ -142,7 +141,7 @@ def _g(t: Any) -> Any:
 
 
 def _indicators(y: Any) -> CSR:
-    """Return which categories each item has, (n_items, n_categories) boolean CSR."""
+    """Return the categories of each item, (n_items, n_categories) boolean CSR."""
     from scipy.sparse import csr_array
 
     if hasattr(y, "__array__") and not hasattr(y, "shape"):

@@ -1,7 +1,7 @@
-"""Items as sequences of letters, and letters as integer codes.
+"""Split items into letters, and encode letters as integers.
 
-A letter is what a sequence consists of: a character, a word, or a token of any kind. An item is
-a string, which ``unit`` splits into letters, or a list of letters.
+A letter is one element of a sequence: a character, a word, or a token of any kind. An item is a
+string, which ``unit`` splits into letters, or a list of letters.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from taxonomist.errors import closest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from numpy.typing import NDArray
+
     from taxonomist._typing import Codes
 
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
-"""The twenty letters of proteins, without those for rare (O, U) and unknown ones (B, J, X, Z)."""
+"""The twenty standard amino acids, without codes for rare (O, U) or ambiguous ones (B, J, X, Z)."""
 
 UNITS = ("char", "word")
 OUTSIDE = ("error", "skip")
@@ -31,9 +33,9 @@ _WORD = re.compile(r"\w+")
 
 
 class Letters(NamedTuple):
-    """Coded letters of items one after another, -1 for those that do not count.
+    """Encoded letters of all items, concatenated; -1 marks letters that do not count.
 
-    Item i has the letters from ``ends[i]`` up to ``ends[i + 1]``.
+    The letters of item i are at ``ends[i]`` to ``ends[i + 1]``.
     """
 
     codes: Codes  # (n_letters_in_all,)
@@ -41,7 +43,7 @@ class Letters(NamedTuple):
 
 
 def split_items(items: Any, unit: str | Callable[[str], Sequence[str]]) -> list[Sequence[str]]:
-    """Return the letters of each item; a string of characters stays a string.
+    """Return the letters of each item; with ``unit="char"`` a string stays a string.
 
     Parameters
     ----------
@@ -58,17 +60,17 @@ def split_items(items: Any, unit: str | Callable[[str], Sequence[str]]) -> list[
     Raises
     ------
     TypeError
-        If items are no such collection, or one of them is neither a string nor a list of letters.
+        If ``items`` is not such a collection, or an item is neither a string nor a list of strings.
     ValueError
-        If there is no such unit.
+        If ``unit`` is unknown.
     """
     split = _splitter(unit)
     if isinstance(items, str | bytes):
-        raise TypeError("Items must be a collection of strings. Got one string: put it in a list.")
+        raise TypeError("Items must be a collection of strings. Got one string; put it in a list.")
     if getattr(items, "ndim", 1) != 1:
         raise TypeError(
             f"Items must be a one-dimensional collection of strings. Got {type(items).__name__} of "
-            f"shape {items.shape}: give one column."
+            f"shape {items.shape}; pass a single column."
         )
     try:
         numbered = enumerate(items)
@@ -79,7 +81,7 @@ def split_items(items: Any, unit: str | Callable[[str], Sequence[str]]) -> list[
 
 
 def _splitter(unit: Any) -> Callable[[str], Sequence[str]]:
-    """Return the function that takes a string apart."""
+    """Return the function that splits a string into letters."""
     if unit == "char":
         return str
     if unit == "word":
@@ -101,10 +103,10 @@ def _splitter(unit: Any) -> Callable[[str], Sequence[str]]:
 
 
 def _listed(item: Any, i: int) -> list[str]:
-    """Return an item that is not a string as a list of letters."""
+    """Check an item that is not a string and return it as a list of letters."""
     is_list = isinstance(item, Sequence) or getattr(item, "ndim", 0) == 1
     if not is_list or isinstance(item, bytes | bytearray | memoryview):
-        advice = "decode it" if isinstance(item, bytes | bytearray) else "leave it out, or give ''"
+        advice = "decode it" if isinstance(item, bytes | bytearray) else "remove it, or pass ''"
         raise TypeError(
             f"Item {i} is {reprlib.repr(item)} ({type(item).__name__}), but items must be strings "
             f"or lists of strings: {advice}."
@@ -119,14 +121,14 @@ def _listed(item: Any, i: int) -> list[str]:
 
 
 def check_alphabet(alphabet: Any, outside: str) -> list[str] | None:
-    """Return a given alphabet in order, or None where none is given.
+    """Return a given alphabet in sorted order, or None if there is none.
 
     Raises
     ------
     TypeError
-        If it is no collection of strings.
+        If the alphabet is not a collection of strings.
     ValueError
-        If it is empty or has a letter twice, or ``outside`` is none of ``OUTSIDE``.
+        If it is empty or has a letter twice, or ``outside`` is not in ``OUTSIDE``.
     """
     if outside not in OUTSIDE:
         raise ValueError(f"outside must be one of {', '.join(OUTSIDE)}. Got {outside!r}.")
@@ -140,7 +142,7 @@ def check_alphabet(alphabet: Any, outside: str) -> list[str] | None:
         if not isinstance(letter, str):
             raise TypeError(f"alphabet must consist of strings. Got {letter!r} in it.")
     if not letters:
-        raise ValueError("alphabet is empty. Give its letters, or None for those of the items.")
+        raise ValueError("alphabet is empty. Pass its letters, or None for those of the items.")
     if len(set(letters)) < len(letters):
         twice = next(letter for letter in letters if letters.count(letter) > 1)
         raise ValueError(f"alphabet has {twice!r} more than once.")
@@ -148,14 +150,14 @@ def check_alphabet(alphabet: Any, outside: str) -> list[str] | None:
 
 
 def distinct_letters(sequences: list[Sequence[str]]) -> list[str]:
-    """Return all letters that occur, in order."""
+    """Return all letters that occur, sorted."""
     if _are_strings(sequences):
         return [chr(point) for point in np.flatnonzero(np.bincount(_code_points(sequences)))]
     return sorted(set(chain.from_iterable(sequences)))
 
 
 def code_letters(sequences: list[Sequence[str]], index: Mapping[str, int]) -> Letters:
-    """Return sequences as codes, those that the index has, and -1 for other letters."""
+    """Encode sequences by an index of letters; unknown letters become -1."""
     ends = np.zeros(len(sequences) + 1, dtype=np.intp)
     np.cumsum([len(sequence) for sequence in sequences], out=ends[1:])
     if not _are_strings(sequences):
@@ -172,12 +174,12 @@ def code_letters(sequences: list[Sequence[str]], index: Mapping[str, int]) -> Le
 def check_inside(
     letters: Letters, sequences: list[Sequence[str]], alphabet: list[str], outside: str
 ) -> None:
-    """Refuse letters outside the alphabet, unless these are to be skipped.
+    """Raise for letters outside the alphabet, unless ``outside`` is ``"skip"``.
 
     Raises
     ------
     ValueError
-        If there is one; the message names the first.
+        If there is such a letter; the message names the first.
     """
     if outside == "skip" or letters.codes.min(initial=0) >= 0:
         return
@@ -188,16 +190,16 @@ def check_inside(
     known = f"{shown!r}" if len(alphabet) <= 30 else f"of {len(alphabet)} letters"
     raise ValueError(
         f"Item {i} has {sequences[i][place]!r} at index {place}, which is not in the alphabet "
-        f"{known}. Add it there, or set outside='skip' to leave out substrings with such letters."
+        f"{known}. Add it, or set outside='skip' to leave out substrings with such letters."
     )
 
 
 def _are_strings(sequences: list[Sequence[str]]) -> bool:
-    """Return whether the letters of all sequences are characters of strings."""
+    """Return whether all sequences are strings, so that letters are characters."""
     return all(isinstance(sequence, str) for sequence in sequences)
 
 
-def _code_points(strings: list[Any]) -> Any:
-    """Return the Unicode code points of strings, one string after another."""
+def _code_points(strings: list[Any]) -> NDArray[np.uint32]:
+    """Return the Unicode code points of the concatenated strings."""
     joined = "".join(strings).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(joined, dtype="<u4")

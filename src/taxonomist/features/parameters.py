@@ -1,4 +1,4 @@
-"""Checks of the parameters that the transformers share."""
+"""Parameter checks that the transformers share."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import numpy as np
 
 
 def check_lengths(lengths: Any) -> tuple[int, int]:
-    """Return the shortest and the longest length, of a pair or of one length.
+    """Return the smallest and largest length, given as a pair or as one length.
 
     Raises
     ------
     ValueError
-        If they are not whole numbers from 1 in this order.
+        If they are not whole numbers of at least 1 in ascending order.
     """
     pair = (lengths, lengths) if _is_whole(lengths) else tuple(np.ravel(lengths).tolist())
     if len(pair) != 2 or not all(map(_is_whole, pair)) or not 1 <= pair[0] <= pair[1]:
         raise ValueError(
-            "lengths must be a whole number from 1, or a pair of them, the smaller first. "
+            "lengths must be a whole number, at least 1, or a pair of them in ascending order. "
             f"Got {lengths!r}."
         )
     return int(pair[0]), int(pair[1])
 
 
 def check_dtype(dtype: Any) -> Any:
-    """Return the type of values.
+    """Return the dtype of the values.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def check_dtype(dtype: Any) -> Any:
 
 
 def check_whole(name: str, number: Any, least: int) -> int:
-    """Return a number.
+    """Return a whole number that is at least ``least``.
 
     Raises
     ------
@@ -46,10 +46,9 @@ def check_whole(name: str, number: Any, least: int) -> int:
         If it is not whole, or too small.
     """
     if not _is_whole(number) or number < least:
-        raise ValueError(f"{name} must be a whole number from {least}. Got {number!r}.")
+        raise ValueError(f"{name} must be a whole number, at least {least}. Got {number!r}.")
     return int(number)
 
 
 def _is_whole(number: Any) -> bool:
-    """Return whether something is a whole number."""
     return isinstance(number, int | np.integer) and not isinstance(number, bool)

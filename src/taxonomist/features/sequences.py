@@ -1,4 +1,4 @@
-"""``SequenceCodes``: items as rows of codes, for kernels that compare sequences."""
+"""``SequenceCodes``: items as rows of codes, for sequence kernels."""
 
 from __future__ import annotations
 
@@ -21,34 +21,35 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR
 
 FIRST_HASH = 2**52
-"""Hashes are from here up to 2**53, which float64 holds exactly."""
+"""Hashes range from here up to 2**53, which float64 represents exactly."""
 
 
 class SequenceCodes(TransformerMixin, BaseEstimator):
-    """Items as rows of a matrix that has the code of letter j in column j.
+    """Encode items as rows of a matrix with the code of letter j in column j.
 
-    This is the form in which ``taxonomist.kernels.GappedKernel`` takes sequences, so that it can
-    be the ``kernel`` of a model. The code of a letter is always the same, and nothing is learned:
+    ``taxonomist.kernels.GappedKernel`` takes sequences in this form, so it can be the ``kernel``
+    of a model behind this transformer. The code of a letter is fixed and nothing is learned:
     ``fit`` only checks the parameters.
 
     Parameters
     ----------
     unit
-        What strings are split into: ``"char"``; ``"word"``, runs of letters, digits and underscores
-        in lower case; or a function from a string to a list of letters. Items that are
-        lists already stay as they are.
+        How to split strings: ``"char"``; ``"word"``, runs of letters, digits and underscores in
+        lower case; or a function from a string to a list of letters. Items that are lists are not
+        split.
     alphabet
         The letters that count; None for all.
     outside
-        What letters outside a given alphabet do: ``"error"``, or ``"skip"``: they are gaps.
+        How to treat letters outside a given alphabet: ``"error"``, or ``"skip"`` to leave gaps.
     max_length
-        Most letters that an item may have: the number of columns. Only letters take memory.
+        Maximum number of letters per item, which is the number of columns. Empty columns take no
+        memory.
 
     Notes
     -----
-    A letter of one character has its Unicode code point plus 1 as its code. A longer one has a
-    52-bit hash, the same on all machines; with a million different words, two of them share a code
-    with a probability of about 0.0001.
+    The code of a single character is its Unicode code point plus 1. The code of a longer letter is
+    a 52-bit hash, the same on all machines; among a million different words, two share a code with
+    a probability of about 0.0001.
 
     Examples
     --------
@@ -79,7 +80,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
         X
             Items: strings, or lists of letters.
         y
-            Ignored; there for pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -100,7 +101,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
         Returns
         -------
         csr_array, shape (n_items, max_length)
-            Whole numbers from 1; letters that are skipped leave a 0.
+            Whole numbers from 1; skipped letters leave a 0.
         """
         from scipy.sparse import csr_array, get_index_dtype
 
@@ -116,7 +117,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
         if lengths.max(initial=0) > max_length:
             i = int(np.argmax(lengths))
             raise ValueError(
-                f"Item {i} has {lengths[i]} letters, but max_length is {max_length}: "
+                f"Item {i} has {lengths[i]} letters, but max_length is {max_length}; "
                 "increase it, for training items too."
             )
         places = np.arange(len(codes)) - np.repeat(ends[:-1], lengths)
@@ -128,7 +129,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
         return rows
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
+        """Declare that items are strings and that fitting is optional."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -137,7 +138,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
 
 
 def _code(letter: str) -> int:
-    """Return the code of a letter: from its code point, or a hash that is larger than those."""
+    """Return the code of a letter: code point + 1, or a hash above all code points."""
     if len(letter) == 1:
         return ord(letter) + 1
     text = letter.encode("utf-8", "surrogatepass")

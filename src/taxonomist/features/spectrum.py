@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class SubstringFeatures(TransformerMixin, BaseEstimator):
-    """What transformers from items to weighted counts of substrings have in common.
+    """Base of transformers from items to weighted counts of substrings.
 
     A subclass has the parameters ``lengths``, ``unit``, ``alphabet``, ``outside``, ``normalize``
     and ``dtype``.
@@ -41,14 +41,14 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
     _substrings: Substrings
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Learn which substrings there are.
+        """Learn the substrings.
 
         Parameters
         ----------
         X
             Items: strings, or lists of letters.
         y
-            Ignored; there for pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -58,14 +58,14 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> CSR:  # noqa: ARG002
-        """Learn which substrings there are, and return the features of the items.
+        """Learn the substrings and return the features of the items.
 
         Parameters
         ----------
         X
             Items: strings, or lists of letters.
         y
-            Ignored; there for pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         if not substrings.n_columns:
             raise ValueError(
                 f"None of the {len(sequences)} items has a substring of {lengths[0]} letters. "
-                "Give longer items, or smaller lengths."
+                "Pass longer items, or smaller lengths."
             )
         self.letters_ = np.array(alphabet, dtype=object)
         self._substrings = substrings
@@ -92,7 +92,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         return self._finished(counts)
 
     def transform(self, X: Any) -> CSR:
-        """Return the features of items; substrings that ``fit`` did not see do not count.
+        """Return the features of items, ignoring substrings that ``fit`` did not see.
 
         Parameters
         ----------
@@ -108,12 +108,12 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         return self._finished(self._substrings.count(letters, check_dtype(self.dtype)))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
-        """Return the substrings in column order: by length, then by alphabet.
+        """Return the substrings in column order: by length, then alphabetically.
 
         Parameters
         ----------
         input_features
-            Ignored; there for pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -126,25 +126,24 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def _gaps(self) -> tuple[int, float]:
-        """Return the largest number of gaps, and what each weighs."""
+        """Return the maximum number of gaps and the weight of each."""
         return 0, 1.0
 
     def _coded(self, sequences: Any, alphabet: list[str]) -> Letters:
-        """Return items as codes of letters."""
         letters = code_letters(sequences, {letter: code for code, letter in enumerate(alphabet)})
         if self.alphabet is not None:
             check_inside(letters, sequences, alphabet, self.outside)
         return letters
 
     def _learn_weights(self, counts: CSR) -> None:
-        """Learn from the counts of the training items what their columns weigh."""
+        """Learn column weights from the counts of the training items."""
 
     def _finished(self, counts: CSR) -> CSR:
-        """Return counts as features, in place."""
+        """Turn counts into features, in place."""
         return unit_rows(counts) if self.normalize else counts
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
+        """Declare that items are strings."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -154,44 +153,44 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
 class SpectrumFeatures(SubstringFeatures):
     """Counts of the substrings of an item: the feature map of the spectrum kernels.
 
-    The feature of a substring u is the number of times that it occurs in the item
-    [RSSS06, Sec. 2.2]. With ``max_gaps`` its letters need not be next to each other: an occurrence
-    that leaves out g letters between its first and its last counts ``decay**g``. The product of two
-    items' features is the (gapped) substring kernel. Where gaps may be of any size,
-    ``taxonomist.kernels.GappedKernel`` computes the kernel itself.
+    The feature of a substring u is its number of occurrences in the item [RSSS06, Sec. 2.2]. With
+    ``max_gaps``, its letters need not be adjacent: an occurrence that skips g letters between its
+    first and last letter counts ``decay**g``. The inner product of two items' features is the
+    (gapped) substring kernel. For unbounded gaps, ``taxonomist.kernels.GappedKernel`` computes the
+    kernel directly.
 
     Parameters
     ----------
     lengths
-        The shortest and the longest length of substrings, or one length.
+        The smallest and largest length of substrings, or one length.
     unit
-        What strings are split into: ``"char"``; ``"word"``, runs of letters, digits and underscores
-        in lower case; or a function from a string to a list of letters. Items that are
-        lists already stay as they are.
+        How to split strings: ``"char"``; ``"word"``, runs of letters, digits and underscores in
+        lower case; or a function from a string to a list of letters. Items that are lists are not
+        split.
     alphabet
-        The letters that count, such as ``AMINO_ACIDS``; None for all that the training items have.
+        The letters that count, such as ``AMINO_ACIDS``; None for all letters of the training items.
     outside
-        What letters outside a given alphabet do: ``"error"``, or ``"skip"``: substrings with such
-        a letter do not count. Without a given alphabet, new letters are skipped.
+        How to treat letters outside a given alphabet: ``"error"``, or ``"skip"`` to ignore
+        substrings that contain them. Without a given alphabet, new letters are skipped.
     max_gaps
-        Most letters that an occurrence may leave out, over all its gaps.
+        Maximum number of letters that an occurrence may skip, over all its gaps.
     decay
-        Weight of each letter left out, from 0 to 1.
+        Weight of each skipped letter, from 0 to 1.
     normalize
-        Whether items have length 1, unless they have no known substring.
+        Whether to scale items to length 1; items without a known substring stay 0.
     dtype
-        Type of the values, ``"float32"`` or ``"float64"``.
+        Dtype of the values, ``"float32"`` or ``"float64"``.
 
     Attributes
     ----------
     letters_
-        The alphabet, in order.
+        The alphabet, sorted.
 
     Notes
     -----
-    The columns are the substrings that occur in the training items, by length and then in the order
-    of the alphabet. Time and memory grow with the number of letters in all items, times
-    ``(length - 1 + max_gaps)`` over ``max_gaps`` for each length.
+    The columns are the substrings that occur in the training items, by length and then
+    alphabetically. Time and memory grow with the total number of letters times the binomial
+    coefficient ``(length - 1 + max_gaps)`` over ``max_gaps`` for each length.
 
     Examples
     --------
@@ -229,12 +228,11 @@ class SpectrumFeatures(SubstringFeatures):
         self.dtype = dtype
 
     def _gaps(self) -> tuple[int, float]:
-        """Return the largest number of gaps, and what each weighs."""
         if not 0 <= self.decay <= 1:
             raise ValueError(f"decay must be from 0 to 1. Got {self.decay!r}.")
         return check_whole("max_gaps", self.max_gaps, 0), float(self.decay)
 
 
 def unit_rows(rows: CSR) -> CSR:
-    """Return rows divided by their lengths, in place; empty ones stay as they are."""
+    """Scale rows to length 1, in place; empty rows stay 0."""
     return normalize(rows, copy=False) if rows.shape[0] else rows

@@ -1,11 +1,11 @@
-"""Numbering and counting the substrings of items, contiguous or with gaps.
+"""Number and count the substrings of items, contiguous or with gaps.
 
-A substring is numbered by a *key*: the number of what comes before its last letter, times the
-number of letters, plus the code of that letter. The keys that occur, in order, are the numbers of
-the next length, so that substrings of any length have small numbers, in lexicographic order.
+A substring is identified by a *key*: the number of its prefix without the last letter, times the
+number of letters, plus the code of the last letter. The sorted keys that occur become the numbers
+for the next length, so substrings of any length have small numbers in lexicographic order.
 
-Cost          For each length l, and each of the ways to spread at most g gaps over its letters
-              (there are (l - 1 + g) over g), a few array operations over all letters.
+Cost          For each length l and each way to spread at most g gaps over its letters (there are
+              (l - 1 + g) over g), a few array operations over all letters.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes
 
 BLOCK_LETTERS = 2**20
-"""Letters that are worked on at a time: arrays of 8 MB each."""
+"""Number of letters processed at a time; each array takes 8 MB."""
 
 LARGEST_TABLE = 2**24
-"""Keys below this are looked up in a table, 64 MB at most; others by bisection."""
+"""Keys below this are looked up in a table of at most 64 MB, others by bisection."""
 
 
 class Occurrences(NamedTuple):
-    """Where substrings of one length occur, with their letters at the same offsets everywhere.
+    """Occurrences of substrings of one length, all with the same offsets of letters.
 
-    ``numbers[j]`` is the number of the substring that starts at letter j, -1 where none does.
+    ``numbers[j]`` is the number of the substring that starts at letter j, or -1 if there is none.
     """
 
     offset: int  # of the last letter
@@ -45,14 +45,14 @@ class Keys:
     Parameters
     ----------
     keys
-        Keys in ascending order, each once.
+        Distinct keys in ascending order.
     """
 
     def __init__(self, keys: Codes) -> None:
         self.keys = keys
         self._table = None
         if len(keys) and keys[-1] < LARGEST_TABLE:
-            # One entry more than there are keys, -1, for keys that are too large or -1.
+            # The extra last entry is -1, for keys that are too large or -1.
             self._table = np.full(keys[-1] + 2, -1, dtype=np.int32)
             self._table[keys] = np.arange(len(keys))
 
@@ -61,16 +61,16 @@ class Keys:
         return len(self.keys)
 
     def __reduce__(self) -> Any:
-        """Leave the table out of pickles."""
+        """Pickle without the lookup table."""
         return Keys, (self.keys,)
 
     def numbers(self, keys: Codes) -> Any:
-        """Return the place of each key in the order, -1 where it is not among them."""
+        """Return the position of each key, or -1 if it is unknown."""
         if self._table is not None:
             return self._table[np.minimum(keys, len(self._table) - 1)]
         if not len(self.keys):
             return np.full(len(keys), -1)
-        # Sorted first: bisection then stays within the processor's cache.
+        # Sorting first keeps the bisection within the processor's cache.
         order = np.argsort(keys)
         ordered = keys[order]
         places = np.minimum(np.searchsorted(self.keys, ordered), len(self.keys) - 1)
@@ -79,17 +79,17 @@ class Keys:
         return numbers
 
 
-class Block:
-    """Some items one after another.
+class ItemBlock:
+    """A run of consecutive items.
 
     Parameters
     ----------
     letters
-        Their coded letters.
+        Their encoded letters.
     n_kinds
-        Number of letters that there are.
+        Number of distinct letters.
     max_gaps
-        Most letters that a substring may leave out between its first and its last.
+        Maximum number of letters that a substring may skip between its first and last letter.
     """
 
     def __init__(self, letters: Letters, n_kinds: int, max_gaps: int) -> None:
@@ -113,7 +113,7 @@ class Block:
         ]
 
     def _keys(self, numbers: Any, offset: int) -> Codes:
-        """Return the keys where the letter at an offset follows; -1 where there is none."""
+        """Return the keys with the letter at an offset appended; -1 where there is none."""
         n_starts = max(0, len(self.codes) - offset)
         before, letter = numbers[:n_starts], self.codes[offset:]
         is_there = (before >= 0) & (letter >= 0) & (self._left[:n_starts] > offset)
@@ -124,7 +124,7 @@ class Block:
     ) -> CSR:
         """Return items x substrings: the sum of the weights of all occurrences.
 
-        ``found`` has occurrences, the column of the substring number 0, and the weight of each.
+        ``found`` holds occurrences, the column of substring number 0, and their weight.
         """
         from scipy.sparse import coo_array, csr_array, get_index_dtype
 
@@ -148,11 +148,11 @@ class Substrings:
     shortest
         Length of the shortest substrings that have columns.
     n_kinds
-        Number of letters that there are.
+        Number of distinct letters.
     max_gaps
-        Most letters that an occurrence may leave out.
+        Maximum number of letters that an occurrence may skip.
     decay
-        What each letter left out multiplies the weight of an occurrence with.
+        Factor by which each skipped letter reduces the weight of an occurrence.
     levels
         The keys of the substrings of lengths 1, 2, ...
     """
@@ -169,14 +169,14 @@ class Substrings:
         return sum(map(len, self.levels[self.shortest - 1 :]))
 
     def count(self, letters: Letters, dtype: Any) -> CSR:
-        """Return items x substrings: how often each occurs, weighted by its gaps.
+        """Return the weighted number of occurrences, items x substrings.
 
         Parameters
         ----------
         letters
             The items.
         dtype
-            Type of the values.
+            Dtype of the values.
 
         Returns
         -------
@@ -191,8 +191,8 @@ class Substrings:
             parts.append(self.matrix(block, kept, dtype))
         return _stacked(parts, self.n_columns, dtype)
 
-    def matrix(self, block: Block, kept: list[list[Occurrences]], dtype: Any) -> CSR:
-        """Return the matrix of a block, from its numbered substrings of lengths 1, 2, ..."""
+    def matrix(self, block: ItemBlock, kept: list[list[Occurrences]], dtype: Any) -> CSR:
+        """Return the matrix of a block from its numbered substrings of lengths 1, 2, ..."""
         found, first = [], 0
         for length in range(self.shortest, len(self.levels) + 1):
             for occurrences in kept[length - 1]:
@@ -221,20 +221,20 @@ def learn_substrings(
     decay: float,
     dtype: Any,
 ) -> tuple[Substrings, CSR]:
-    """Return the substrings that occur in items, and their counts as by ``Substrings.count``.
+    """Return the substrings that occur in items, and their counts as in ``Substrings.count``.
 
     Parameters
     ----------
     letters
         The items.
     n_kinds
-        Number of letters that there are.
+        Number of distinct letters.
     lengths
         The smallest and the largest length.
     max_gaps, decay
         See ``Substrings``.
     dtype
-        Type of the counts.
+        Dtype of the counts.
 
     Returns
     -------
@@ -258,20 +258,20 @@ def learn_substrings(
     return substrings, _stacked(parts, substrings.n_columns, dtype)
 
 
-def _blocks(letters: Letters, n_kinds: int, max_gaps: int) -> Iterator[Block]:
-    """Yield blocks of whole items."""
+def _blocks(letters: Letters, n_kinds: int, max_gaps: int) -> Iterator[ItemBlock]:
+    """Yield blocks of whole items with about BLOCK_LETTERS letters each."""
     codes, ends = letters
     first, n_items = 0, len(ends) - 1
     while first < n_items:
         last = int(np.searchsorted(ends, ends[first] + BLOCK_LETTERS, side="right")) - 1
         last = min(max(last, first + 1), n_items)
         part = Letters(codes[ends[first] : ends[last]], ends[first : last + 1] - ends[first])
-        yield Block(part, n_kinds, max_gaps)
+        yield ItemBlock(part, n_kinds, max_gaps)
         first = last
 
 
 def _distinct(keyed: list[list[Occurrences]], n_possible: int) -> Keys:
-    """Return the keys that occur in some block, out of so many that are possible."""
+    """Return the keys that occur in any block, out of ``n_possible`` keys."""
     parts = [numbers for occurrences in keyed for _, numbers in occurrences]
     if n_possible < LARGEST_TABLE:
         occurs = np.zeros(n_possible + 1, dtype=bool)  # the last is for -1
@@ -283,7 +283,7 @@ def _distinct(keyed: list[list[Occurrences]], n_possible: int) -> Keys:
 
 
 def _ascending(keys: Codes) -> Codes:
-    """Return each key once, in order; several times as fast as ``np.unique`` is on numpy 2.4."""
+    """Return the distinct keys, sorted; several times faster than ``np.unique`` in numpy 2.4."""
     ordered = np.sort(keys)
     is_new = np.ones(len(ordered), dtype=bool)
     is_new[1:] = ordered[1:] != ordered[:-1]
@@ -291,12 +291,11 @@ def _ascending(keys: Codes) -> Codes:
 
 
 def _numbered(occurrences: list[Occurrences], keys: Keys) -> list[Occurrences]:
-    """Return occurrences with numbers in place of keys."""
+    """Replace the keys of occurrences by numbers."""
     return [Occurrences(offset, keys.numbers(numbers)) for offset, numbers in occurrences]
 
 
 def _stacked(parts: list[CSR], n_columns: int, dtype: Any) -> CSR:
-    """Return matrices below each other."""
     from scipy.sparse import csr_array, vstack
 
     if len(parts) == 1:

@@ -22,40 +22,42 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Codes
 
-# Scripts that put no blanks between words: Thai, Lao, Khmer, Myanmar; kana, ideographs.
+# Scripts without blanks between words: Thai, Lao, Khmer, Myanmar; kana, ideographs.
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 TERM = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]{{2,}}|\d")
 RUN = re.compile(rf"[{UNSPACED}]")
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):
-    """Words and character n-grams of texts, weighted by tf-idf, as vectors of length 1.
+    """Words and character n-grams of texts, weighted by tf-idf, as unit vectors.
 
-    Words are runs of two or more letters, digits and underscores, and single digits, in lower case;
-    where a script puts no blanks between words, pairs of its characters. A count n becomes
-    log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that N_u of N training items have.
+    Words are runs of two or more letters, digits and underscores, or single digits, in lower case.
+    In scripts without blanks between words, pairs of neighbouring characters take their place. A
+    count n becomes log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that occurs in N_u of N
+    training items.
 
     Parameters
     ----------
     words
-        The smallest and the largest number of words that make a term, or None for none.
+        The smallest and largest number of words in a term, or None for no word terms.
     characters
-        The smallest and the largest number of characters that make a term, within words and
-        with the blanks around them, or None for none. For short texts, compounds, typing errors.
+        The smallest and largest number of characters in a term, or None for no such terms. N-grams
+        lie within words, including the blanks around them. Useful for short texts, compounds and
+        misspellings.
     min_df
-        Terms of fewer training items are left out, unless that leaves none.
+        Drop terms that occur in fewer training items, unless no term would remain.
     max_features
-        The largest number of terms; the most frequent are kept. None for all.
+        Maximum number of terms; the most frequent are kept. None for no limit.
     weights
-        How often each column counts where an item has several texts: numbers in their order, or a
-        mapping from names. None for once each.
+        Weight of each column if items have several texts: numbers in column order, or a mapping
+        from column names. None for 1 each.
 
     Attributes
     ----------
     columns_
-        Names of the columns, where items are mappings; else None.
+        Names of the columns if items are mappings, otherwise None.
     terms_, idf_
-        Terms in column order, and how rare they are, (n_features,).
+        Terms in column order, and their inverse document frequencies, (n_features,).
 
     Examples
     --------
@@ -82,19 +84,19 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         self.weights = weights
 
     def fit(self, texts: Iterable[Any], y: Any = None) -> TextFeatures:  # noqa: ARG002
-        """Learn the terms and how rare they are; see ``fit_counts``."""
+        """Learn the terms and their inverse document frequencies; see ``fit_counts``."""
         self.fit_counts(texts)
         return self
 
     def fit_transform(self, texts: Iterable[Any], y: Any = None) -> CSR:  # noqa: ARG002
-        """Learn the terms and how rare they are, and return the vectors of the items.
+        """Learn the terms and their frequencies, and return the vectors of the items.
 
         Parameters
         ----------
         texts
             As in ``fit_counts``.
         y
-            Ignored; there for pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -103,21 +105,20 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return self.weigh(self.fit_counts(texts))
 
     def fit_counts(self, texts: Iterable[Any]) -> CSR:
-        """Learn the terms and how rare they are, and return how often the items have them.
+        """Learn the terms and their frequencies, and return the counts of the items.
 
         Parameters
         ----------
         texts
-            A text for each item, or several: a sequence of strings, or a mapping from names of
-            columns to strings. They are read once and not kept. Empty texts, and None, have no
-            terms.
+            One text per item, or several: a sequence of strings, or a mapping from column names to
+            strings. Texts are read once and not kept. Empty texts and None have no terms.
 
         Returns
         -------
         csr_array, shape (n_items, n_features)
         """
         if not self.words and not self.characters:
-            raise ValueError("words and characters are both None: there would be no terms.")
+            raise ValueError("words and characters are both None; pass at least one of them.")
         first, items = _peek(texts)
         self.columns_ = list(first) if isinstance(first, Mapping) else None
         self._weights = self._column_weights(first)
@@ -125,7 +126,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         growing.default_factory = growing.__len__
         counts = self._counted(items, growing, growing.__getitem__)
         if not growing:
-            raise ValueError("No text has a word, so there is nothing to learn from.")
+            raise ValueError("No text contains a word, so there is nothing to learn from.")
         kept = self._kept(counts)
         names = np.array(list(growing), dtype=object)[kept]
         order = np.argsort(names, kind="stable")
@@ -137,7 +138,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return counts
 
     def transform(self, texts: Iterable[Any]) -> CSR:
-        """Return the vectors of items; terms that are not known do not count.
+        """Return the vectors of items, ignoring unknown terms.
 
         Parameters
         ----------
@@ -151,13 +152,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return self.weigh(self.counts(texts))
 
     def counts(self, texts: Iterable[Any]) -> CSR:
-        """Return how often items have the terms, weights of columns included."""
+        """Return the term counts of items, multiplied by the weights of their columns."""
         check_is_fitted(self, "idf_")
         known = self._vocabulary
         return self._counted(texts, known, known.get)
 
     def weigh(self, counts: CSR) -> CSR:
-        """Return counts made into vectors of length 1."""
+        """Weight counts by tf-idf and scale the rows to length 1."""
         counts = csr_array(
             (np.log1p(counts.data) * self.idf_[counts.indices], counts.indices, counts.indptr),
             shape=counts.shape,
@@ -165,12 +166,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return csr_array(unit_rows(counts))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
-        """Return the terms, in column order; character n-grams are in quotes."""
+        """Return the terms in column order; character n-grams are in quotes."""
         check_is_fitted(self, "idf_")
         return self.terms_
 
     def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield where the words of a text begin and end, and the terms that they are."""
+        """Yield the start, the end and the term of each word of a text."""
         for found in TERM.finditer(text):
             begin, end = found.span()
             if RUN.match(found.group()) and end - begin > 2:
@@ -184,7 +185,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         vocabulary: dict[str, int],
         column_of: Callable[[str], int | None],
     ) -> CSR:
-        """Return how often items have terms, those of a column times its weight."""
+        """Count the terms of items, multiplied by the weights of their columns."""
         columns, values, ends = array("q"), array("d"), array("q", [0])
         for number, item in enumerate(items):
             counts: dict[int, float] = {}
@@ -199,13 +200,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         shape = (len(ends) - 1, len(vocabulary))
         if not columns:
             return csr_array(shape)
-        # liblinear takes 32-bit indices only, and they take half the room.
+        # liblinear accepts only 32-bit indices, and they take half the memory.
         width = get_index_dtype(maxval=max(len(columns), *shape))
         indices, indptr = (np.frombuffer(table, "q").astype(width) for table in (columns, ends))
         return csr_array((np.frombuffer(values), indices, indptr), shape=shape)
 
     def _terms(self, text: str) -> list[str]:
-        """Return the terms of a text, as often as it has them."""
+        """Return the terms of a text, with repetitions."""
         words = TERM.findall(text.lower())
         if RUN.search(text):
             words = [part for word in words for part in _pairs(word)]
@@ -228,13 +229,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if len(values) != len(self._weights):
             raise ValueError(
                 f"Item {number} has {len(values)} texts, but the first training item has "
-                f"{len(self._weights)}; give each item the same columns."
+                f"{len(self._weights)}; pass the same columns for each item."
             )
         pairs = zip(self._weights, values, strict=True)
         return [(weight, _as_text(value, number)) for weight, value in pairs if weight]
 
     def _column_weights(self, first: Any) -> list[float]:
-        """Return the weight of each column."""
         is_one = first is None or isinstance(first, str) or not isinstance(first, Iterable)
         n_columns = 1 if is_one else len(first)
         if isinstance(self.weights, Mapping):
@@ -247,7 +247,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             found = [1.0] * n_columns if self.weights is None else [*map(float, self.weights)]
         if len(found) != n_columns or not all(0 <= weight < np.inf for weight in found):
             raise ValueError(
-                f"weights must be {n_columns} finite numbers from 0 on, one for each column of "
+                f"weights must be {n_columns} finite numbers of at least 0, one for each column of "
                 f"texts. Got {self.weights!r}."
             )
         return found
@@ -265,7 +265,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
 
 def _peek(texts: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
-    """Return the first item, None if there is none, and an iterator over all."""
+    """Return the first item (None if there is none) and an iterator over all items."""
     if isinstance(texts, (str, Mapping)):
         raise TypeError("texts must be a sequence with one entry per item, not a single text.")
     items = iter(texts)
@@ -277,23 +277,23 @@ def _peek(texts: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
 
 
 def _as_text(value: Any, number: int) -> str:
-    """Return a text; None, and what pandas writes for missing, are empty."""
+    """Return a text; None and NaN become empty."""
     if isinstance(value, str):
         return value
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
-    raise TypeError(f"Item {number} is no text but {type(value).__name__}: {value!r}.")
+    raise TypeError(f"Item {number} is not a text but {type(value).__name__}: {value!r}.")
 
 
 def _pairs(word: str) -> list[str]:
-    """Return the pairs of neighbouring characters of a run without blanks, or the word itself."""
+    """Return pairs of neighbouring characters for an unspaced script, else the word itself."""
     if len(word) <= 2 or not RUN.match(word):
         return [word]
     return [word[k : k + 2] for k in range(len(word) - 1)]
 
 
 def _grams(words: list[str], least: int, most: int) -> list[str]:
-    """Return the character n-grams of words with the blanks around them, in quotes."""
+    """Return the character n-grams of words, including surrounding blanks, in quotes."""
     padded = [f" {word} " for word in words]
     return [
         f'"{word[k : k + n]}"'

@@ -1,4 +1,4 @@
-"""Counts weighted by how few items have them: tf-idf as RSSS06 and TCPH01 write it."""
+"""Counts weighted by inverse document frequency, as RSSS06 and TCPH01 define it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 
 
 class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Multiply counts by log2 N / N_u, for corpora that come as counts.
+    """Multiply counts by log2 N / N_u, for corpora given as counts.
 
     N is the number of training items and N_u the number of those that have feature u
-    [RSSS06, Sec. 2.2]. A feature that all items have weighs nothing, and so does one that no
-    training item has. scikit-learn's ``TfidfTransformer`` weighs features by 1 + ln N / N_u or a
-    smoothed form of it.
+    [RSSS06, Sec. 2.2]. A feature that occurs in all training items, or in none, has weight 0.
+    scikit-learn's ``TfidfTransformer`` uses 1 + ln N / N_u or a smoothed form of it instead.
 
     Parameters
     ----------
     normalize
-        Whether items have length 1, unless all their weights are 0.
+        Whether to scale items to length 1; items whose weights are all 0 stay 0.
     sublinear_tf
-        Whether a count tf above 0 becomes 1 + ln tf first [TCPH01, Sec. 3.2.5].
+        Whether to replace a count tf above 0 by 1 + ln tf first [TCPH01, Sec. 3.2.5].
 
     Attributes
     ----------
@@ -55,7 +54,7 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X
             Counts, dense or sparse, (n_items, n_features).
         y
-            Ignored; there for pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -84,7 +83,6 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return weigh(counts, self.idf_, self.normalize)
 
     def _validate(self, X: Any, reset: bool) -> CSR:
-        """Return checked counts."""
         from scipy.sparse import csr_array
 
         types = (np.float64, np.float32)
@@ -94,7 +92,7 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return csr_array(X)
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
+        """Declare support for sparse, non-negative input."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
@@ -105,33 +103,33 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 class TfidfFeatures(SubstringFeatures):
     """Words of an item, weighted by log2 N / N_u: the bag of words of RSSS06.
 
-    The feature of a word u is the number of times that it occurs in the item, times log2 N / N_u,
-    where N_u of N training items have the word [RSSS06, Sec. 2.2]. A word that all of them have
-    weighs nothing. There is no stemming and no list of stop words.
-    ``SpectrumFeatures(1, unit="word")`` are the same without the weights.
+    The feature of a word u is its number of occurrences in the item times log2 N / N_u, where N_u
+    of N training items contain the word [RSSS06, Sec. 2.2]. A word that occurs in all of them has
+    weight 0. Words are not stemmed, and no stop words are removed.
+    ``SpectrumFeatures(1, unit="word")`` gives the unweighted counts.
 
     Parameters
     ----------
     lengths
-        The smallest and the largest number of words that make a feature, or one number.
+        The smallest and largest number of words in a feature, or one number.
     unit
-        What strings are split into: ``"word"``, runs of letters, digits and underscores in lower
-        case; ``"char"``; or a function from a string to a list of letters. Items that are
-        lists already stay as they are.
+        How to split strings: ``"word"``, runs of letters, digits and underscores in lower case;
+        ``"char"``; or a function from a string to a list of letters. Items that are lists are not
+        split.
     alphabet
-        The words that count; None for all that the training items have.
+        The words that count; None for all words of the training items.
     outside
-        What words outside a given alphabet do: ``"error"``, or ``"skip"``, they do not count.
+        How to treat words outside a given alphabet: ``"error"``, or ``"skip"`` to ignore them.
         Without a given alphabet, new words are skipped.
     normalize
-        Whether items have length 1, unless all their weights are 0.
+        Whether to scale items to length 1; items whose weights are all 0 stay 0.
     dtype
-        Type of the values, ``"float32"`` or ``"float64"``.
+        Dtype of the values, ``"float32"`` or ``"float64"``.
 
     Attributes
     ----------
     letters_
-        The words, in order.
+        The words, sorted.
     idf_
         (n_features,): log2 N / N_u.
 
@@ -164,18 +162,16 @@ class TfidfFeatures(SubstringFeatures):
         self.dtype = dtype
 
     def _learn_weights(self, counts: CSR) -> None:
-        """Learn the weights of columns."""
         self.idf_ = inverse_frequencies(counts)
 
     def _finished(self, counts: CSR) -> CSR:
-        """Return weighted counts, in place."""
         return weigh(counts, self.idf_, self.normalize)
 
 
 def inverse_frequencies(counts: CSR, sample_weight: Floats | None = None) -> Floats:
-    """Return log2 N / N_u of every column u, 0 where it is empty [RSSS06, Sec. 2.2].
+    """Return log2 N / N_u for every column u, and 0 for empty columns [RSSS06, Sec. 2.2].
 
-    With weights of items, all above 0, N and N_u are sums of weights.
+    With item weights, which must be positive, N and N_u are sums of weights.
     """
     presence = counts != 0
     total, n_having = counts.shape[0], presence.sum(axis=0)
@@ -183,7 +179,7 @@ def inverse_frequencies(counts: CSR, sample_weight: Floats | None = None) -> Flo
     if sample_weight is not None:
         total, having = sample_weight.sum(), presence.T @ sample_weight
     idf: Floats = np.log2(total / np.where(n_having > 0, having, 1.0))
-    # Exactly: sums of weights in another order may differ a little.
+    # Set exact zeros: sums of weights in another order may differ by rounding.
     idf[(n_having == 0) | (n_having == counts.shape[0])] = 0.0
     return idf
 
@@ -195,7 +191,7 @@ def dampen(counts: CSR) -> None:
 
 
 def weigh(counts: CSR, weights: Floats, is_normalized: bool) -> CSR:
-    """Return counts times the weights of their columns, in place."""
+    """Multiply counts by column weights, in place, and scale rows to length 1 if asked."""
     counts.data *= weights[counts.indices]
     counts.eliminate_zeros()
     return unit_rows(counts) if is_normalized else counts

@@ -17,42 +17,43 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
 
 ROWS_AT_A_TIME = 4
-"""Rows of the Gram matrix that a thread computes before it asks for more."""
+"""Rows of the Gram matrix that a thread computes at a time."""
 
 
 @dataclass(frozen=True)
 class GappedKernel:
-    """The substring kernel with gaps of any size, each letter of them at a price.
+    """The substring kernel with gaps of any size, in which every skipped letter has a cost.
 
-    φ_u(s) is the sum of ``decay**g`` over all occurrences of a string u in s as a subsequence, g
-    being the number of letters that an occurrence leaves out between its first and its last;
+    φ_u(s) is the sum of ``decay**g`` over all occurrences of a string u in s as a subsequence,
+    where g is the number of letters skipped between the first and last letter of the occurrence;
     k(s, t) = Σ_u φ_u(s) φ_u(t) over all u of the given lengths [RSSS06, Sec. 2.2]. A decay of 0
-    gives the kernel of contiguous substrings, 1 counts all subsequences alike. Where gaps are
-    bounded, ``taxonomist.features.SpectrumFeatures`` has the features themselves and is faster.
+    gives the kernel of contiguous substrings; 1 counts all subsequences equally. If gaps are
+    bounded, ``taxonomist.features.SpectrumFeatures`` computes the features explicitly and is
+    faster.
 
-    Items are rows of codes that ``taxonomist.features.SequenceCodes`` makes. Use the kernel as
-    ``kernel`` of a model behind that transformer, or to compute a Gram matrix.
+    Items are rows of codes made by ``taxonomist.features.SequenceCodes``. Use the kernel as the
+    ``kernel`` of a model behind that transformer, or call it to compute a Gram matrix.
 
     Parameters
     ----------
     lengths
-        The shortest and the longest length of subsequences, or one length.
+        The smallest and largest length of subsequences, or one length.
     decay
-        Weight of each letter that is left out, from 0 to 1.
+        Weight of each skipped letter, from 0 to 1.
     normalize
-        Whether k(s, t) is divided by the root of k(s, s) k(t, t), so that k(s, s) = 1; of
-        items that are too short for any subsequence all values are 0.
+        Whether to divide k(s, t) by the root of k(s, s) k(t, t), so that k(s, s) = 1. All values
+        of an item that is too short for any subsequence are 0.
     n_jobs
-        Threads; None means all cores. The values do not depend on it.
+        Number of threads; None means all cores. The values do not depend on it.
 
     Notes
     -----
     A pair takes time ``O(p (|s| |t| / 8 + 8 m))`` and memory ``O(p |t|)`` for subsequences of up to
-    p letters, where m is the number of pairs of places that have the same letter: a 20th for
-    proteins, less for words.
+    p letters, where m is the number of pairs of positions with the same letter: about a 20th of
+    all pairs for proteins, fewer for words.
 
-    Lodhi et al. also let the letters of u itself decay, which multiplies k by ``decay**(2 * p)``:
-    with one length and normalised, both are the same.
+    Lodhi et al. also let the letters of u itself decay, which multiplies k by ``decay**(2 * p)``.
+    For a single length and normalised values, both definitions agree.
 
     Examples
     --------
@@ -71,25 +72,25 @@ class GappedKernel:
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Check the parameters."""
         pair = self._pair()
         is_whole = all(isinstance(length, int | np.integer) for length in pair)
         if len(pair) != 2 or not is_whole or not 1 <= pair[0] <= pair[1]:
             raise ValueError(
-                "lengths must be a whole number from 1, or a pair of them, the smaller first. "
+                "lengths must be a whole number, at least 1, or a pair of them in ascending order. "
                 f"Got {self.lengths!r}."
             )
         if not 0 <= self.decay <= 1:
             raise ValueError(f"decay must be from 0 to 1. Got {self.decay!r}.")
 
     def __call__(self, A: Any, B: Any = None) -> Floats:
-        """Return the values between the items of two matrices.
+        """Return the kernel values between the items of two matrices.
 
         Parameters
         ----------
         A, B
-            Rows of codes, dense or sparse; 0 is no letter. Without B, the values between the
-            items of A, for which each pair is computed once only.
+            Rows of codes, dense or sparse; 0 means no letter. Without B, the values are between
+            the items of A, and each pair is computed only once.
 
         Returns
         -------
@@ -98,7 +99,7 @@ class GappedKernel:
         Raises
         ------
         ValueError
-            If a row has other values than codes, or the values are too large for float64.
+            If a row has values that are not codes, or the result is too large for float64.
         """
         left = to_strings(A)
         right = left if B is None or B is A else to_strings(B)
@@ -108,7 +109,7 @@ class GappedKernel:
         if not all(np.isfinite(part).all() for part in (values, own_left, own_right)):
             raise ValueError(
                 f"Kernel values with lengths {self.lengths} and decay {self.decay} are too large "
-                "for float64. Give smaller ones."
+                "for float64. Use smaller ones."
             )
         if self.normalize:
             values /= np.sqrt(np.where(own_left > 0, own_left, 1.0))[:, np.newaxis]
@@ -140,21 +141,20 @@ class GappedKernel:
         return values
 
     def _powers(self) -> Floats:
-        """Return the weights of 0, 1, ... letters left out."""
+        """Return the weights of 0, 1, ... skipped letters."""
         return np.power(float(self.decay), np.arange(CHUNK + 1), dtype=np.float64)
 
     def _pair(self) -> tuple[Any, ...]:
-        """Return the lengths, also where one is given."""
+        """Return the lengths as a tuple, even if only one is given."""
         lengths: Any = self.lengths
         return tuple(lengths) if np.ndim(lengths) else (lengths, lengths)
 
     def _lengths(self) -> tuple[int, int]:
-        """Return the shortest and the longest length."""
         shortest, longest = self._pair()
         return int(shortest), int(longest)
 
     def _run(self, work: Callable[[tuple[int, int]], None], n_rows: int) -> None:
-        """Work through all rows, a few at a time, in threads."""
+        """Process all rows in threads, a few rows at a time."""
         starts = range(0, n_rows, ROWS_AT_A_TIME)
         parts = [(start, min(start + ROWS_AT_A_TIME, n_rows)) for start in starts]
         with ThreadPoolExecutor(n_threads(self.n_jobs)) as pool:
@@ -162,7 +162,7 @@ class GappedKernel:
 
 
 def to_strings(rows: Any) -> Strings:
-    """Return rows of codes as the compiled loops read them.
+    """Convert rows of codes to the form that the compiled loops read.
 
     Parameters
     ----------
@@ -172,12 +172,12 @@ def to_strings(rows: Any) -> Strings:
     Returns
     -------
     Strings
-        From the first letter of each item to its last.
+        The items, each from its first to its last letter.
 
     Raises
     ------
     ValueError
-        If there are other values than whole numbers from 0.
+        If a value is not a whole number of at least 0.
     """
     from scipy.sparse import csr_array
 
@@ -205,12 +205,12 @@ def to_strings(rows: Any) -> Strings:
 
 
 def _check_codes(rows: CSR) -> None:
-    """Refuse values that are no codes."""
+    """Raise for values that are not codes."""
     is_short = rows.data.dtype in (np.float16, np.float32)
     if is_short and rows.data.max(initial=0) >= 2**24:
         raise ValueError(
             f"Codes as large as {rows.data.max():.0f} are not exact as {rows.data.dtype}: "
-            "keep them as features.SequenceCodes makes them, or as float64."
+            "keep them as features.SequenceCodes makes them, or use float64."
         )
     is_code = np.isfinite(rows.data) & (rows.data >= 0) & (np.floor(rows.data) == rows.data)
     if is_code.all():
@@ -219,12 +219,12 @@ def _check_codes(rows: CSR) -> None:
     row = int(np.searchsorted(rows.indptr, wrong, side="right")) - 1
     raise ValueError(
         f"Row {row} has the value {rows.data[wrong]!r}, but a GappedKernel compares codes of "
-        "letters, whole numbers from 0: make rows with features.SequenceCodes."
+        "letters, which are whole numbers from 0; make rows with features.SequenceCodes."
     )
 
 
 def _ends(lengths: Codes) -> Codes:
-    """Return where each of some ranges of given lengths ends, and 0 before the first."""
+    """Return the ends of consecutive ranges of the given lengths, preceded by 0."""
     ends = np.zeros(len(lengths) + 1, dtype=np.intp)
     np.cumsum(lengths, out=ends[1:])
     return ends

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from taxonomist._typing import Floats
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-"""The kernels that have a name."""
+"""Names of the built-in kernels."""
 
 
 DIAGONAL_BLOCK = 64
-"""Rows for which a function is evaluated at a time when only its diagonal is wanted."""
+"""Rows for which a kernel function is evaluated at a time to get its diagonal."""
 
 
 @dataclass(frozen=True)
 class PairwiseKernel:
-    """A function of two sets of items.
+    """A kernel function of two sets of items.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class PairwiseKernel:
     coef0: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse unknown names."""
+        """Raise if the kernel is unknown."""
         if isinstance(self.kernel, str) and self.kernel not in KERNELS:
             hint = closest(self.kernel, KERNELS)
             known = ", ".join(KERNELS)
@@ -80,7 +80,7 @@ class PairwiseKernel:
 
 
 def resolve_gamma(gamma: float | str, X: Any) -> float:
-    """Return γ: a number, or as in scikit-learn ``"scale"`` 1 / (d Var(X)) or ``"auto"`` 1 / d."""
+    """Return γ: a number, or like scikit-learn ``"scale"`` 1 / (d Var(X)) or ``"auto"`` 1 / d."""
     if gamma == "auto":
         return 1.0 / float(X.shape[1])
     if gamma == "scale":

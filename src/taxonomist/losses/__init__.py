@@ -1,7 +1,7 @@
 """Losses between categories and between labellings of a taxonomy.
 
-`category_loss` compares one predicted category with the true one; `labelling_loss` compares
-two labellings of all nodes. Both take a word, costs, or the user's own definition.
+`category_loss` compares a predicted category with the true one; `labelling_loss` compares two
+labellings of all nodes. Both accept a name, costs, or a user-defined loss.
 """
 
 from __future__ import annotations

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats
     from taxonomist.taxonomy import Taxonomy
 
-LOAD = 1.0
-COST = 0.5
-"""Load and costs of a node for which none are given [CH04, Eq. 34]."""
+DEFAULT_LOAD = 1.0
+DEFAULT_COST = 0.5
+"""Default load and costs of a node [CH04, Eq. 34]."""
 
 
 @dataclass(frozen=True)
 class WeightedTree:
-    """Loads and costs of nodes, to be bound to a taxonomy; made by `weighted_tree`.
+    """Loads and costs of nodes, not yet bound to a taxonomy; made by `weighted_tree`.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class WeightedTree:
     false_alarm: float | Mapping[str, float]
 
     def costs(self, taxonomy: Taxonomy) -> tuple[Floats, Floats]:
-        """Return the costs of a miss and of a false alarm at every node, loads included.
+        """Return the cost of a miss and of a false alarm at every node, including loads.
 
         Parameters
         ----------
@@ -57,65 +57,65 @@ class WeightedTree:
         LabelError
             If a value is negative or not finite.
         """
-        load = _per_node(taxonomy, "load", self.load, LOAD)
-        miss = _per_node(taxonomy, "miss", self.miss, COST)
-        false_alarm = _per_node(taxonomy, "false_alarm", self.false_alarm, COST)
+        load = _per_node(taxonomy, "load", self.load, DEFAULT_LOAD)
+        miss = _per_node(taxonomy, "miss", self.miss, DEFAULT_COST)
+        false_alarm = _per_node(taxonomy, "false_alarm", self.false_alarm, DEFAULT_COST)
         return load * miss, load * false_alarm
 
 
 def weighted_tree(
-    load: float | Mapping[str, float] = LOAD,
-    miss: float | Mapping[str, float] = COST,
-    false_alarm: float | Mapping[str, float] = COST,
+    load: float | Mapping[str, float] = DEFAULT_LOAD,
+    miss: float | Mapping[str, float] = DEFAULT_COST,
+    false_alarm: float | Mapping[str, float] = DEFAULT_COST,
 ) -> WeightedTree:
-    """Return the loss of CH04's Eq. 23, which charges the nodes above one category only.
+    """Return the loss of CH04's Eq. 23, which charges the nodes above only one category.
 
-    With the defaults it is the ``"tree"`` loss of Eq. 34, half the number of those nodes.
-    HCC03's Eq. 15 is the case ``load=1``; CH07's sign-up volumes are the loads.
+    With the defaults, this is the ``"tree"`` loss of Eq. 34, half the number of those nodes.
+    HCC03's Eq. 15 is the case ``load=1``; in CH07, the sign-up volumes are the loads.
 
     Parameters
     ----------
     load
-        f_z, how much depends on what is filed at or below node z: one number for all nodes, or
-        a mapping from node id; nodes that it leaves out have 1.
+        f_z, the importance of the items filed at or below node z: one number for all nodes, or a
+        mapping from node id. Nodes missing from the mapping have 1.
     miss
-        c_z, the cost of predicting outside z what belongs at or below z. In a mapping, nodes
-        left out have 0.5.
+        c_z, the cost of predicting an item of z outside z. Nodes missing from a mapping have 0.5.
     false_alarm
-        c̄_z, the cost of predicting at or below z what belongs outside. In a mapping, nodes
-        left out have 0.5.
+        c̄_z, the cost of predicting an item from outside z at or below z. Nodes missing from a
+        mapping have 0.5.
 
     Returns
     -------
     WeightedTree
-        To be given as ``loss``.
+        Pass it as ``loss``.
     """
     return WeightedTree(load, miss, false_alarm)
 
 
 class AncestorLoss(CategoryLoss):
-    """Sum of costs over the nodes above one of the two categories only [CH04, Eq. 23].
+    """Sum of costs over the nodes above only one of the two categories [CH04, Eq. 23].
 
     Parameters
     ----------
     taxonomy, categories
         See `CategoryLoss`.
     miss
-        f_z c_z per node z, finite and at least 0, shape (n_nodes,); see `weighted_tree`.
+        f_z c_z for each node z, finite and at least 0, shape (n_nodes,); see `weighted_tree`.
     false_alarm
-        f_z c̄_z per node z, likewise.
+        f_z c̄_z for each node z, with the same constraints.
 
     Attributes
     ----------
     ancestors
-        Boolean csr_array of shape (n_categories, n_nodes): a category and its ancestors.
+        Boolean csr_array of shape (n_categories, n_nodes) that marks each category and its
+        ancestors.
     miss, false_alarm
         As given.
 
     Raises
     ------
     LabelError
-        If it would cost nothing to predict some category where another is true.
+        If predicting some category in place of another would cost nothing.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class AncestorLoss(CategoryLoss):
         self._require_positive()
 
     def row(self, i: int) -> Floats:
-        """Return one row without cancellation, so that zeros are exact; see the base class."""
+        """Return one row, summed without cancellation so that zeros are exact."""
         matrix = self.ancestors
         above = matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]]
         false_alarm = self.false_alarm.copy()
@@ -143,29 +143,29 @@ class AncestorLoss(CategoryLoss):
         return self._weights(i, j, self.miss, self.false_alarm)
 
     def _weights(self, i: Codes, j: Codes, miss: Floats, false_alarm: Floats) -> Floats:
-        """Return what the categories of each pair differ in, under any costs."""
+        """Return the weight in which the categories of each pair differ, for any costs."""
         true, predicted = self.categories[i], self.categories[j]
         return differences.pair_weights(self.taxonomy, true, predicted, miss, false_alarm)
 
     def _require_positive(self) -> None:
-        """Raise an error that names two categories between which the loss is zero."""
+        """Raise if the loss between two different categories is zero, and name them."""
         missable, raisable = self.miss > 0, self.false_alarm > 0
         for i, j in self._suspects(missable, raisable):
-            # Counts of costly nodes instead of their costs: no rounding hides a zero.
+            # Count costly nodes instead of adding costs, so that rounding cannot hide a zero.
             count = self._weights(i, j, missable.astype(float), raisable.astype(float))
             for k in np.flatnonzero((count == 0) & (i != j))[:1]:
                 raise LabelError(
                     f"Predicting {self.ids[j[k]]!r} where {self.ids[i[k]]!r} is true would cost "
                     "nothing: no node above only one of them has a positive load and cost for "
-                    "this mistake. Raise one of these."
+                    "this mistake. Increase the load or cost of such a node."
                 )
 
     def _suspects(self, missable: Bools, raisable: Bools) -> Iterator[tuple[Codes, Codes]]:
-        """Yield the pairs that can have zero loss, few for sensible costs."""
+        """Yield the pairs that may have zero loss; there are few for sensible costs."""
         if np.array_equal(missable, raisable):
             yield self._twins(missable)
             return
-        # If missing y costs, u must lie below y to cost nothing; if raising u does, y below u.
+        # If missing y has a cost, zero loss needs u below y; if predicting u has one, y below u.
         below, above = self.ancestors[:, self.categories].nonzero()
         yield below, above
         yield above, below
@@ -174,7 +174,7 @@ class AncestorLoss(CategoryLoss):
             yield unmissed, np.full(len(unmissed), j)
 
     def _twins(self, weighted: Bools) -> tuple[Codes, Codes]:
-        """Return each category with the first one that has the same weighted ancestors."""
+        """Return each category with the first category that has the same weighted ancestors."""
         matrix = self.ancestors[:, weighted]
         matrix.sort_indices()
         first: dict[bytes, int] = {}
@@ -189,7 +189,6 @@ class AncestorLoss(CategoryLoss):
 def _per_node(
     taxonomy: Taxonomy, what: str, given: float | Mapping[str, float], default: float
 ) -> Floats:
-    """Return one checked value per node."""
     values = np.full(taxonomy.n_nodes, default if isinstance(given, Mapping) else given, float)
     if isinstance(given, Mapping):
         values[taxonomy.codes(given)] = list(given.values())

@@ -1,4 +1,4 @@
-"""What every loss between categories offers, and what its values must be.
+"""The interface of losses between categories, and the check of their values.
 
 Every loss is zero on equality and positive elsewhere, as slack rescaling needs [CH04, section 3].
 """
@@ -26,7 +26,7 @@ class CategoryLoss(ABC):
     Parameters
     ----------
     taxonomy
-        Where the categories live.
+        The taxonomy of the categories.
     categories
         Node codes of the categories, in column order.
 
@@ -47,7 +47,7 @@ class CategoryLoss(ABC):
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        """Ids of the categories as users know them: a terminal child goes by its node's id."""
+        """Ids of the categories as users see them, without terminal children."""
         nodes, terminals = self.taxonomy.nodes, self.taxonomy.terminals
         return tuple(terminals.get(nodes[code], nodes[code]) for code in self.categories)
 
@@ -58,7 +58,7 @@ class CategoryLoss(ABC):
         Parameters
         ----------
         i, j
-            Positions of the true and of the predicted categories, two arrays of one length.
+            Positions of the true and the predicted categories, arrays of equal length.
 
         Returns
         -------
@@ -82,7 +82,7 @@ class CategoryLoss(ABC):
         return self.pairs(np.full(self.n_categories, i), np.arange(self.n_categories))
 
     def rows(self, indices: Iterable[int]) -> Floats:
-        """Return several rows as one block; the caller decides how many fit in memory.
+        """Return several rows as one block; the caller limits their number to fit in memory.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class CategoryLoss(ABC):
 
 
 def check_values(loss: CategoryLoss, i: Codes, j: Codes, values: Floats) -> None:
-    """Raise an error that names the first pair whose loss is not one."""
+    """Raise if a value is not zero on equality or not positive elsewhere, and name the pair."""
     valid = np.isfinite(values) & np.where(i == j, values == 0, values > 0)
     if valid.all():
         return

@@ -1,7 +1,7 @@
-"""Losses between two categories: what it costs to predict u where y is true.
+"""Losses between two categories: the cost of predicting u where y is true.
 
-Losses are evaluated by row or by pair, so that 50,000 categories need no array of
-50,000 x 50,000 entries.
+Losses are evaluated by row or by pair, so 50,000 categories do not need an array of 50,000 x 50,000
+entries.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 CATEGORY_LOSSES = ("zero_one", "tree")
-"""The losses between categories that have a name."""
+"""Names of the built-in losses between categories."""
 
 
 class ZeroOneLoss(CategoryLoss):
-    """One wherever the two categories differ."""
+    """1 if the two categories differ, otherwise 0."""
 
     def pairs(self, i: Codes, j: Codes) -> Floats:
         """Return 1.0 where the categories differ; see `CategoryLoss.pairs`."""
@@ -42,23 +42,23 @@ def category_loss(
     ----------
     loss
         ``"zero_one"``; ``"tree"``, half the size of the symmetric difference of the two sets of
-        ancestors [CH04, Eq. 34]; what `weighted_tree` returns; a matrix over the categories,
-        dense, sparse or a pandas DataFrame indexed by ids; a function from the true and the
-        predicted id to a number; or a `CategoryLoss`, which is returned as it is.
+        ancestors [CH04, Eq. 34]; a `weighted_tree`; a matrix over the categories, dense, sparse
+        or a pandas DataFrame indexed by ids; a function of the true and the predicted id; or a
+        `CategoryLoss`, which is returned unchanged.
     taxonomy
-        Where the categories live.
+        The taxonomy of the categories.
     categories
-        Ids or node codes of the categories, in column order. By default the leaves.
+        Ids or node codes of the categories, in column order. The leaves by default.
 
     Returns
     -------
     CategoryLoss
-        With the methods ``row``, ``rows`` and ``pairs``.
+        The loss, bound to the taxonomy and its categories.
 
     Raises
     ------
     LabelError
-        If the loss is unknown, does not fit the categories, or is not zero on equality and
+        If the loss is unknown, does not match the categories, or is not zero on equality and
         positive elsewhere.
     UnknownNodeError
         If a category is not in the taxonomy.
@@ -69,7 +69,7 @@ def category_loss(
     if isinstance(loss, str):
         if loss not in CATEGORY_LOSSES:
             raise LabelError(
-                f"There is no loss {loss!r} between categories; the names are "
+                f"Unknown loss {loss!r} between categories; choose one of "
                 f"{some(CATEGORY_LOSSES)}.{closest(loss, CATEGORY_LOSSES)}"
             )
         if loss == "zero_one":
@@ -82,7 +82,7 @@ def category_loss(
 
 
 def _category_codes(taxonomy: Taxonomy, categories: Sequence[str] | Codes | None) -> Codes:
-    """Return the node codes of distinct categories."""
+    """Return the codes of the categories; raise if they are not distinct."""
     if categories is None:
         return np.flatnonzero(taxonomy.is_leaf)
     if len(categories) == 0:
@@ -97,21 +97,21 @@ def _category_codes(taxonomy: Taxonomy, categories: Sequence[str] | Codes | None
         )
     if counts.max() > 1:
         twice = [taxonomy.nodes[code] for code in distinct[counts > 1]]
-        raise LabelError(f"Categories must be distinct; {some(twice)} came more than once.")
+        raise LabelError(f"Categories must be distinct; {some(twice)} occur more than once.")
     return codes.astype(np.intp)
 
 
 def _fitting(
     loss: CategoryLoss, taxonomy: Taxonomy, categories: Sequence[str] | Codes | None
 ) -> CategoryLoss:
-    """Return the loss if it was made for this taxonomy and these categories."""
+    """Return the loss if it was made for this taxonomy and these categories, else raise."""
     if loss.taxonomy != taxonomy:
-        raise LabelError("The loss was made for another taxonomy; make it anew for this one.")
+        raise LabelError("The loss was made for another taxonomy; create it for this one.")
     if categories is not None:
         wanted = _category_codes(taxonomy, categories)
         if not np.array_equal(loss.categories, wanted):
             raise LabelError(
-                f"The loss was made for {loss.n_categories} categories that are not the "
-                f"{len(wanted)} asked for, or in another order; make it anew for these."
+                f"The loss was made for {loss.n_categories} categories, which differ from the "
+                f"{len(wanted)} given ones or their order; create it for these."
             )
     return loss

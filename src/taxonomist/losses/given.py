@@ -1,4 +1,4 @@
-"""Losses that the user gives: a matrix or a function."""
+"""User-defined losses: a matrix or a function."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 CACHED_CELLS = 2**22
-"""Values that a callable's row cache may hold: 32 MB."""
+"""Maximum number of values in a callable's row cache: 32 MB."""
 
 
 class MatrixLoss(CategoryLoss):
-    """A loss given in full.
+    """A loss given as a matrix.
 
     Parameters
     ----------
@@ -29,17 +29,17 @@ class MatrixLoss(CategoryLoss):
         See `CategoryLoss`.
     matrix
         Dense or sparse, of shape (n_categories, n_categories), rows for the true category; or
-        a pandas DataFrame whose index and columns hold the ids, in any order.
+        a pandas DataFrame whose index and columns are ids, in any order.
 
     Attributes
     ----------
     matrix
-        The same as a dense array in column order of the categories.
+        The matrix as a dense array in the column order of the categories.
 
     Raises
     ------
     LabelError
-        If the shape does not fit, or if a value is not finite, not zero on the diagonal, or
+        If the shape does not match, or if a value is not finite, not zero on the diagonal, or
         not positive elsewhere.
     """
 
@@ -62,7 +62,7 @@ class MatrixLoss(CategoryLoss):
         return found
 
     def _aligned(self, frame: Any) -> Any:
-        """Return the values of a DataFrame in the order of the categories."""
+        """Return the values of a DataFrame in category order."""
         ids = list(self.ids)
         for axis, known in (("index", set(frame.index)), ("columns", set(frame.columns))):
             absent = [id_ for id_ in ids if id_ not in known]
@@ -71,7 +71,7 @@ class MatrixLoss(CategoryLoss):
         return frame.loc[ids, ids].to_numpy()
 
     def _dense(self, matrix: Any) -> Floats:
-        """Return a dense copy; a sparse matrix with gaps is refused before it is unfolded."""
+        """Return a dense copy; reject a sparse matrix with gaps before making it dense."""
         if not sparse.issparse(matrix):
             return np.array(matrix, dtype=np.float64)
         stored = sparse.csr_array(matrix)
@@ -83,14 +83,14 @@ class MatrixLoss(CategoryLoss):
 
 
 class CallableLoss(CategoryLoss):
-    """A loss computed by a function, when it is asked for.
+    """A loss computed by a function on demand.
 
     Parameters
     ----------
     taxonomy, categories
         See `CategoryLoss`.
     function
-        From the true id and the predicted id to the loss.
+        A function of the true and the predicted id that returns the loss.
 
     Raises
     ------
@@ -107,7 +107,7 @@ class CallableLoss(CategoryLoss):
         self._recent: dict[int, Floats] = {}
 
     def row(self, i: int) -> Floats:
-        """Return one row, computed unless it was used recently; see the base class."""
+        """Return one row, from the cache if it was used recently."""
         found = self._recent.pop(i, None)
         if found is None:
             found = super().row(i)
@@ -118,7 +118,7 @@ class CallableLoss(CategoryLoss):
         return found
 
     def pairs(self, i: Codes, j: Codes) -> Floats:
-        """Return the loss of every pair, calling once per distinct pair."""
+        """Return the loss of every pair, calling the function once per distinct pair."""
         cells = np.asarray(i, dtype=np.intp) * self.n_categories + j
         distinct, inverse = np.unique(cells, return_inverse=True)
         true, predicted = np.divmod(distinct, self.n_categories)

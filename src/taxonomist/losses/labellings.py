@@ -1,15 +1,15 @@
 """Losses between two labellings of a taxonomy's nodes [RSSS06, section 2.1].
 
-A labelling says of every node whether it applies (1) or not (0 or -1). It need not be closed
-under ancestors. Each loss charges certain nodes and sums their costs c_j:
+A labelling marks every node as applying (1) or not (0 or -1). It need not be closed under
+ancestors. Each loss charges certain nodes and sums their costs c_j:
 
 ================  =====================================================================
-charge            a node is charged when its label is wrong and
+charge            a node is charged if its label is wrong and
 ================  =====================================================================
-``"node"``        (no more: the symmetric difference loss)
+``"node"``        (no other condition: the symmetric difference loss)
 ``"parent"``      the labels of all its parents are right (ℓ_H̃)
 ``"path"``        the labels of all its ancestors are right (ℓ_H)
-``"any"``         the whole labelling is charged 1 when any label is wrong (zero-one)
+``"any"``         the whole labelling is charged 1 if any label is wrong (zero-one)
 ================  =====================================================================
 """
 
@@ -37,7 +37,7 @@ LABELLING_LOSSES = (
     "hierarchical_sibling",
     "hierarchical_subtree",
 )
-"""The losses between labellings that have a name."""
+"""Names of the built-in losses between labellings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class LabellingLoss:
     Attributes
     ----------
     name
-        The loss's name, ``"user"`` for costs given by the user.
+        The name of the loss; ``"user"`` for costs given by the user.
     taxonomy
         The taxonomy whose nodes are labelled.
     charge
@@ -77,7 +77,7 @@ class LabellingLoss:
         Raises
         ------
         LabelError
-            If a shape does not fit or a label is none of -1, 0 and 1.
+            If the shapes do not match or a label is not -1, 0 or 1.
         """
         totals: Floats = self._charged(Y, U) @ self.costs
         return (totals > 0).astype(np.float64) if self.charge == "any" else totals
@@ -85,8 +85,8 @@ class LabellingLoss:
     def decompose(self, Y: Any, U: Any) -> tuple[Floats, CSR]:
         """Split the loss over the edges of a tree.
 
-        The charge of node j depends on the labels of j and its parent only, so all of it goes
-        to the edge between them. The root has no such edge: its charge is returned apart.
+        The charge of node j depends only on the labels of j and its parent, so it belongs entirely
+        to the edge between them. The root has no such edge; its charge is returned separately.
 
         Parameters
         ----------
@@ -99,31 +99,34 @@ class LabellingLoss:
             The root's charge, shape (n_items,).
         edges : CSR
             The charges of the edges, shape (n_items, n_edges), in the order of
-            ``taxonomy.edges``. With ``root`` they sum to the loss.
+            ``taxonomy.edges``. Together with ``root`` they sum to the loss.
 
         Raises
         ------
         LabelError
             If the taxonomy is not a tree, the charge is ``"path"`` or ``"any"``, or the
-            labellings do not fit.
+            labellings do not match the taxonomy.
         """
         if not self.taxonomy.is_tree:
-            raise LabelError("A loss splits over edges on a tree only; a node has several parents.")
+            raise LabelError(
+                "A loss splits over edges only on a tree, but this taxonomy has a node with "
+                "several parents."
+            )
         if self.charge not in ("node", "parent"):
             raise LabelError(
                 f"The loss {self.name!r} with charge {self.charge!r} depends on more labels than "
-                "the two at an edge; take charge='parent', or 'symmetric_difference'."
+                "the two at an edge; use charge='parent' or 'symmetric_difference'."
             )
         charges = self._charged(Y, U).multiply(self.costs).tocsc()
         return charges[:, [0]].toarray()[:, 0], charges[:, self.taxonomy.edges[:, 1]].tocsr()
 
     def _charged(self, Y: Any, U: Any) -> CSR:
-        """Return the nodes whose costs count, a boolean csr_array."""
+        """Return the charged nodes as a boolean csr_array."""
         true, predicted = _indicators(self.taxonomy, Y), _indicators(self.taxonomy, U)
         if true.shape != predicted.shape:
             raise LabelError(
-                f"There are {true.shape[0]} true and {predicted.shape[0]} predicted labellings; "
-                "both need the same number."
+                f"Got {true.shape[0]} true and {predicted.shape[0]} predicted labellings; "
+                "pass the same number of both."
             )
         charge = "node" if self.charge == "any" else self.charge
         return differences.charged(self.taxonomy, true, predicted, charge)
@@ -143,8 +146,8 @@ def labelling_loss(
         ``"zero_one"``; ``"symmetric_difference"``; ``"hierarchical_uniform"``,
         ``"hierarchical_sibling"`` or ``"hierarchical_subtree"`` for RSSS06's scalings of the
         costs; the costs themselves, an array of shape (n_nodes,) or a mapping from node id; or
-        a `LabellingLoss`, which is returned as it is. RSSS06 keeps costs at most 1; larger ones
-        work too.
+        a `LabellingLoss`, which is returned unchanged. RSSS06 uses costs of at most 1; larger
+        ones work too.
     taxonomy
         The taxonomy whose nodes are labelled.
     charge
@@ -165,7 +168,7 @@ def labelling_loss(
     """
     if isinstance(loss, LabellingLoss):
         if loss.taxonomy != taxonomy:
-            raise LabelError("The loss was made for another taxonomy; make it anew for this one.")
+            raise LabelError("The loss was made for another taxonomy; create it for this one.")
         return loss
     if charge not in differences.CHARGES:
         raise LabelError(f"charge must be one of {some(differences.CHARGES)}; got {charge!r}.")
@@ -175,7 +178,7 @@ def labelling_loss(
         return LabellingLoss("user", taxonomy, charge, costs)
     if loss not in LABELLING_LOSSES:
         raise LabelError(
-            f"There is no loss {loss!r} between labellings; the names are "
+            f"Unknown loss {loss!r} between labellings; choose one of "
             f"{some(LABELLING_LOSSES, len(LABELLING_LOSSES))}.{closest(loss, LABELLING_LOSSES)}"
         )
     kind, _, scaling = loss.partition("hierarchical_")
@@ -185,20 +188,20 @@ def labelling_loss(
 
 
 def _require_positive(taxonomy: Taxonomy, costs: Floats) -> None:
-    """Raise an error that names a node whose cost is not finite and positive."""
+    """Raise if a node's cost is not finite and positive, and name the node."""
     for code in np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))[:1]:
         raise LabelError(
             f"The cost of node {taxonomy.nodes[code]!r} is {costs[code]}; it must be finite and "
-            "above 0, or else a wrong label would cost nothing."
+            "above 0; otherwise a wrong label would cost nothing."
         )
 
 
 def _indicators(taxonomy: Taxonomy, Y: Any) -> CSR:
-    """Return labels of 1 as a boolean csr_array, after checking shape and values."""
+    """Return the labels that are 1 as a boolean csr_array, after checking shape and values."""
     given: Any = sparse.csr_array(Y) if sparse.issparse(Y) else np.asarray(Y)
     if given.ndim != 2 or given.shape[1] != taxonomy.n_nodes:
         raise LabelError(
-            f"Labellings have shape {given.shape}; they need one column for each of the "
+            f"Labellings have shape {given.shape}; pass one column for each of the "
             f"{taxonomy.n_nodes} nodes of the taxonomy."
         )
     values = given.data if sparse.issparse(given) else given

@@ -1,11 +1,12 @@
-"""Measures: functions of truth, prediction or scores, and a taxonomy.
+"""Measures: functions of the truth, of predictions or scores, and of a taxonomy.
 
-``single`` measures items with one category, ``ranking`` the order that scores give to categories,
-``labelling`` and ``sets`` predicted label sets, ``curves`` the scores of all nodes, ``reliability``
-their probabilities; ``report`` prints a table of them and ``scorers`` hands them to scikit-learn.
+``single`` covers items with one category, ``ranking`` the order of categories by score,
+``labelling`` and ``sets`` predicted label sets, ``curves`` scores of all nodes, and
+``reliability`` their probabilities. ``report`` prints a table of measures, and ``scorers`` makes
+them available to scikit-learn.
 
-Truth comes first, as in scikit-learn. Label sets are sequences of ids per item or indicator
-matrices, and both labels and scores may be sparse.
+The truth is the first argument, as in scikit-learn. Label sets are sequences of ids per item or
+indicator matrices; labels and scores may be sparse.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the taxonomy says of categories: the loss between two of them, and their parents."""
+"""The loss between two categories, and the parents of categories."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def pair_losses(taxonomy: Taxonomy, a: Codes, b: Codes, loss: Any) -> Floats:
-    """Return the loss of predicting each of ``b`` where the one of ``a`` is true."""
+    """Return the loss of predicting ``b[k]`` where ``a[k]`` is true, for every k."""
     if loss is None:
         half = np.full(taxonomy.n_nodes, 0.5)
         return differences.pair_weights(taxonomy, a, b, half, half)
     if hasattr(loss, "pairs"):
         if getattr(loss, "taxonomy", taxonomy) != taxonomy:
-            raise LabelError("The loss was made for another taxonomy; make it anew for this one.")
+            raise LabelError("The loss was made for another taxonomy; create it for this one.")
         i, j = (_positions(taxonomy, loss.categories, codes) for codes in (a, b))
         return np.asarray(loss.pairs(i, j), dtype=np.float64)
     if callable(loss):
@@ -31,32 +31,32 @@ def pair_losses(taxonomy: Taxonomy, a: Codes, b: Codes, loss: Any) -> Floats:
         values = np.array([loss(nodes[i], nodes[j]) for i, j in pairs], dtype=np.float64)
         return values[inverse.ravel()]
     message = (
-        f"loss is {loss!r}; give None, a function of two ids, "
+        f"loss is {loss!r}; pass None, a function of two ids, "
         "or a loss made by taxonomist.losses.category_loss."
     )
     raise LabelError(message)
 
 
 def _positions(taxonomy: Taxonomy, categories: Codes, codes: Codes) -> Codes:
-    """Return the places of the node codes among the categories of a loss."""
+    """Return the positions of node codes among the categories of a loss."""
     place = np.full(taxonomy.n_nodes, -1, dtype=np.intp)
     place[categories] = np.arange(len(categories))
     missing = np.unique(codes[place[codes] < 0])
     if missing.size:
         ids = [taxonomy.nodes[code] for code in missing]
-        message = f"The loss does not cover {some(ids)}: make it for all categories in use."
+        message = f"The loss does not cover {some(ids)}; create it for all categories in use."
         raise LabelError(message)
     return place[codes]
 
 
 def category_parents(taxonomy: Taxonomy, categories: Codes) -> CSR:
-    """Return categories x nodes, the parents of each category.
+    """Return the parents of each category, categories x nodes.
 
-    An interior node that is used as a category stands for a terminal child of its own
+    An interior node that is used as a category represents its terminal child
     [CH04, section 2.4], whose parent is that node.
     """
     parent, child = taxonomy.edges[taxonomy.is_leaf[taxonomy.edges[:, 1]]].T
-    # The root of a taxonomy of one node is a leaf without a parent.
+    # In a taxonomy of a single node, the root is a leaf without a parent.
     own = np.union1d(np.flatnonzero(~taxonomy.is_leaf), [0])
     row, column = np.append(child, own), np.append(parent, own)
     ones = np.ones(row.size, dtype=bool)

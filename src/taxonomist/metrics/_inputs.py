@@ -1,4 +1,4 @@
-"""What the measures are given: labels, label sets and weights of items, checked and encoded."""
+"""Check and encode the inputs of measures: labels, label sets and item weights."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 def count_items(y_true: Any, other: Any, name: str = "y_pred") -> int:
-    """Return the number of items, which both arguments must share and which must not be zero."""
+    """Return the number of items; raise if the two arguments differ or are empty."""
     n_true, n_other = (y.shape[0] if hasattr(y, "shape") else len(y) for y in (y_true, other))
     if n_true != n_other:
-        message = f"y_true has {n_true} items and {name} has {n_other}: both need the same items."
+        message = f"y_true has {n_true} items but {name} has {n_other}; pass the same items."
         raise LabelError(message)
     if n_true == 0:
-        raise LabelError(f"y_true and {name} are empty: a measure needs at least one item.")
+        raise LabelError(f"y_true and {name} are empty; a measure needs at least one item.")
     return int(n_true)
 
 
 def as_id(label: Any) -> Any:
-    """Return a label as taxonomies hold it: integers are read as strings."""
+    """Return a label as a node id; integers become strings."""
     is_number = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
     return str(label) if is_number else label
 
@@ -47,7 +47,7 @@ def encode_pair(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> tuple[Codes, Co
 def encode_sets(
     y_true: Any, y_pred: Any, taxonomy: Taxonomy, classes: Sequence[str] | None
 ) -> tuple[CSR, CSR]:
-    """Return the true and the predicted label sets as they are, items x nodes."""
+    """Return the true and predicted label sets without adding ancestors, items x nodes."""
     count_items(y_true, y_pred)
     true = labels.encode_sets(taxonomy, y_true, classes, name="y_true")
     return true, labels.encode_sets(taxonomy, y_pred, classes, name="y_pred")
@@ -56,7 +56,7 @@ def encode_sets(
 def closed_sets(
     y_true: Any, y_pred: Any, taxonomy: Taxonomy, classes: Sequence[str] | None
 ) -> tuple[CSR, CSR]:
-    """Return the true and the predicted label sets with all ancestors, items x nodes."""
+    """Return the true and predicted label sets closed under ancestors, items x nodes."""
     true, predicted = encode_sets(y_true, y_pred, taxonomy, classes)
     return labels.close(taxonomy, true), labels.close(taxonomy, predicted)
 
@@ -67,7 +67,7 @@ def item_weights(sample_weight: ArrayLike | None, n_items: int) -> Floats:
         return np.ones(n_items)
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_items,):
-        message = f"sample_weight has shape {weights.shape}; give one weight per item: {n_items}."
+        message = f"sample_weight has shape {weights.shape}; pass one weight per item: {n_items}."
         raise LabelError(message)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise LabelError("sample_weight must be finite, not negative and not zero everywhere.")
@@ -85,7 +85,7 @@ def defined_mean(values: Floats, defined: Bools, sample_weight: ArrayLike | None
     _keep(np.where(defined, values, np.nan))
     weights = item_weights(sample_weight, len(values)) * defined
     if not weights.any():
-        return undefined("No item has a relevant category: the measure is not defined.")
+        return undefined("No item has a relevant category, so the measure is undefined.")
     return float(np.average(values, weights=weights))
 
 
@@ -93,31 +93,31 @@ _kept: ContextVar[list[Floats] | None] = ContextVar("_kept", default=None)
 
 
 def _keep(values: Floats) -> None:
-    """Keep the values that a mean is taken of, where somebody asks for them."""
+    """Record the values of a mean if `item_values` is collecting them."""
     kept = _kept.get()
     if kept is not None:
         kept.append(values)
 
 
 def item_values(measure: Callable[..., float], *arguments: Any, **options: Any) -> Floats:
-    """Return the values of single items that a measure is the mean of.
+    """Return the per-item values whose mean a measure is.
 
     Parameters
     ----------
     measure
-        A function of this package that is a mean over items, such as ``taxonomy_loss``.
+        A function of this package that averages over items, such as ``taxonomy_loss``.
     *arguments, **options
-        What it is called with.
+        The arguments of the measure.
 
     Returns
     -------
     ndarray
-        One value per item; NaN where the measure is not defined for it.
+        One value per item; NaN where the measure is undefined.
 
     Raises
     ------
     TypeError
-        The measure is no mean over items.
+        If the measure is not a mean over items.
 
     Examples
     --------
@@ -137,13 +137,13 @@ def item_values(measure: Callable[..., float], *arguments: Any, **options: Any) 
         _kept.reset(token)
     if len(kept) != 1:
         name = getattr(measure, "__name__", repr(measure))
-        raise TypeError(f"{name} is no mean of a value per item.")
+        raise TypeError(f"{name} is not a mean of one value per item; use another measure.")
     return kept[0]
 
 
 def undefined(why: str) -> float:
-    """Warn that a measure has no value and return NaN in its place."""
-    # Imported here because loading scikit-learn takes longer than all the rest of this package.
+    """Warn that a measure is undefined and return NaN."""
+    # Imported here because loading scikit-learn takes longer than the rest of this package.
     from sklearn.exceptions import UndefinedMetricWarning
 
     warnings.warn(why, UndefinedMetricWarning, stacklevel=4)

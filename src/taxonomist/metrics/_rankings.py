@@ -1,4 +1,4 @@
-"""Scores of categories, and where the relevant ones stand in their order."""
+"""Scores of categories, and the positions of the relevant ones in their order."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Bools, Codes, Floats
 
-CELLS = 2**22
-"""Scores that are held dense at a time, beyond those that were given dense; a few copies each."""
+DENSE_CELLS = 2**22
+"""Maximum number of sparse scores made dense at a time; several copies are made."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class Ranking:
     Attributes
     ----------
     item
-        The item to which the entry belongs.
+        The item of each entry.
     nth
         1 for the best relevant category of the item, 2 for the next, and so on.
     position
         Its position among all categories, 1 for the first.
     n_relevant
-        The number of relevant categories of each item.
+        Number of relevant categories of each item.
     n_classes
-        The number of categories.
+        Number of categories.
     """
 
     item: Codes
@@ -46,7 +46,7 @@ class Ranking:
     n_classes: int
 
     def per_item(self, values: Floats | Codes | Bools) -> Floats:
-        """Return the sum of the entries' values for each item."""
+        """Sum the values of the entries by item."""
         totals = np.bincount(self.item, weights=values, minlength=self.n_relevant.size)
         return totals.astype(np.float64)
 
@@ -67,13 +67,13 @@ def rank(y_true: Any, scores: Any, classes: Sequence[Any] | None) -> Ranking:
 
 
 def blocks(n_items: int, n_classes: int) -> Iterator[slice]:
-    """Yield ranges of items that fill at most CELLS, but hold at least one item."""
-    size = max(1, CELLS // n_classes)
+    """Yield ranges of items with at most DENSE_CELLS scores, but at least one item."""
+    size = max(1, DENSE_CELLS // n_classes)
     return (slice(start, start + size) for start in range(0, n_items, size))
 
 
 def dense(scores: Any, rows: slice | Codes) -> Floats:
-    """Return some rows of the scores as a dense array of their own."""
+    """Return a dense copy of some rows of the scores."""
     part = scores[rows]
     return part.toarray() if sparse.issparse(part) else np.array(part)
 
@@ -87,11 +87,11 @@ def read(y_true: Any, scores: Any, classes: Sequence[Any] | None) -> tuple[CSR, 
     if labels.is_indicator(y_true):
         relevant = _indicator(y_true)
         if relevant.shape != scores.shape:
-            message = f"y_true has shape {relevant.shape} and scores {scores.shape}."
-            raise LabelError(f"{message} An indicator needs the columns of scores.")
+            message = f"y_true has shape {relevant.shape} but scores has {scores.shape}."
+            raise LabelError(f"{message} An indicator matrix needs the same columns as scores.")
         return relevant, scores
     if classes is None:
-        message = "y_true holds labels: say with classes= what the columns of scores stand for."
+        message = "y_true holds labels; pass classes=, the label of each column of scores."
         raise LabelError(message)
     return _relevant(y_true, classes), scores
 
@@ -100,10 +100,10 @@ def check_scores(scores: Any) -> Any:
     """Return scores as a dense or CSR array of floats without NaN, items x classes."""
     scores = sparse.csr_array(scores) if sparse.issparse(scores) else np.asarray(scores)
     if scores.ndim != 2:
-        message = f"scores has {scores.ndim} dimension(s); give one row per item"
+        message = f"scores has {scores.ndim} dimension(s); pass one row per item"
         raise LabelError(f"{message} and one column per category.")
     if scores.shape[1] == 0:
-        raise LabelError("scores has no columns: give one column per category.")
+        raise LabelError("scores has no columns; pass one column per category.")
     if scores.dtype.kind != "f":
         scores = scores.astype(np.float64)
     if sparse.issparse(scores):
@@ -111,29 +111,29 @@ def check_scores(scores: Any) -> Any:
     else:
         rows = np.flatnonzero(np.isnan(scores).any(axis=1))
     if rows.size:
-        message = f"scores is NaN in row {rows[0]}: every category needs a score to be ranked."
+        message = f"scores is NaN in row {rows[0]}; every category needs a score to be ranked."
         raise LabelError(message)
     return scores
 
 
 def check_classes(classes: Sequence[Any], scores: Any) -> None:
-    """Raise unless every column of the scores has a label of its own."""
+    """Raise unless every column of the scores has its own label."""
     if len(classes) != scores.shape[1]:
-        message = f"scores has {scores.shape[1]} columns and classes {len(classes)} labels."
+        message = f"scores has {scores.shape[1]} columns but classes has {len(classes)} labels."
         raise LabelError(message)
     if len(set(map(as_id, classes))) < len(classes):
-        raise LabelError("classes names a label twice: each column of scores needs its own.")
+        raise LabelError("classes names a label twice; each column of scores needs its own.")
 
 
 def _relevant(y_true: Any, classes: Sequence[Any]) -> CSR:
-    """Return labels or label sets as items x classes."""
+    """Return labels or label sets as a boolean matrix, items x classes."""
     column = {as_id(label): j for j, label in enumerate(classes)}
     rows = [[as_id(label) for label in row] for row in labels.as_sets(y_true, "y_true")]
     flat = [label for row in rows for label in row]
     unknown = [label for label in dict.fromkeys(flat) if label not in column]
     if unknown:
-        message = f"y_true has labels that have no column in scores: {some(unknown)}."
-        raise LabelError(f"{message} Score every category, or leave these items out.")
+        message = f"y_true has labels without a column in scores: {some(unknown)}."
+        raise LabelError(f"{message} Score every category, or remove these items.")
     indptr = np.cumsum([0, *map(len, rows)])
     columns = np.fromiter((column[label] for label in flat), dtype=np.intp, count=len(flat))
     relevant = sparse.csr_array(
@@ -144,10 +144,11 @@ def _relevant(y_true: Any, classes: Sequence[Any]) -> CSR:
 
 
 def _indicator(y: Any) -> CSR:
-    """Return a matrix of zeros and ones as a sparse array of booleans."""
     matrix = sparse.csr_array(y if sparse.issparse(y) else np.asarray(y))
     if not np.isin(matrix.data, (0, 1)).all():
-        raise LabelError("y_true is a matrix with values other than 0 and 1: give an indicator.")
+        raise LabelError(
+            "y_true is a matrix with values other than 0 and 1; pass an indicator matrix."
+        )
     matrix = matrix.astype(bool)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()

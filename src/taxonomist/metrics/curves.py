@@ -1,4 +1,4 @@
-"""Scores of all nodes, and the area under the precision-recall curve over them."""
+"""Scores of all nodes, and the area under their precision-recall curve."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from taxonomist.taxonomy import labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from taxonomist._typing import CSR, Bools, Floats
     from taxonomist.taxonomy import Taxonomy
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def node_scores(scores: Any, taxonomy: Taxonomy, classes: Sequence[str]) -> Floats:
     """Score every node by the best category at or below it.
 
-    So no node scores above its parents. Takes items x nodes numbers of memory, and time
+    No node scores higher than its parents. Takes memory for items x nodes numbers, and time
     proportional to items x edges.
 
     Parameters
@@ -39,19 +39,19 @@ def node_scores(scores: Any, taxonomy: Taxonomy, classes: Sequence[str]) -> Floa
     Returns
     -------
     ndarray of shape (n_items, n_nodes)
-        -inf for nodes without any category at or below them.
+        -inf for nodes without a category at or below them.
 
     Raises
     ------
     LabelError
-        If a score is NaN, or ``classes`` does not fit the columns or the taxonomy.
+        If a score is NaN, or ``classes`` does not match the columns or the taxonomy.
     """
     scores = check_scores(scores)
     check_classes(classes, scores)
     codes = labels.encode(taxonomy, classes, name="classes")
     best = np.full((taxonomy.n_nodes, scores.shape[0]), -np.inf)
     best[codes] = dense(scores, slice(None)).T
-    # Codes ascend from parents to children, so this visits every node after all below it.
+    # Codes increase from parents to children, so every node is visited after its descendants.
     for child in range(taxonomy.n_nodes - 1, 0, -1):
         start, stop = taxonomy.parent_indptr[child : child + 2]
         for parent in taxonomy.parent_indices[start:stop]:
@@ -68,26 +68,26 @@ def au_prc(
     exclude_root: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Area under the precision-recall curve pooled over all pairs of item and node, AU(PRC).
+    """Area under the precision-recall curve over all pairs of item and node, AU(PRC).
 
-    The area is the average precision, a sum of steps, as in the figures published for
-    hierarchical multilabel classification; pairs of equal score enter together.
+    The area is the average precision, a sum of steps, as in the results published for
+    hierarchical multilabel classification. Pairs with equal scores enter together.
 
     Parameters
     ----------
     y_true
-        Label sets, one label per item, or an indicator with one column per node or per class;
-        closed under ancestors first.
+        Label sets, one label per item, or an indicator matrix with one column per node or per
+        class; closed under ancestors first.
     scores
-        Dense or sparse; absent entries are 0. One column per node in the order of the taxonomy,
-        or per class.
+        Dense or sparse; absent entries are 0. One column per node in taxonomy order, or one per
+        class.
     taxonomy
         The taxonomy of the labels.
     classes
-        The node of each column; the nodes are then scored by ``node_scores``. None if the columns
-        are the nodes.
+        The node of each column; ``node_scores`` then scores the nodes. None if the columns are
+        the nodes.
     exclude_root
-        Leave out the root, which every item belongs to.
+        Leave out the root, to which every item belongs.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -95,7 +95,7 @@ def au_prc(
     -------
     float
         Between 0 and 1; higher is better. NaN, with a warning, if no item has a label
-        (below the root, if that is left out).
+        (below the root if the root is excluded).
 
     Raises
     ------
@@ -104,8 +104,8 @@ def au_prc(
     """
     scores = check_scores(scores) if classes is None else node_scores(scores, taxonomy, classes)
     if scores.shape[1] != taxonomy.n_nodes:
-        message = f"scores has {scores.shape[1]} columns and the taxonomy {taxonomy.n_nodes} nodes:"
-        raise LabelError(f"{message} say with classes= what the columns stand for.")
+        message = f"scores has {scores.shape[1]} columns but the taxonomy has {taxonomy.n_nodes}"
+        raise LabelError(f"{message} nodes; pass classes=, the node of each column.")
     n_items = count_items(y_true, scores, "scores")
     by_class = classes is not None and getattr(y_true, "shape", ())[1:] == (len(classes),)
     true = labels.encode_sets(taxonomy, y_true, classes if by_class else None, name="y_true")
@@ -118,12 +118,12 @@ def au_prc(
 
 
 def _dense_pairs(true: CSR, scores: Any, weights: Floats) -> tuple[Bools, Floats, Floats]:
-    """Return truth, score and weight of every pair of item and node."""
+    """Return the truth, score and weight of every pair of item and node."""
     return true.toarray().ravel(), scores.ravel(), np.repeat(weights, true.shape[1])
 
 
 def _sparse_pairs(true: CSR, scores: CSR, weights: Floats) -> tuple[Bools, Floats, Floats]:
-    """Return the same with one entry for all pairs that are neither true nor scored."""
+    """Like `_dense_pairs`, with one entry for all pairs that are neither true nor scored."""
     n_items, n_nodes = true.shape
     scored, marked = (_flat_places(part) for part in (scores, true))
     places = np.union1d(scored, marked)
@@ -134,17 +134,18 @@ def _sparse_pairs(true: CSR, scores: CSR, weights: Floats) -> tuple[Bools, Float
     return np.append(np.isin(places, marked), False), values, np.append(weights[items], rest)
 
 
-def _flat_places(matrix: CSR) -> Any:
-    """Return where the entries of a sparse matrix would be if its rows were laid end to end."""
+def _flat_places(matrix: CSR) -> NDArray[np.int64]:
+    """Return the positions of a sparse matrix's entries in the flattened matrix."""
     rows, columns = matrix.tocoo().coords
-    return rows.astype(np.int64) * matrix.shape[1] + columns
+    places: NDArray[np.int64] = rows.astype(np.int64) * matrix.shape[1] + columns
+    return places
 
 
 def _average_precision(true: Bools, scores: Floats, weights: Floats) -> float:
-    """Return the sum of precision x gain in recall over descending thresholds."""
+    """Return the sum of precision x increase in recall over descending thresholds."""
     hits = true * weights
     if not hits.any():
-        return undefined("No item has a label: the area under the curve is not defined.")
+        return undefined("No item has a label, so the area under the curve is undefined.")
     order = np.argsort(-scores)
     scores, hits, weights = scores[order], hits[order], weights[order]
     last_of_ties = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.size - 1)

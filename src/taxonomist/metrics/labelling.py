@@ -1,8 +1,8 @@
-"""Losses between whole labellings, means over items: RSSS06, section 2.1.
+"""Losses between whole labellings, averaged over items: RSSS06, section 2.1.
 
-Label sets are closed under ancestors before they are compared, since an item of a node is an item
-of all nodes above. An artificial root holds the taxonomy together and is no label; all items
-belong to it, so it is never charged. A real root differs where one of the two sets is empty.
+Label sets are closed under ancestors before they are compared, because an item of a node is also an
+item of all nodes above it. A virtual root is not a label and is never charged. A real root is
+charged if exactly one of the two sets is empty.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ def zero_one_loss(
     taxonomy
         The taxonomy of the labels.
     classes
-        Ids of the columns where truth or prediction is an indicator matrix; by default there is
-        one column per node.
+        Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -68,7 +67,7 @@ def symmetric_difference_loss(
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean number of nodes that are in one of the two label sets and not in the other, l_Δ.
+    """Mean number of nodes in exactly one of the two label sets, l_Δ.
 
     Parameters
     ----------
@@ -77,8 +76,7 @@ def symmetric_difference_loss(
     taxonomy
         The taxonomy of the labels.
     classes
-        Ids of the columns where truth or prediction is an indicator matrix; by default there is
-        one column per node.
+        Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -106,7 +104,7 @@ def hierarchical_loss(
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean scaled number of mistakes that no mistake further up excuses, l_H and l_H~.
+    """Mean scaled number of mistakes below correct ancestors or parents, l_H and l_H~.
 
     Parameters
     ----------
@@ -115,15 +113,14 @@ def hierarchical_loss(
     taxonomy
         The taxonomy of the labels.
     scaling
-        The coefficients c_j: ``"uniform"`` for 1, ``"sibling"`` to share a parent's coefficient
-        among its children, ``"subtree"`` for the share of nodes at or below j; or one number per
-        node, as an array or by id.
+        The coefficients c_j: ``"uniform"`` for 1, ``"sibling"`` to divide a parent's coefficient
+        among its children, ``"subtree"`` for the fraction of nodes at or below j; or one number
+        per node, as an array or by id.
     charge
         ``"path"`` charges a node if all its ancestors are right (l_H), ``"parent"`` if all its
         parents are right (l_H~).
     classes
-        Ids of the columns where truth or prediction is an indicator matrix; by default there is
-        one column per node.
+        Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -135,7 +132,7 @@ def hierarchical_loss(
     Raises
     ------
     LabelError
-        If labels are unknown, lengths differ, or ``scaling`` or ``charge`` does not fit.
+        If labels are unknown, lengths differ, or ``scaling`` or ``charge`` is invalid.
     """
     wrong = _charged(y_true, y_pred, taxonomy, classes, charge)
     return mean(wrong @ differences.node_scaling(taxonomy, scaling), sample_weight)
@@ -144,7 +141,7 @@ def hierarchical_loss(
 def _charged(
     y_true: Any, y_pred: Any, taxonomy: Taxonomy, classes: Sequence[str] | None, charge: str
 ) -> CSR:
-    """Return items x nodes, the mistakes that count."""
+    """Return the mistakes that are charged, items x nodes."""
     Y, U = closed_sets(y_true, y_pred, taxonomy, classes)
     if taxonomy.has_artificial_root:
         n = Y.shape[0]

@@ -1,14 +1,14 @@
-"""Measures of rankings of categories for items with label sets: CH07.
+"""Measures of the ranking of categories for items with label sets: CH07.
 
-Truth is a sequence of label sets, or an indicator matrix with the shape of the scores; scores are
-dense or sparse, items x classes, absent entries 0.
+The truth is a sequence of label sets or an indicator matrix with the shape of the scores. Scores
+are dense or sparse, items x classes, with absent entries 0.
 
-Ties count against the prediction: a relevant category stands behind every irrelevant one with the
-same score, as in [CH04, Eq. 38] and in CH07, where f(y) <= f(ȳ) is a mistake. So every measure is
-that of the worst order which the scores allow.
+Ties count against the prediction: a relevant category ranks behind every irrelevant one with the
+same score, as in [CH04, Eq. 38] and in CH07, where f(y) <= f(ȳ) is a mistake. Every measure
+therefore describes the worst order that the scores allow.
 
-Items without a relevant category are left out of the mean; where that leaves none, the value is
-NaN and scikit-learn's ``UndefinedMetricWarning`` is given.
+Items without a relevant category are left out of the mean. If no item remains, the value is NaN and
+scikit-learn's ``UndefinedMetricWarning`` is issued.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def one_accuracy(
     Parameters
     ----------
     y_true
-        Label sets, or an indicator with the shape of ``scores``.
+        Label sets, or an indicator matrix with the shape of ``scores``.
     scores
         Dense or sparse, items x classes.
     classes
-        The label of each column; not needed when ``y_true`` is an indicator.
+        The label of each column; not needed if ``y_true`` is an indicator matrix.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -74,16 +74,16 @@ def average_precision(
     classes: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean over the relevant categories of the precision at their positions, mean over items.
+    """Mean precision at the positions of the relevant categories, averaged over items.
 
     Parameters
     ----------
     y_true
-        Label sets, or an indicator with the shape of ``scores``.
+        Label sets, or an indicator matrix with the shape of ``scores``.
     scores
         Dense or sparse, items x classes.
     classes
-        The label of each column; not needed when ``y_true`` is an indicator.
+        The label of each column; not needed if ``y_true`` is an indicator matrix.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -111,18 +111,18 @@ def ranking_loss(
     classes: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Fraction of pairs of a relevant and an irrelevant category in the wrong order.
+    """Fraction of (relevant, irrelevant) pairs of categories in the wrong order.
 
-    An item to which every category is relevant has no such pair; its loss is 0.
+    An item for which every category is relevant has no such pair; its loss is 0.
 
     Parameters
     ----------
     y_true
-        Label sets, or an indicator with the shape of ``scores``.
+        Label sets, or an indicator matrix with the shape of ``scores``.
     scores
         Dense or sparse, items x classes.
     classes
-        The label of each column; not needed when ``y_true`` is an indicator.
+        The label of each column; not needed if ``y_true`` is an indicator matrix.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -155,13 +155,13 @@ def precision_at_k(
     Parameters
     ----------
     y_true
-        Label sets, or an indicator with the shape of ``scores``.
+        Label sets, or an indicator matrix with the shape of ``scores``.
     scores
         Dense or sparse, items x classes.
     k
-        The number of positions; the divisor, also where there are fewer categories.
+        Number of positions, and the divisor even if there are fewer categories.
     classes
-        The label of each column; not needed when ``y_true`` is an indicator.
+        The label of each column; not needed if ``y_true`` is an indicator matrix.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -190,20 +190,20 @@ def ndcg_at_k(
     classes: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Discounted gain of the first ``k`` categories, divided by the best that is possible.
+    """Discounted gain of the first ``k`` categories, divided by the best possible gain.
 
     A relevant category at position p gains 1 / log2(p + 1).
 
     Parameters
     ----------
     y_true
-        Label sets, or an indicator with the shape of ``scores``.
+        Label sets, or an indicator matrix with the shape of ``scores``.
     scores
         Dense or sparse, items x classes.
     k
-        The number of positions that count.
+        Number of positions that count.
     classes
-        The label of each column; not needed when ``y_true`` is an indicator.
+        The label of each column; not needed if ``y_true`` is an indicator matrix.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -234,12 +234,12 @@ def maximal_loss(
     loss: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean over items of the worst loss Δ(y, ȳ) of a misordered pair; 0 where there is none.
+    """Largest loss Δ(y, ȳ) of a misordered pair, or 0 if there is none, averaged over items.
 
     Parameters
     ----------
     y_true
-        Label sets, or an indicator with the shape of ``scores``.
+        Label sets, or an indicator matrix with the shape of ``scores``.
     scores
         Dense or sparse, items x classes.
     taxonomy
@@ -247,7 +247,7 @@ def maximal_loss(
     classes
         The node of each column.
     loss
-        Δ: None for half the symmetric difference of the ancestor sets; else a loss of
+        Δ: None for half the symmetric difference of the ancestor sets; otherwise a loss made by
         ``taxonomist.losses.category_loss`` or a function of the relevant and the irrelevant id.
     sample_weight
         Weights of the items; all equal by default.
@@ -286,12 +286,12 @@ def parent_one_accuracy(
     classes: Sequence[str],
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Fraction of items whose first category shares a parent with a relevant one.
+    """Fraction of items whose first category shares a parent with a relevant category.
 
     Parameters
     ----------
     y_true
-        Label sets, or an indicator with the shape of ``scores``.
+        Label sets, or an indicator matrix with the shape of ``scores``.
     scores
         Dense or sparse, items x classes.
     taxonomy
@@ -323,6 +323,5 @@ def parent_one_accuracy(
 
 
 def _check_k(k: int) -> None:
-    """Refuse what is no number of positions."""
     if not isinstance(k, (int, np.integer)) or k < 1:
-        raise LabelError(f"k is {k!r}; it is a whole number of positions, at least 1.")
+        raise LabelError(f"k is {k!r}; it must be a whole number, at least 1.")

@@ -1,4 +1,4 @@
-"""Whether probabilities of nodes are right as often as they say, level by level."""
+"""Compare the probabilities of nodes with observed frequencies, level by level."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from taxonomist._typing import Bools, Codes, Floats
     from taxonomist.taxonomy import Taxonomy
 
-NODES = ("best", "all")
-"""Which nodes of a level are asked of an item."""
+NODE_CHOICES = ("best", "all")
+"""Which nodes of a level are evaluated for each item."""
 
 
 class ReliabilityBin(NamedTuple):
-    """The answers whose probability is in a range.
+    """The answers whose probability lies in a range.
 
     Attributes
     ----------
     low, high
-        The range; its lower end belongs to it, and of the last one its upper end.
+        The range, including its lower end; the last range also includes its upper end.
     weight
-        The number of answers, by the weights of their items.
+        Number of answers, weighted by item.
     probability
         Their mean probability.
     share
-        The share of them that is right.
+        The fraction of these answers that is right.
     """
 
     low: float
@@ -54,12 +54,12 @@ class LevelReliability(NamedTuple):
     level
         The depth of the nodes.
     weight, probability, share
-        As in ``ReliabilityBin``, of all answers.
+        As in ``ReliabilityBin``, over all answers.
     error
         The expected calibration error: the mean over answers of the difference between
         probability and share in their bin.
     bins
-        The bins that have answers.
+        The non-empty bins.
     """
 
     level: int
@@ -72,24 +72,24 @@ class LevelReliability(NamedTuple):
 
 @dataclass(frozen=True)
 class Reliability:
-    """How far probabilities can be trusted, level by level.
+    """How reliable probabilities are, level by level.
 
     Attributes
     ----------
     levels
-        From the level below the root down.
+        The levels, starting below the root.
     """
 
     levels: tuple[LevelReliability, ...]
 
     @property
     def error(self) -> float:
-        """The expected calibration error of all levels, each counted by its answers."""
+        """The expected calibration error over all levels, weighted by their answers."""
         weights = [level.weight for level in self.levels]
         return float(np.average([level.error for level in self.levels], weights=weights))
 
     def __str__(self) -> str:
-        """Return a table: how often answers were right, by level and by probability."""
+        """Return a table of how often answers were right, by level and probability."""
         lines = []
         for level in self.levels:
             lines.append(
@@ -114,22 +114,22 @@ def reliability(
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Reliability:
-    """Compare probabilities of nodes with how often items belong there, level by level.
+    """Compare the probabilities of nodes with how often items belong there, level by level.
 
     Parameters
     ----------
     y_true
         One label per item, label sets, or an indicator matrix; closed under ancestors first.
     node_probabilities
-        Dense or sparse, one column per node in the order of the taxonomy, as
-        ``predict_node_proba`` returns them.
+        Dense or sparse, one column per node in taxonomy order, as returned by
+        ``predict_node_proba``.
     taxonomy
         The taxonomy of the labels.
     nodes
-        ``"best"``: the answer for an item at a level is its most probable node, right if the item
-        belongs at or below that node. ``"all"``: there is an answer for each node of the level.
+        ``"best"``: the answer for an item at a level is its most probable node, and is right if
+        the item belongs at or below that node. ``"all"``: every node of the level is an answer.
     n_bins
-        Bins of equal width in which probabilities are compared.
+        Number of probability bins of equal width.
     classes
         The node of each column of an indicator matrix; by default all nodes.
     sample_weight
@@ -138,12 +138,12 @@ def reliability(
     Returns
     -------
     Reliability
-        With a table and the expected calibration error for each level below the root.
+        A table and the expected calibration error for each level below the root.
 
     Raises
     ------
     LabelError
-        If labels are unknown, shapes differ, or a probability is not one.
+        If labels are unknown, shapes differ, or a probability is not between 0 and 1.
 
     Examples
     --------
@@ -154,16 +154,16 @@ def reliability(
     >>> [round(level.error, 2) for level in found.levels]
     [0.15, 0.35]
     """
-    if nodes not in NODES:
-        raise LabelError(f"nodes must be one of {', '.join(NODES)}. Got {nodes!r}.")
+    if nodes not in NODE_CHOICES:
+        raise LabelError(f"nodes must be one of {', '.join(NODE_CHOICES)}. Got {nodes!r}.")
     if n_bins < 1:
         raise LabelError(f"n_bins must be at least 1. Got {n_bins!r}.")
     given = dense(check_scores(node_probabilities), slice(None))
     if given.shape[1] != taxonomy.n_nodes:
-        message = f"node_probabilities has {given.shape[1]} columns and the taxonomy"
-        raise LabelError(f"{message} {taxonomy.n_nodes} nodes: give one column for each.")
+        message = f"node_probabilities has {given.shape[1]} columns but the taxonomy has"
+        raise LabelError(f"{message} {taxonomy.n_nodes} nodes; pass one column per node.")
     if given.min(initial=0.0) < 0 or given.max(initial=1.0) > 1:
-        raise LabelError("node_probabilities must be from 0 to 1.")
+        raise LabelError("node_probabilities must be between 0 and 1.")
     n_items = count_items(y_true, given, "node_probabilities")
     weights = item_weights(sample_weight, n_items)
     marked = labels.encode_sets(taxonomy, y_true, classes, name="y_true")
@@ -179,7 +179,7 @@ def reliability(
 def _answers(
     given: Floats, true: Bools, weights: Floats, nodes: str
 ) -> tuple[Floats, Bools, Floats]:
-    """Return probability, truth and weight of the answers at a level."""
+    """Return the probability, truth and weight of each answer at a level."""
     if nodes == "all":
         return given.ravel(), true.ravel(), np.repeat(weights, given.shape[1])
     rows, best = np.arange(len(given)), given.argmax(axis=1)
@@ -189,7 +189,6 @@ def _answers(
 def _level(
     depth: int, probability: Floats, truth: Bools, weights: Floats, n_bins: int
 ) -> LevelReliability:
-    """Return the table of a level."""
     place: Codes = np.minimum((probability * n_bins).astype(np.intp), n_bins - 1)
     total, chance, right = (
         np.bincount(place, weights=values, minlength=n_bins)

@@ -1,4 +1,4 @@
-"""One table of the measures of a prediction."""
+"""A table of measures for a prediction."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR
     from taxonomist.taxonomy import Taxonomy
 
-WIDTH = 11
-"""Characters of a column of numbers, unless their decimals need more."""
+COLUMN_WIDTH = 11
+"""Minimum number of characters in a column of numbers."""
 
 
 @overload
@@ -56,10 +56,10 @@ def hierarchical_report(
     digits: int = 3,
     output_dict: bool = False,
 ) -> str | dict[str, Any]:
-    """Report precision, recall and F1 per level and overall, and the measures of whole items.
+    """Report precision, recall and F1 per level and overall, and measures of whole items.
 
-    Hierarchical precision, recall and F1 over pooled items are those over all nodes by another
-    name; both are there to be found.
+    With pooled items, hierarchical precision, recall and F1 equal those over all nodes. The report
+    includes both so that readers find the name they look for.
 
     Parameters
     ----------
@@ -69,8 +69,7 @@ def hierarchical_report(
     taxonomy
         The taxonomy of the labels.
     classes
-        Ids of the columns where truth or prediction is an indicator matrix; by default there is
-        one column per node.
+        Ids of the columns of an indicator matrix; by default one column per node.
     digits
         Decimals of the numbers in the table.
     output_dict
@@ -79,8 +78,8 @@ def hierarchical_report(
     Returns
     -------
     str or dict
-        The table; or the same by row, with a dict of ``precision``, ``recall``, ``f1`` and
-        ``support``, or a number, for each.
+        The table; or a dict by row, whose values are dicts of ``precision``, ``recall``, ``f1``
+        and ``support``, or single numbers.
 
     Raises
     ------
@@ -101,7 +100,6 @@ def hierarchical_report(
 
 
 def _rows(Y: CSR, U: CSR, taxonomy: Taxonomy) -> dict[str, PRF]:
-    """Return the rows of precision, recall and F1."""
     levels = precision_recall_f1_per_level(Y, U, taxonomy)
     rows = {f"level {level}": prf for level, prf in levels.items()}
     for title, nodes in {"leaves": "leaves", "all nodes": "all"}.items():
@@ -115,8 +113,7 @@ def _rows(Y: CSR, U: CSR, taxonomy: Taxonomy) -> dict[str, PRF]:
 
 
 def _table(rows: dict[str, PRF], values: dict[str, float], digits: int) -> str:
-    """Return the rows and values in aligned columns."""
-    margin, width = max(map(len, [*rows, *values])), max(WIDTH, digits + 6)
+    margin, width = max(map(len, [*rows, *values])), max(COLUMN_WIDTH, digits + 6)
     heads = "".join(f"{head:>{width}}" for head in PRF._fields)
     lines = [" " * margin + heads, ""]
     for name, prf in rows.items():

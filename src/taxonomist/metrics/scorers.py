@@ -1,7 +1,7 @@
-"""The measures as scorers for scikit-learn's model selection.
+"""Measures as scorers for scikit-learn's model selection.
 
-A scorer is a callable ``(estimator, X, y)`` that can be given as ``scoring=`` to ``GridSearchCV``
-or ``cross_val_score``. Losses are negated, so that higher is better, and named ``neg_...``.
+A scorer is a callable ``(estimator, X, y)`` to pass as ``scoring=`` to ``GridSearchCV`` or
+``cross_val_score``. Losses are negated, so that higher is better, and named ``neg_...``.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 
 def _micro_f1(*args: Any, **options: Any) -> float:
-    """Return the F1 pooled over all nodes but the root."""
+    """Return the F1 pooled over all nodes except the root."""
     return float(sets.precision_recall_f1(*args, nodes="all", **options).f1)
 
 
 def _macro_f1(*args: Any, **options: Any) -> float:
-    """Return the mean F1 of all nodes but the root that occur."""
+    """Return the mean F1 of all nodes that occur, except the root."""
     return float(sets.precision_recall_f1(*args, nodes="all", average="macro", **options).f1)
 
 
 @dataclass(frozen=True)
 class _Measure:
-    """A measure, and what it is a function of."""
+    """A measure and the inputs that it needs."""
 
     function: Callable[..., float]
     scores: bool = False
@@ -76,20 +76,20 @@ class Scorer:
     taxonomy: Taxonomy | None = None
 
     def __post_init__(self) -> None:
-        """Refuse unknown names early, and not in the middle of a search."""
+        """Reject unknown names early, not in the middle of a search."""
         if self.name not in _MEASURES:
             hint = closest(self.name, _MEASURES) or f" Choose one of {', '.join(_MEASURES)}."
-            raise LabelError(f"There is no scorer {self.name!r}.{hint}")
+            raise LabelError(f"Unknown scorer {self.name!r}.{hint}")
 
     def __call__(
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return the measure of the estimator's prediction for ``X``; higher is better.
+        """Return the measure for the estimator's predictions of ``X``; higher is better.
 
         Parameters
         ----------
         estimator
-            A fitted estimator, also a pipeline or a search.
+            A fitted estimator, pipeline or search.
         X, y
             The items and their labels.
         sample_weight
@@ -110,12 +110,11 @@ class Scorer:
         return -value if self.name.startswith("neg_") else value
 
     def _find_taxonomy(self, estimator: Any) -> Taxonomy:
-        """Return the given taxonomy, or the estimator's."""
         if self.taxonomy is not None:
             return self.taxonomy
         taxonomy: Taxonomy | None = _attribute(estimator, "taxonomy_")
         if taxonomy is None:
-            message = f"{type(estimator).__name__} has no taxonomy_: give one to the scorer,"
+            message = f"{type(estimator).__name__} has no taxonomy_; pass one to the scorer:"
             raise LabelError(f"{message} scorer({self.name!r}, taxonomy).")
         return taxonomy
 
@@ -138,17 +137,17 @@ def scorer(name: str, taxonomy: Taxonomy | None = None) -> Scorer:
     Raises
     ------
     LabelError
-        If there is no such measure.
+        If the name is unknown.
     """
     return Scorer(name, taxonomy)
 
 
 SCORERS: dict[str, Scorer] = {name: Scorer(name) for name in _MEASURES}
-"""All scorers by name, each with the taxonomy of the estimator that it is called with."""
+"""All scorers by name; each uses the taxonomy of the estimator that it scores."""
 
 
 def _attribute(estimator: Any, name: str) -> Any:
-    """Return an attribute of an estimator, of a pipeline's last step or of a search's best one."""
+    """Look up an attribute on an estimator, a pipeline's last step or a search's best one."""
     while estimator is not None:
         if hasattr(estimator, name):
             return getattr(estimator, name)
@@ -158,19 +157,18 @@ def _attribute(estimator: Any, name: str) -> Any:
 
 
 def _scores(estimator: Any, X: Any) -> Any:
-    """Return the scores of the classes, one column each."""
     method = getattr(estimator, "decision_function", None)
     method = method or getattr(estimator, "predict_proba", None)
     if method is None:
-        message = f"{type(estimator).__name__} has neither decision_function nor predict_proba:"
-        raise LabelError(f"{message} this scorer needs scores.")
+        message = f"{type(estimator).__name__} has neither decision_function nor predict_proba,"
+        raise LabelError(f"{message} but this scorer needs scores.")
     scores = method(X)
-    # A decision between two classes comes as one number, in favour of the second.
+    # A binary decision function is one number per item, in favour of the second class.
     return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
 
 
 def _by_node(y: Any, taxonomy: Taxonomy, estimator: Any) -> Any:
-    """Return labels as they are, but an indicator over the estimator's classes by node."""
+    """Convert an indicator over the estimator's classes to nodes; return other labels as is."""
     if not (sparse.issparse(y) or getattr(y, "ndim", 1) == 2):
         return y
     classes = _attribute(estimator, "classes_")

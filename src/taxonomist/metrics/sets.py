@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of label sets, for nodes, for levels and over ancestor-closed sets."""
+"""Precision, recall and F1 of label sets: per node, per level and over ancestor-closed sets."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class PRF(NamedTuple):
-    """Precision, recall, F1 and the (weighted) number of true labels that they rest on.
+    """Precision, recall, F1 and support, the (weighted) number of true labels.
 
-    Numbers for an average, arrays aligned with the nodes without one.
+    The fields are numbers for an average, otherwise arrays aligned with the nodes.
     """
 
     precision: Any
@@ -32,14 +32,14 @@ class PRF(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Labels that are true and predicted, predicted, and true: one number per node, say."""
+    """Numbers of labels that are both true and predicted, predicted, and true."""
 
     both: Floats
     predicted: Floats
     true: Floats
 
     def prf(self, zero_division: float | Floats) -> PRF:
-        """Return the three ratios; F1 = 2PR / (P + R), written so that it needs neither."""
+        """Return the three ratios; F1 is computed from counts, not from P and R."""
         return PRF(
             _ratio(self.both, self.predicted, zero_division),
             _ratio(self.both, self.true, zero_division),
@@ -48,7 +48,7 @@ class Counts(NamedTuple):
         )
 
     def total(self, chosen: Codes | Bools) -> Counts:
-        """Return the sums over the chosen nodes, as arrays of one number."""
+        """Return the sums over the chosen nodes as arrays of length one."""
         return Counts(*(np.array([part[chosen].sum()]) for part in self))
 
 
@@ -68,24 +68,24 @@ def precision_recall_f1(
     Parameters
     ----------
     y_true, y_pred
-        Label sets, an indicator matrix, or one label per item. They are closed
-        under ancestors first, except for ``nodes="categories"``.
+        Label sets, an indicator matrix, or one label per item. They are closed under ancestors
+        first, except for ``nodes="categories"``.
     taxonomy
         The taxonomy of the labels.
     average
-        ``"micro"`` pools all pairs of item and node; ``"macro"`` is the mean of the nodes' own
-        values; None returns them as they are, in the order of the nodes.
+        ``"micro"`` pools all pairs of item and node; ``"macro"`` averages the values of the
+        nodes; None returns the values of the nodes in order.
     nodes
-        ``"leaves"``; ``"all"`` for every node but the root, which is in every closed set and
-        would only flatter; ``"categories"`` for the leaves and the interior nodes that are some
-        item's most specific label, compared on most specific labels; or ids. The macro average of
-        ids is over all of them, that of a word over those that are true or predicted somewhere.
+        ``"leaves"``; ``"all"`` for every node except the root, which is in every closed set and
+        would inflate the result; ``"categories"`` for the leaves and the interior nodes that are
+        some item's most specific label, comparing only most specific labels; or ids. A macro
+        average is over all given ids, but for a word only over nodes that are true or predicted
+        for some item.
     zero_division
-        The value where nothing was predicted (precision), nothing is true (recall), or neither
+        The value if nothing is predicted (precision), nothing is true (recall), or neither
         (F1). NaN leaves the node out of a macro average.
     classes
-        Ids of the columns where truth or prediction is an indicator matrix; by default there is
-        one column per node.
+        Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -97,10 +97,10 @@ def precision_recall_f1(
     Raises
     ------
     LabelError
-        If labels are unknown, lengths differ or an option is.
+        If labels or options are unknown, or lengths differ.
     """
     if average not in ("micro", "macro", None):
-        raise LabelError(f"average is {average!r}; give 'micro', 'macro' or None.")
+        raise LabelError(f"average is {average!r}; it must be 'micro', 'macro' or None.")
     Y, U = encode_sets(y_true, y_pred, taxonomy, classes)
     chosen = _choose(taxonomy, nodes, Y, U)
     narrow = labels.most_specific if nodes == "categories" else labels.close
@@ -130,23 +130,21 @@ def precision_recall_f1_per_level(
     Parameters
     ----------
     y_true, y_pred
-        Label sets, an indicator matrix, or one label per item; closed under
-        ancestors first.
+        Label sets, an indicator matrix, or one label per item; closed under ancestors first.
     taxonomy
-        The taxonomy of the labels. The level of a node is the longest path from the root.
+        The taxonomy of the labels. A node's level is the length of the longest path from the
+        root.
     zero_division
-        The value where nothing was predicted, or nothing is true.
+        The value if nothing is predicted, or nothing is true.
     classes
-        Ids of the columns where truth or prediction is an indicator matrix; by default there is
-        one column per node.
+        Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
         Weights of the items; all equal by default.
 
     Returns
     -------
     dict
-        By level. Level 0, the root, is there only if the root is a real category and not one that
-        joins several.
+        By level. Level 0, the root, is included unless it is a virtual root.
 
     Raises
     ------
@@ -171,10 +169,10 @@ def hierarchical_precision(
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of the predicted nodes, ancestors included, that are true.
+    """Fraction of the predicted nodes, including ancestors, that are true.
 
-    The root is left out: it is in every set. Where nothing is predicted the value is 0, but 1 if
-    nothing is true either.
+    The root is left out because it is in every set. If nothing is predicted, the value is 0, or 1
+    if nothing is true either.
 
     Parameters
     ----------
@@ -183,10 +181,9 @@ def hierarchical_precision(
     taxonomy
         The taxonomy of the labels.
     average
-        ``"micro"`` pools all items, ``"samples"`` is the mean of the items' own values.
+        ``"micro"`` pools all items, ``"samples"`` averages the values of the items.
     classes
-        Ids of the columns where truth or prediction is an indicator matrix; by default there is
-        one column per node.
+        Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -213,9 +210,9 @@ def hierarchical_recall(
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of the true nodes, ancestors included, that are predicted.
+    """Fraction of the true nodes, including ancestors, that are predicted.
 
-    The root is left out: it is in every set. Where nothing is true the value is 0, but 1 if
+    The root is left out because it is in every set. If nothing is true, the value is 0, or 1 if
     nothing is predicted either.
 
     Parameters
@@ -225,10 +222,9 @@ def hierarchical_recall(
     taxonomy
         The taxonomy of the labels.
     average
-        ``"micro"`` pools all items, ``"samples"`` is the mean of the items' own values.
+        ``"micro"`` pools all items, ``"samples"`` averages the values of the items.
     classes
-        Ids of the columns where truth or prediction is an indicator matrix; by default there is
-        one column per node.
+        Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -264,10 +260,9 @@ def hierarchical_f1(
     taxonomy
         The taxonomy of the labels.
     average
-        ``"micro"`` pools all items, ``"samples"`` is the mean of the items' own F1.
+        ``"micro"`` pools all items, ``"samples"`` averages the F1 of the items.
     classes
-        Ids of the columns where truth or prediction is an indicator matrix; by default there is
-        one column per node.
+        Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -295,7 +290,7 @@ def hierarchical_prf(
 ) -> PRF:
     """Return the three hierarchical measures at once; ``support`` counts true nodes."""
     if average not in ("micro", "samples"):
-        raise LabelError(f"average is {average!r}; give 'micro' or 'samples'.")
+        raise LabelError(f"average is {average!r}; it must be 'micro' or 'samples'.")
     Y, U = (part[:, 1:] for part in closed_sets(y_true, y_pred, taxonomy, classes))
     sizes = Counts(*(np.diff(part.indptr).astype(np.float64) for part in (Y * U, U, Y)))
     weights = item_weights(sample_weight, Y.shape[0])
@@ -308,7 +303,6 @@ def hierarchical_prf(
 
 
 def _choose(taxonomy: Taxonomy, nodes: str | Sequence[str], Y: CSR, U: CSR) -> Codes:
-    """Return the codes of the nodes to evaluate."""
     if not isinstance(nodes, str):
         return taxonomy.codes(nodes)
     if nodes == "leaves":
@@ -317,12 +311,12 @@ def _choose(taxonomy: Taxonomy, nodes: str | Sequence[str], Y: CSR, U: CSR) -> C
         return np.arange(1, taxonomy.n_nodes)
     if nodes == "categories":
         return np.union1d(labels.categories(taxonomy, Y), labels.categories(taxonomy, U))
-    message = f"nodes is {nodes!r}; give 'leaves', 'all', 'categories' or a sequence of ids."
+    message = f"nodes is {nodes!r}; pass 'leaves', 'all', 'categories' or a sequence of ids."
     raise LabelError(message)
 
 
 def _count_nodes(Y: CSR, U: CSR, sample_weight: ArrayLike | None) -> Counts:
-    """Return the counts of each node over all items."""
+    """Count labels per node over all items."""
     weights = item_weights(sample_weight, Y.shape[0])
     return Counts(*(weights @ part for part in (Y * U, U, Y)))
 
@@ -340,5 +334,5 @@ def _mean_of_defined(values: Floats, zero_division: float) -> float:
 
 
 def _single(prf: PRF) -> PRF:
-    """Return arrays of one number as numbers."""
+    """Convert arrays of length one to numbers."""
     return PRF(*(float(values[0]) for values in prf))

@@ -26,7 +26,7 @@ def accuracy(y_true: Any, y_pred: Any, *, sample_weight: ArrayLike | None = None
     Parameters
     ----------
     y_true, y_pred
-        The true and the predicted label of each item.
+        The true and predicted label of each item.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -46,9 +46,9 @@ def accuracy(y_true: Any, y_pred: Any, *, sample_weight: ArrayLike | None = None
 
 
 def _one_each(y: Any, name: str) -> NDArray[np.object_]:
-    """Return one label per item, none of them missing."""
+    """Return one label per item; raise for label sets and missing labels."""
     if labels.is_label_sets(y):
-        message = f"{name} holds label sets; accuracy compares one label per item."
+        message = f"{name} holds label sets, but accuracy compares one label per item."
         raise LabelError(f"{message} For label sets use zero_one_loss.")
     return np.fromiter((as_id(label) for (label,) in labels.as_sets(y, name)), dtype=object)
 
@@ -56,10 +56,10 @@ def _one_each(y: Any, name: str) -> NDArray[np.object_]:
 def mean_reciprocal_rank(
     y_true: Any, scores: Any, *, classes: Sequence[Any], sample_weight: ArrayLike | None = None
 ) -> float:
-    """Mean of one over the position of the true category, "precision" in [CH04, Eq. 38].
+    """Mean reciprocal position of the true category, "precision" in [CH04, Eq. 38].
 
-    The position is the number of categories whose score is at least that of the true one, so
-    ties count against the prediction.
+    The position is the number of categories that score at least as high as the true one, so ties
+    count against the prediction.
 
     Parameters
     ----------
@@ -102,13 +102,13 @@ def taxonomy_loss(
     Parameters
     ----------
     y_true, y_pred
-        The true and the predicted node of each item.
+        The true and predicted node of each item.
     taxonomy
         The taxonomy of the labels.
     loss
-        Δ: None for half the symmetric difference of the ancestor sets [CH04, Eq. 34], in a
-        tree half the length of the path; else a loss of ``taxonomist.losses.category_loss`` or
-        a function of the true and the predicted id.
+        Δ: None for half the symmetric difference of the ancestor sets [CH04, Eq. 34], which in a
+        tree is half the path length; otherwise a loss made by
+        ``taxonomist.losses.category_loss`` or a function of the true and the predicted id.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -120,7 +120,7 @@ def taxonomy_loss(
     Raises
     ------
     LabelError
-        If labels are unknown, lengths differ or the loss does not cover them.
+        If labels are unknown, lengths differ or the loss does not cover the labels.
     """
     true, predicted = encode_pair(y_true, y_pred, taxonomy)
     return mean(pair_losses(taxonomy, true, predicted, loss), sample_weight)
@@ -131,13 +131,13 @@ def parent_accuracy(
 ) -> float:
     """Fraction of items whose predicted category shares a parent with the true one [CH04, Eq. 40].
 
-    An interior node that is used as a category counts as its own parent: it stands for a terminal
-    child [CH04, section 2.4].
+    An interior node that is used as a category counts as its own parent, because it represents its
+    terminal child [CH04, section 2.4].
 
     Parameters
     ----------
     y_true, y_pred
-        The true and the predicted node of each item.
+        The true and predicted node of each item.
     taxonomy
         The taxonomy of the labels; nodes may have several parents.
     sample_weight

@@ -47,7 +47,8 @@ class NodeWords:
             )
         order = word_nodes(self.targets_)
         is_same = np.array_equal(order, np.arange(len(order)))
-        return self.scorer_.words if is_same else self.scorer_.words[order]
+        words: CSR = self.scorer_.words if is_same else self.scorer_.words[order]
+        return words
 
     @property
     def node_word_log_proba_(self) -> Floats:

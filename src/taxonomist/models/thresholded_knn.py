@@ -250,14 +250,14 @@ class ThresholdedKNN(TaxonomyClassifier):
 
     def _validate(self, X: Any, reset: bool) -> CSR:
         """Return checked items."""
-        X = csr_array(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
-        if self.tfidf and X.data.min(initial=0.0) < 0:
+        rows = csr_array(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
+        if self.tfidf and rows.data.min(initial=0.0) < 0:
             raise ValueError(
                 "Negative values in data passed to ThresholdedKNN: with tfidf=True X must hold "
-                f"counts of words, 0 or more. The least is {X.data.min():g}. Give tfidf=False for "
-                "other features."
+                f"counts of words, 0 or more. The least is {rows.data.min():g}. Give tfidf=False "
+                "for other features."
             )
-        return X
+        return rows
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn is to know."""

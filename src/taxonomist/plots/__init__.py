@@ -1,4 +1,4 @@
-"""Figures of what models and evaluations found; each function returns the matplotlib figure."""
+"""Figures of models and evaluations; each function returns a matplotlib figure."""
 
 from __future__ import annotations
 

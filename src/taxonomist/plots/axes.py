@@ -1,4 +1,4 @@
-"""What the figures of this folder share: an empty figure, and results by name."""
+"""Helpers shared by the figures: an empty figure, and results by name."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ Result = TypeVar("Result")
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure that belongs to no window, its size in inches."""
+    """Return an empty figure without a window, its size in inches."""
     module = import_extra("matplotlib.figure", "plot")
     figure: Figure = module.Figure(figsize=(width, height), layout="constrained")
     return figure
 
 
 def by_name(results: Result | Mapping[str, Result], name: str) -> dict[str, Result]:
-    """Return results by model; a single one goes by the given name."""
+    """Return results by model name; a single result gets the given name."""
     found = dict(results) if isinstance(results, Mapping) else {name: results}
     if not found:
-        raise LabelError("There is nothing to draw: give at least one result.")
+        raise LabelError("There is nothing to draw; pass at least one result.")
     return found
 
 
 def check_measure(measure: str | None, known: Iterable[str]) -> str:
-    """Return the measure, by default the first one known."""
+    """Return the measure, by default the first known one; raise if it is unknown."""
     names = list(known)
     if measure is None:
         return names[0]
     if measure not in names:
-        hint = closest(measure, names) or f" There are {', '.join(names)}."
+        hint = closest(measure, names) or f" Choose one of {', '.join(names)}."
         raise ValueError(f"{measure!r} was not measured.{hint}")
     return measure
 
 
 def draw_band(axes: Any, x: Any, mean: Any, std: Any, label: str) -> None:
-    """Draw a line with a band of one deviation to either side, where there is one."""
+    """Draw a line with a band of one standard deviation on either side."""
     (line,) = axes.plot(x, mean, marker="o", label=label)
     axes.fill_between(x, mean - std, mean + std, alpha=0.2, color=line.get_color(), linewidth=0)

@@ -1,4 +1,4 @@
-"""How a solver got to its solution: objectives and active variables over passes."""
+"""The convergence of a solver: objectives and active variables over passes."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ if TYPE_CHECKING:
 
 
 def convergence(model: Any, x: str = "passes") -> Figure:
-    """Draw objectives and the share of active dual variables over passes [CH04, Fig. 4].
+    """Draw objectives and the fraction of active dual variables over passes [CH04, Fig. 4].
 
     Parameters
     ----------
     model
         A fitted model with a ``history_``, such as ``HierarchicalSVC``.
     x
-        What runs along the axis: ``"passes"`` or ``"seconds"``.
+        The horizontal axis: ``"passes"`` or ``"seconds"``.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The upper plot has the primal and dual objectives; primal values that are estimates are
-        hollow. The lower plot has the share of dual variables that are positive [CH04, Eq. 41].
+        The upper plot shows the primal and dual objectives, with hollow marks for estimated
+        primal values. The lower plot shows the fraction of positive dual variables
+        [CH04, Eq. 41].
     """
     if x not in ("passes", "seconds"):
         raise ValueError(f"x must be 'passes' or 'seconds'. Got {x!r}.")

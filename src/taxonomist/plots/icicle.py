@@ -1,4 +1,4 @@
-"""A taxonomy as an icicle: every node a box below its parent, coloured by a measure."""
+"""A taxonomy as an icicle plot: every node is a box below its parent, coloured by a measure."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from taxonomist.evaluation import Assessment
     from taxonomist.taxonomy import Taxonomy
 
-WIDTH = 10.0
-"""Inches of the figure."""
+FIGURE_WIDTH = 10.0
+"""Width of the figure in inches."""
 
-# Inches that a character of a label takes; a label that does not fit is left out.
+# Width of a character in inches; labels that do not fit are left out.
 _CHARACTER = 0.075
 
 
@@ -42,12 +42,12 @@ def tree(
     values
         An assessment, or numbers by node. Nodes without a number are grey.
     measure
-        The number of an assessment's nodes to draw: ``"f1"``, ``"precision"`` or ``"recall"``; for
-        numbers by node only its name.
+        The measure of an assessment to draw: ``"f1"``, ``"precision"`` or ``"recall"``; for numbers
+        by node, only a title.
     sizes
-        Widths of leaves; by default all are the same. A node is as wide as all below it.
+        Widths of leaves; equal by default. A node is as wide as the leaves below it.
     max_depth
-        Levels to draw; all by default.
+        Number of levels to draw; all by default.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def tree(
     Raises
     ------
     LabelError
-        A size is negative or not finite, or all are zero.
+        If a size is negative or not finite, or all are zero.
     """
     if not isinstance(values, Mapping):
         values = {node.node: float(getattr(node, measure)) for node in values.nodes}
@@ -68,7 +68,7 @@ def tree(
     deepest = shape.height if max_depth is None else min(max_depth, shape.height)
     is_drawn = (top <= shape.depths) & (shape.depths <= deepest) & (width > 0)
     drawn = np.flatnonzero(is_drawn)
-    figure = new_figure(WIDTH, 1.0 + 0.7 * (deepest - top + 1))
+    figure = new_figure(FIGURE_WIDTH, 1.0 + 0.7 * (deepest - top + 1))
     axes = figure.subplots()
     corners = np.array(
         [_corners(left[code], width[code], shape.depths[code]) for code in drawn.tolist()]
@@ -99,7 +99,7 @@ def _boxes(taxonomy: Taxonomy, sizes: Mapping[str, float] | None) -> tuple[Float
     if not (np.isfinite(width).all() and (width >= 0).all() and width.any()):
         raise LabelError("sizes must be finite, not negative and not zero for all leaves.")
     edges = taxonomy.edges.tolist()
-    # Codes ascend from parents to children, so children are complete before they are added.
+    # Codes increase from parents to children, so the widths of children are complete here.
     for parent, child in sorted(edges, key=lambda edge: -edge[1]):
         width[parent] += width[child]
     width /= width[0]
@@ -112,13 +112,12 @@ def _boxes(taxonomy: Taxonomy, sizes: Mapping[str, float] | None) -> tuple[Float
 
 
 def _corners(left: float, width: float, depth: int) -> list[tuple[float, float]]:
-    """Return the corners of a node's box."""
     right = left + width
     return [(left, depth), (right, depth), (right, depth + 1), (left, depth + 1)]
 
 
 def _limits(values: Mapping[str, float]) -> tuple[float, float]:
-    """Return the ends of the colour scale: 0 to 1 for shares, else those of the values."""
+    """Return the ends of the colour scale: 0 to 1 for fractions, else the range of values."""
     numbers = list(values.values()) or [0.0]
     if min(numbers) >= 0 and max(numbers) <= 1:
         return 0.0, 1.0
@@ -135,13 +134,13 @@ def _label(
     """Write the names of nodes into boxes that are wide enough."""
     drawn, left, width = boxes
     for code in drawn.tolist():
-        room = int(width[code] * 0.88 * WIDTH / _CHARACTER)
+        room = int(width[code] * 0.88 * FIGURE_WIDTH / _CHARACTER)
         name = taxonomy.names[code]
         if room < min(len(name), 4):
             continue
         text = name if len(name) <= room else name[: room - 1] + "…"
         value = values.get(taxonomy.nodes[code])
-        # Dark letters on the light end of the scale.
+        # Use black letters at the light end of the scale.
         is_dark = value is not None and colours.norm(value) < 0.6
         at = left[code] + width[code] / 2, taxonomy.depths[code] + 0.5
         colour = "white" if is_dark else "black"

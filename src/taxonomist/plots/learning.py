@@ -1,4 +1,4 @@
-"""How measures grow: over the number of training items, and over C."""
+"""Measures over the number of training items, and over C."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def learning_curves(
     Returns
     -------
     matplotlib.figure.Figure
-        A line per model with a band of one standard deviation over repeats, on a logarithmic axis.
+        One line per model with a band of one standard deviation over repeats, on a log axis.
     """
     named = by_name(curves, "model")
     measure = check_measure(measure, next(iter(named.values())).values)
@@ -65,7 +65,7 @@ def c_sweep(
     Returns
     -------
     matplotlib.figure.Figure
-        A line per model with a band of one standard deviation over folds, on a logarithmic axis.
+        One line per model with a band of one standard deviation over folds, on a log axis.
     """
     is_named = all(isinstance(entry, Mapping) for entry in results.values())
     named: dict[str, Any] = by_name(results if is_named else {"model": results}, "model")
@@ -86,7 +86,7 @@ def c_sweep(
 
 
 def _finish(axes: Any, measure: str, n_models: int) -> None:
-    """Name what is drawn."""
+    """Add the label, the grid and, for several models, a legend."""
     axes.set_ylabel(measure.replace("_", " "))
     axes.grid(alpha=0.3)
     if n_models > 1:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from taxonomist.evaluation import Assessment
 
-MEASURES = ("f1", "precision", "recall")
+LEVEL_MEASURES = ("f1", "precision", "recall")
 
 
 def per_level(
@@ -28,15 +28,15 @@ def per_level(
     assessments
         The result of ``taxonomist.evaluation.assess``, or several by model.
     measure
-        ``"f1"``, the default, with bootstrap intervals; ``"precision"`` or ``"recall"``.
+        ``"f1"`` (the default, with bootstrap intervals), ``"precision"`` or ``"recall"``.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A group of bars per level, a bar per model.
+        One group of bars per level, with one bar per model.
     """
     named = by_name(assessments, "model")
-    measure = check_measure(measure, MEASURES)
+    measure = check_measure(measure, LEVEL_MEASURES)
     figure = new_figure(6, 4)
     axes = figure.subplots()
     width = 0.8 / len(named)
@@ -72,8 +72,8 @@ def confusion_by_distance(assessments: Assessment | Mapping[str, Assessment]) ->
     Returns
     -------
     matplotlib.figure.Figure
-        The share of items by the number of nodes in which truth and prediction differ; in a
-        tree with one label per item that is the length of the path between the two.
+        The fraction of items by the number of nodes in which truth and prediction differ; in a
+        tree with one label per item, that is the length of the path between them.
     """
     named = by_name(assessments, "model")
     figure = new_figure(6, 4)

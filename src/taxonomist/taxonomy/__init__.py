@@ -1,9 +1,10 @@
 """The taxonomy: an immutable rooted DAG of categories, and label arithmetic on it.
 
-``core`` holds the class, ``graph`` what it is and can be asked, ``build`` turns edges, paths and
-nested dicts into it, ``edit`` and ``show`` change and draw it, ``formats`` reads and writes
-files, ``cluster`` learns one from documents; ``labels`` and ``categories`` turn users' labels into
-codes and back, ``differences`` holds the set arithmetic that losses and measures share.
+``core`` defines the class and ``graph`` its data and queries. ``build`` turns edges, paths and
+nested dicts into arrays; ``edit`` derives changed copies; ``show`` draws; ``formats`` reads and
+writes files; ``cluster`` learns a taxonomy from documents. ``labels`` and ``categories`` convert
+users' labels to codes and back, and ``differences`` holds the set arithmetic that losses and
+measures share.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""From edges, parents, paths and nested dicts to the arrays of a taxonomy.
+"""Build the arrays of a taxonomy from edges, parents, paths and nested dicts.
 
-Codes are a topological order in which a tree's nodes stand in preorder, so every subtree of
-a tree is a run of consecutive codes. The order of the input decides among siblings.
+Codes follow a topological order. On a tree this is preorder, so every subtree is a run of
+consecutive codes. Siblings keep the order of the input.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes
 
 ROOT = "ROOT"
-"""Id of the root under which several parentless nodes are joined."""
+"""Id of the virtual root that is added above several parentless nodes."""
 
 _TOP = -1
-"""What stands above the first component of a path."""
+"""Stands for the parent of the first component of a path."""
 
 _LISTS = (list, tuple, set, frozenset)
 
-_SHOWN = 40
-"""Nodes of a cycle that an error shows; of a longer one, the middle is left out."""
+_MAX_CYCLE_NODES = 40
+"""Error messages cut the middle out of cycles with more nodes than this."""
 
 
 class Arrays(NamedTuple):
@@ -41,12 +41,12 @@ class Arrays(NamedTuple):
 
 
 def is_artificial(root: str) -> bool:
-    """Return whether a root's id says that it only joins others: ``ROOT`` in any case."""
+    """Return whether the id marks a virtual root, that is, ``ROOT`` in any case."""
     return root.casefold() == ROOT.casefold()
 
 
 def as_id(value: object) -> str:
-    """Return a node id as a string; integers are accepted since codes are often read as such."""
+    """Return a node id as a stripped string; integers are accepted too."""
     if isinstance(value, str):
         text = value.strip()
     elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
@@ -60,7 +60,7 @@ def as_id(value: object) -> str:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a cell holds nothing: None, NaN, a null of pandas, or blanks."""
+    """Return whether a cell is empty: None, NaN, a pandas null, or white space."""
     if isinstance(value, str):
         return not value.strip()
     if isinstance(value, (float, np.floating)):
@@ -74,12 +74,12 @@ def is_table(values: object) -> bool:
 
 
 def rows(values: Any) -> Any:
-    """Return what to iterate over to get rows; iterating over a data frame gives its columns."""
+    """Return an iterable over rows; iterating over a data frame itself would yield its columns."""
     return np.asarray(values, dtype=object) if is_table(values) else values
 
 
 def assemble(edges: Iterable[tuple[str, str]], nodes: Iterable[str] = ()) -> Arrays:
-    """Return the arrays of the rooted DAG with these (parent, child) edges and further nodes."""
+    """Return the arrays of the rooted DAG with these (parent, child) edges and extra nodes."""
     index: dict[str, int] = {}
     for node in nodes:
         index.setdefault(as_id(node), len(index))
@@ -99,14 +99,13 @@ def assemble(edges: Iterable[tuple[str, str]], nodes: Iterable[str] = ()) -> Arr
 
 
 def _ends(edge: Any) -> tuple[str, str]:
-    """Return the ids of an edge."""
     if not isinstance(edge, (tuple, list, np.ndarray)) or len(edge) != 2:
         raise TaxonomyError(f"An edge is a pair (parent, child); got {edge!r}.")
     return as_id(edge[0]), as_id(edge[1])
 
 
 def _join_roots(index: dict[str, int], pairs: dict[tuple[int, int], None]) -> None:
-    """Leave one parentless node: attach the others to the artificial root, made if need be."""
+    """Ensure a single root: attach all parentless nodes to ``ROOT``, creating it if needed."""
     has_parent = {child for _, child in pairs}
     tops = [(node, code) for node, code in index.items() if code not in has_parent]
     if len(tops) == 1:
@@ -137,7 +136,7 @@ def _arrays(ids: tuple[str, ...], edges: Codes) -> Arrays:
     position = np.full(n, n, dtype=np.intp)
     position[order] = np.arange(len(order))
     ordered = position[edges]
-    # Nodes that are not reached share one position; a cycle is then among them.
+    # Unreachable nodes share one position; they contain a cycle.
     if bool((ordered[:, 0] >= ordered[:, 1]).any()):
         raise _cycle_error(ids, edges)
     child = _group(ordered[:, 0], ordered[:, 1], n)
@@ -175,7 +174,6 @@ def _reverse_postorder(root: int, indptr: list[int], indices: list[int]) -> list
 
 
 def _cycle_error(ids: Sequence[str], edges: Codes) -> TaxonomyError:
-    """Return an error that shows one cycle node by node."""
     parents: dict[int, list[int]] = {}
     children: dict[int, list[int]] = {}
     for parent, child in edges.tolist():
@@ -199,15 +197,15 @@ def _cycle_error(ids: Sequence[str], edges: Codes) -> TaxonomyError:
     cycle = upwards[upwards.index(node) :][::-1]
     first = cycle.index(min(cycle))
     shown = [repr(ids[node]) for node in (*cycle[first:], *cycle[: first + 1])]
-    if len(shown) > _SHOWN:
-        half = _SHOWN // 2
+    if len(shown) > _MAX_CYCLE_NODES:
+        half = _MAX_CYCLE_NODES // 2
         shown = [*shown[:half], f"({len(shown) - 2 * half} more)", *shown[-half:]]
     path = " -> ".join(shown)
     return TaxonomyError(f"The edges form a cycle: {path}. Remove one of these edges.")
 
 
 def edges_from_parents(parents: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the edges of a mapping from child to parent, parents, or nothing (a root)."""
+    """Yield the edges of a mapping from child to its parent, several parents, or None."""
     for child, above in parents.items():
         several = hasattr(above, "__iter__") and not isinstance(above, (str, bytes))
         for parent in above if several else [above]:
@@ -222,8 +220,8 @@ def edges_from_paths(
     if ids not in ("auto", "name", "path"):
         raise TaxonomyError(f"ids must be 'auto', 'name' or 'path'. Got {ids!r} instead.")
     if isinstance(paths, str):
-        raise TaxonomyError(f"paths must be several paths. Got {paths!r}; give [{paths!r}].")
-    # A place is where a path from the top leads: the place above it and a component.
+        raise TaxonomyError(f"paths must be a list of paths. Got {paths!r}; pass [{paths!r}].")
+    # A place is a position in the tree of paths, keyed by its parent place and its component.
     places: dict[tuple[int, str], int] = {}
     for path in rows(paths):
         place = _TOP
@@ -245,7 +243,7 @@ def edges_from_paths(
     nodes = [node_id(place) for place in range(len(places))]
     if ids != "name" and len(set(nodes)) < len(nodes):
         raise TaxonomyError(
-            f"Two paths give the same id because a component holds the separator {sep!r}; "
+            f"Two paths give the same id because a component contains the separator {sep!r}; "
             "choose another sep."
         )
     pairs = zip(above, nodes, strict=True)
@@ -255,7 +253,7 @@ def edges_from_paths(
 
 
 def _split_path(path: Any, sep: str) -> list[str]:
-    """Return the components of a path, without blanks around them and empty ones at the end."""
+    """Return the stripped components of a path without trailing empty ones."""
     raw = path.split(sep.strip() or sep) if isinstance(path, str) else path
     if not hasattr(raw, "__iter__"):
         raise TaxonomyError(f"A path is a string or a sequence of components; got {path!r}.")
@@ -281,7 +279,7 @@ def paths_from_nested(nested: object) -> Iterator[tuple[Any, ...]]:
 
 
 def _entries(path: tuple[Any, ...], below: object) -> list[tuple[Any, object]]:
-    """Return the keys that stand below a path, each with what stands below it in turn."""
+    """Return the keys directly below a path, each with its own content."""
     if below is None or below == "":
         return []
     if isinstance(below, str):

@@ -1,4 +1,4 @@
-"""The categories of a model: its columns, and the nodes that stand for them."""
+"""The categories of a model: its columns and the nodes that represent them."""
 
 from __future__ import annotations
 
@@ -12,28 +12,30 @@ from taxonomist.errors import LabelError, some
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from taxonomist._typing import CSR, Codes
     from taxonomist.taxonomy.core import Taxonomy
 
 
 @dataclass(frozen=True)
 class Categories:
-    """Which nodes are categories, in column order, and the taxonomy that models work on.
+    """The nodes that are categories, in column order, and the taxonomy that models work on.
 
-    Every leaf is a category, with or without items. An interior node is one exactly if some item
-    carries it without any of its descendants; in ``expanded`` it is stood for by a
-    terminal child of its own [CH04, Sec. 2.4], which users never see.
+    Every leaf is a category, with or without items. An interior node is a category only if some
+    item carries it without any of its descendants. In ``expanded``, a terminal child represents
+    such a node [CH04, Sec. 2.4]; users never see it.
 
     Attributes
     ----------
     taxonomy
         The taxonomy as the user gave it.
     expanded
-        The same with terminal children; equal to ``taxonomy`` where all categories are leaves.
+        The taxonomy with terminal children; equal to ``taxonomy`` if all categories are leaves.
     ids
-        Ids of the categories in column order, which is the order of the taxonomy.
+        Ids of the categories in column order, which is taxonomy order.
     codes
-        Code in ``expanded`` of the node that stands for each category; all are leaves.
+        Code in ``expanded`` of the leaf that represents each category.
     """
 
     taxonomy: Taxonomy
@@ -43,7 +45,7 @@ class Categories:
 
     @classmethod
     def from_labels(cls, taxonomy: Taxonomy, y: Any, classes: Any = None) -> Categories:
-        """Return the categories that the labels of items, in any form, call for."""
+        """Return the categories implied by the items' labels, which may have any accepted form."""
         Y = labels.encode_sets(taxonomy, y, classes)
         ids = tuple(taxonomy.nodes[code] for code in labels.categories(taxonomy, Y).tolist())
         expanded = taxonomy.with_terminals(ids)
@@ -53,7 +55,7 @@ class Categories:
 
     @classmethod
     def of_items(cls, taxonomy: Taxonomy, y: Any) -> tuple[Categories, Codes]:
-        """Return the categories that one label per item calls for, and the items' columns."""
+        """Return the categories implied by one label per item, and the column of each item."""
         from scipy.sparse import csr_array
 
         codes = labels.encode(taxonomy, y)
@@ -67,7 +69,7 @@ class Categories:
         return len(self.ids)
 
     def encode(self, y: Any, name: str = "y") -> Codes:
-        """Return the column of each item's one label."""
+        """Return the column of each item's single label."""
         nodes = labels.encode(self.taxonomy, y, name)
         columns = self._column_of[nodes]
         if (columns < 0).any():
@@ -77,7 +79,7 @@ class Categories:
     def encode_sets(self, y: Any, classes: Any = None, name: str = "y") -> CSR:
         """Return which categories each item has: (n_items, n_categories), boolean.
 
-        Ancestors that come with a descendant add nothing.
+        Labels that are ancestors of another label of the same item are ignored.
         """
         from scipy.sparse import csr_array
 
@@ -89,13 +91,13 @@ class Categories:
         found.sort_indices()
         return found
 
-    def decode(self, columns: Codes) -> Any:
-        """Return the ids of columns as an array of strings."""
+    def decode(self, columns: Codes) -> NDArray[np.object_]:
+        """Return the ids of the given columns as an array of strings."""
         return np.array(self.ids, dtype=object)[columns]
 
     @cached_property
     def _column_of(self) -> Codes:
-        """Column of each node of ``taxonomy``; -1 where the node is no category."""
+        """Column of each node of ``taxonomy``; -1 if the node is not a category."""
         columns = np.full(self.taxonomy.n_nodes, -1, dtype=np.intp)
         columns[self.taxonomy.codes(self.ids)] = np.arange(len(self))
         return columns
@@ -103,6 +105,7 @@ class Categories:
     def _not_a_category(self, codes: Codes, name: str) -> str:
         nodes = [self.taxonomy.nodes[code] for code in np.unique(codes).tolist()]
         return (
-            f"{some(nodes)} in {name} stand for interior nodes that no training item was "
-            "labelled with directly, so they are not categories of the model."
+            f"{some(nodes)} in {name} are interior nodes that no training item was labelled with "
+            "directly, so they are not categories of the model. Use one of its categories, or add "
+            "such items and fit again."
         )

@@ -1,4 +1,4 @@
-"""The ancestors of every node, level by level on integer arrays."""
+"""The ancestor matrix, computed level by level on integer arrays."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 def ancestor_matrix(parent_indptr: Codes, parent_indices: Codes, depths: Codes) -> CSR:
     """Return the reflexive transitive closure of the parent relation.
 
-    The nodes of one depth are done at once: their ancestors are those of their parents, which are
-    less deep and so already known, and themselves. Time and memory grow with the number of
-    (node, ancestor) pairs.
+    Nodes of the same depth are processed together: the ancestors of a node are the node itself and
+    the ancestors of its parents, which have a smaller depth and are already known. Time and memory
+    grow with the number of (node, ancestor) pairs.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def ancestor_matrix(parent_indptr: Codes, parent_indices: Codes, depths: Codes) 
         level = by_depth[low:high]
         owner, parents = _ranges(level, parent_indptr, parent_indptr[level + 1], parent_indices)
         node, above = _ranges(parents, start, start[parents] + length[parents], buffer)
-        # Keys sort by node and then by ancestor; a node with several parents meets some twice.
+        # Keys sort by node, then by ancestor. Several parents of a node may share ancestors.
         keys = np.concatenate([level[owner][node] * n + above, level * (n + 1)])
         keys = np.unique(keys) if len(parents) > len(level) else np.sort(keys)
         row, column = np.divmod(keys, n)
@@ -60,7 +60,7 @@ def ancestor_matrix(parent_indptr: Codes, parent_indices: Codes, depths: Codes) 
 
 
 def _ranges(which: Codes, starts: Codes, ends: Codes, values: Codes) -> tuple[Codes, Codes]:
-    """Return, for each entry of ``which``, its run of values, and the entry's position."""
+    """Return the run of values of each entry of ``which``, and for each value its entry."""
     begin = starts[which]
     counts = ends - begin
     owner = np.repeat(np.arange(len(which)), counts)

@@ -1,4 +1,4 @@
-"""A taxonomy learned from documents: a middle layer of similar categories."""
+"""Learn a taxonomy from documents by grouping similar categories."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ def group_categories(
     idf: bool = True,
     feature_names: Sequence[str] | None = None,
 ) -> Taxonomy:
-    """Return a taxonomy of depth two that puts categories with similar documents together.
+    """Return a taxonomy of depth two that groups categories with similar documents.
 
-    Each category is the sum of the term counts of its documents; agglomerative clustering of these
-    sums gives the groups [TCPH01, Sec. 3.1.2]. The paper names neither the weighting of
-    terms nor the linkage; here counts are damped by a logarithm, weighted by inverse category
-    frequency, scaled to unit length, and merged by Ward's rule.
+    Each category is represented by the summed term counts of its documents, and agglomerative
+    clustering of these sums gives the groups [TCPH01, Sec. 3.1.2]. The paper specifies neither the
+    term weighting nor the linkage. Here, counts are damped by a logarithm, weighted by inverse
+    category frequency and scaled to unit length; the default linkage is Ward's.
 
     Parameters
     ----------
     X
         Non-negative term counts, dense or sparse, shape (n_items, n_terms).
     y
-        One label per item, or a set of labels (the item then counts for each).
+        One label or a set of labels per item; an item counts for each of its labels.
     n_groups
         Number of groups, from 1 to the number of categories.
     linkage
         ``"ward"``, ``"average"``, ``"complete"`` or ``"single"``.
     idf
-        Whether to weight terms by the logarithm of the inverse share of categories that use them.
+        Whether to weight terms by the log of the inverse fraction of categories that use them.
     feature_names
-        Terms by column; the groups are then named by their three strongest terms.
+        The term of each column. If given, groups are named after their three strongest terms.
 
     Returns
     -------
     Taxonomy
-        Root, ``group-1`` ... ``group-n`` (largest first), and the categories in sorted order.
+        Root, ``group-1`` ... ``group-n`` (largest first), and the categories sorted by id.
     """
     if linkage not in LINKAGES:
         raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}. Got {linkage!r}.")
@@ -81,14 +81,13 @@ def group_categories(
 
 
 def _pool(X: Any, y: Any) -> tuple[list[str], CSR]:
-    """Return the sorted category ids and the summed term counts of each."""
     from scipy.sparse import csr_array
 
     counts = csr_array(X, dtype=np.float64)
     if not np.isfinite(counts.data).all() or (counts.data < 0).any():
-        raise LabelError("X must hold term counts: finite and not negative.")
+        raise LabelError("X must hold term counts, which are finite and not negative.")
     if labels.is_indicator(y):
-        raise LabelError("y is an indicator matrix; give the ids of each item's labels instead.")
+        raise LabelError("y is an indicator matrix; pass the ids of each item's labels instead.")
     sets = labels.as_sets(y)
     if len(sets) != counts.shape[0]:
         raise LabelError(f"X has {counts.shape[0]} rows, but y has {len(sets)} labels.")
@@ -98,7 +97,7 @@ def _pool(X: Any, y: Any) -> tuple[list[str], CSR]:
 
 
 def _weigh(pooled: CSR, idf: bool) -> CSR:
-    """Return damped, weighted category vectors of unit length; a category without terms is 0."""
+    """Return log-damped, weighted unit vectors; a category without terms stays 0."""
     from scipy.sparse import csr_array, diags_array
 
     weighted = csr_array(pooled)
@@ -111,7 +110,7 @@ def _weigh(pooled: CSR, idf: bool) -> CSR:
 
 
 def _cluster(vectors: CSR, n_groups: int, linkage: str) -> list[Codes]:
-    """Return the members of each group, the largest group first."""
+    """Return the members of each group, largest group first."""
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import squareform
 
@@ -120,10 +119,10 @@ def _cluster(vectors: CSR, n_groups: int, linkage: str) -> list[Codes]:
         return [np.zeros(1, dtype=np.intp)]
     squared: Floats = np.maximum(2 - 2 * (vectors @ vectors.T).toarray(), 0)
     np.fill_diagonal(squared, 0)
-    # Of unit vectors: Ward's rule wants Euclidean distances, the others take the cosine distance.
+    # Ward's rule needs Euclidean distances of the unit vectors; the others use cosine distance.
     distance = np.sqrt(squared) if linkage == "ward" else squared / 2
     merges = hierarchy.linkage(squareform(distance, checks=False), method=linkage)
-    # Cutting at a height would give fewer groups than wanted where merges tie.
+    # Cutting the dendrogram at a height would give too few groups if merges tie.
     members = {code: [code] for code in range(n)}
     for step, (a, b) in enumerate(merges[: n - n_groups, :2].astype(int).tolist()):
         members[n + step] = members.pop(a) + members.pop(b)

@@ -1,4 +1,4 @@
-"""``Taxonomy``: what a user builds, asks, changes, reads, writes and looks at."""
+"""``Taxonomy``: the public class, with constructors, files, edits and drawing."""
 
 from __future__ import annotations
 
@@ -18,29 +18,28 @@ if TYPE_CHECKING:
 class Taxonomy(Graph):
     """An immutable rooted DAG of categories.
 
-    Nodes have string ids, which are unique, and optional display names, which need not be. A node
-    may have several parents, no documents, and any depth. There is always one root: where
-    several nodes have no parent they are joined under a node with the id ``"ROOT"``. A
-    root with that id (in any case) only joins; it is then left out of paths, and ``roots`` are its
-    children.
+    Nodes have unique string ids and optional display names, which need not be unique. A node may
+    have several parents, any depth, and no documents. There is always exactly one root: if several
+    nodes have no parent, a virtual root with the id ``"ROOT"`` is added above them. A root with
+    that id (in any case) is not a category: paths leave it out, and ``roots`` are its children.
 
-    Inside, nodes are codes ``0 ... n_nodes - 1`` in a topological order (preorder on trees);
-    the root is code 0. Two taxonomies are equal if they have the same ids, names and edges, in
-    whatever order.
+    Internally, nodes are codes ``0 ... n_nodes - 1`` in a topological order (preorder on trees);
+    the root has code 0. Two taxonomies are equal if they have the same ids, names and edges,
+    regardless of order.
 
     Parameters
     ----------
     edges
         Pairs (parent, child) of ids, or a data frame with these two columns.
     names
-        Display names by id; a node without one shows its id.
+        Display names by id; a node without one is shown by its id.
     nodes
-        Ids of further nodes; those given here also come first in the order of siblings.
+        Ids of extra nodes. Nodes listed here come first among their siblings.
 
     Raises
     ------
     TaxonomyError
-        If the edges hold a cycle, a self-loop or a duplicate, or if there is no node.
+        If the edges contain a cycle, a self-loop or a duplicate, or if there are no nodes.
 
     Examples
     --------
@@ -70,7 +69,7 @@ class Taxonomy(Graph):
         parents: Mapping[str, str | Iterable[str] | None],
         names: Mapping[str, str] | None = None,
     ) -> Self:
-        """Return the taxonomy of a mapping from each node to its parent, parents, or nothing."""
+        """Return the taxonomy given by each node's parent, several parents, or None."""
         above = dict(parents)
         return cls(build.edges_from_parents(above), names=names, nodes=above)
 
@@ -86,11 +85,11 @@ class Taxonomy(Graph):
             Strings such as ``"A > B > C"``, sequences of components, or a data frame with one
             column per level. Depths may differ.
         sep
-            What parts the components of a string; blanks around it do not matter.
+            Separator between the components of a string; white space around it is ignored.
         ids
-            ``"name"``: a component is its node's id, so the same component under two parents is
-            one node with two parents. ``"path"``: the whole path is the id and the component the
-            name. ``"auto"``: the component where it stands in one place only, else the whole path.
+            ``"name"``: a component is the id of its node, so the same component under two parents
+            is one node with two parents. ``"path"``: the whole path is the id and the component is
+            the name. ``"auto"``: the component if it is unique, otherwise the whole path.
         """
         nodes, edges, names = build.edges_from_paths(paths, sep, ids)
         return cls(edges, names=names, nodes=nodes)
@@ -99,7 +98,7 @@ class Taxonomy(Graph):
     def from_nested(cls, nested: Mapping[str, object], sep: str = " > ", ids: str = "auto") -> Self:
         """Return the taxonomy of nested dicts, e.g. ``{"A": {"B": ["C", "D"]}}``.
 
-        Keys are treated as the components of paths; see ``from_paths`` for ``sep`` and ``ids``.
+        Keys are path components; see ``from_paths`` for ``sep`` and ``ids``.
         """
         return cls.from_paths(build.paths_from_nested(nested), sep, ids)
 
@@ -112,7 +111,7 @@ class Taxonomy(Graph):
 
     @classmethod
     def flat(cls, labels: Iterable[object]) -> Self:
-        """Return the taxonomy of depth one over these labels, in their order of appearance."""
+        """Return the taxonomy of depth one over these labels, in order of first appearance."""
         ids = list(dict.fromkeys(build.as_id(label) for label in labels))
         if not ids:
             raise TaxonomyError("A flat taxonomy needs at least one label; none was given.")
@@ -134,13 +133,13 @@ class Taxonomy(Graph):
 
     @classmethod
     def read(cls, path: str | PathLike[str], format: str | None = None, **options: Any) -> Taxonomy:
-        """Return the taxonomy in a file; see ``taxonomist.taxonomy.formats`` for the formats."""
+        """Read a taxonomy from a file; ``taxonomist.taxonomy.formats`` lists the formats."""
         from taxonomist.taxonomy import formats
 
         return formats.read(path, format, **options)
 
     def write(self, path: str | PathLike[str], format: str | None = None, **options: Any) -> None:
-        """Write the taxonomy to a file; see ``taxonomist.taxonomy.formats`` for the formats."""
+        """Write the taxonomy to a file; ``taxonomist.taxonomy.formats`` lists the formats."""
         from taxonomist.taxonomy import formats
 
         formats.write(self, path, format, **options)
@@ -154,15 +153,15 @@ class Taxonomy(Graph):
     # Changing --------------------------------------------------------------------------------
 
     def subtree(self, node: str) -> Taxonomy:
-        """Return the taxonomy of a node, which becomes the root, and all below it."""
+        """Return the taxonomy of a node and its descendants, with the node as root."""
         return edit.subtree(self, node)
 
     def prune(self, labels: Iterable[str]) -> Taxonomy:
-        """Return the taxonomy of these nodes and all above them."""
+        """Return the taxonomy of these nodes and their ancestors."""
         return edit.prune(self, labels)
 
     def truncate(self, depth: int) -> Taxonomy:
-        """Return the taxonomy of the nodes down to this depth."""
+        """Return the taxonomy without the nodes below this depth."""
         return edit.truncate(self, depth)
 
     def collapse_chains(self, keep: Iterable[str] = ()) -> Taxonomy:
@@ -173,21 +172,21 @@ class Taxonomy(Graph):
         return edit.collapse_chains(self, keep)
 
     def spanning_tree(self, parents: Mapping[str, str] | None = None) -> Taxonomy:
-        """Return a tree of the same nodes, in which each keeps one of its parents.
+        """Return a tree of the same nodes, in which each node keeps one of its parents.
 
         Parameters
         ----------
         parents
             The parent to keep, by node. By default the deepest one, so that a node keeps as many
-            ancestors as it can; of several, the first.
+            ancestors as possible; ties go to the first.
         """
         return edit.spanning_tree(self, parents)
 
     def with_terminals(self, ids: Iterable[str]) -> Taxonomy:
-        """Return the taxonomy in which interior nodes used as categories have a terminal child.
+        """Return a copy in which interior nodes used as categories have a terminal child.
 
-        Leaves among ``ids`` stay as they are. ``terminals`` of the result maps each new id to
-        the interior node that it stands for, ``without_terminals`` leads back [CH04, Sec. 2.4].
+        Leaves among ``ids`` stay as they are. ``terminals`` of the result maps each new id to the
+        interior node that it represents; ``without_terminals`` undoes the change [CH04, Sec. 2.4].
         """
         return edit.with_terminals(self, ids)
 
@@ -198,11 +197,11 @@ class Taxonomy(Graph):
     def rename(
         self, ids: Mapping[str, str] | None = None, *, names: Mapping[str, str] | None = None
     ) -> Taxonomy:
-        """Return the taxonomy with other ids (old to new), display names (by old id), or both."""
+        """Return a copy with new ids (by old id), new display names (by old id), or both."""
         return edit.rename(self, ids, names)
 
     def diff(self, other: Taxonomy) -> TaxonomyDiff:
-        """Return which nodes are added, removed, moved and renamed from this to another."""
+        """Return the nodes added, removed, moved and renamed between this taxonomy and another."""
         return edit.diff(self, other)
 
     # Showing ---------------------------------------------------------------------------------
@@ -210,17 +209,17 @@ class Taxonomy(Graph):
     def to_text(
         self, max_depth: int | None = None, max_children: int | None = None, labels: Any = None
     ) -> str:
-        """Return the taxonomy drawn as a text tree.
+        """Draw the taxonomy as a text tree.
 
         Parameters
         ----------
         max_depth
-            Levels below the top to draw; all by default.
+            Number of levels to draw below the top; all by default.
         max_children
-            Children of a node to draw; the number of the others is given.
+            Number of children to draw per node; the rest are summarised by their number.
         labels
-            Labels of items, one or a set each; every node then shows how many items it has at or
-            below it.
+            One label or a set of labels per item. If given, every node shows the number of items
+            at or below it.
         """
         return show.to_text(self, max_depth, max_children, labels)
 
@@ -231,9 +230,9 @@ class Taxonomy(Graph):
         return show.to_html(self, max_depth, max_children, labels)
 
     def __str__(self) -> str:
-        """Return a text tree that fits on a screen or two."""
+        """Return a text tree short enough for a screen or two."""
         return self.to_text(max_depth=3, max_children=12)
 
     def _repr_html_(self) -> str:
-        """Return a collapsible tree, for notebooks."""
+        """Return a collapsible tree for notebooks."""
         return self.to_html(max_depth=6, max_children=100)

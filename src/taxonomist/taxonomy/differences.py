@@ -1,4 +1,4 @@
-"""What two categories or two labellings differ in: the sums that losses and measures share."""
+"""Differences between two categories or two labellings, as losses and measures use them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ CHARGES = ("node", "parent", "path")
 def pair_weights(
     taxonomy: Taxonomy, a: Codes, b: Codes, miss: Floats, false_alarm: Floats
 ) -> Floats:
-    """Return the weight of the nodes above one of two nodes and not above the other.
+    """Return the weight of the nodes that are above exactly one of two nodes.
 
     Parameters
     ----------
     taxonomy
-        Where the nodes are.
+        The taxonomy of the nodes.
     a, b
-        Codes of the true and of the predicted nodes, of the same length.
+        Codes of the true and predicted nodes, arrays of equal length.
     miss, false_alarm
-        Weight of each node where it is above (or equal to) ``a`` only, and above ``b`` only.
+        Weight of each node where it is above (or equal to) only ``a``, and only ``b``.
 
     Returns
     -------
@@ -39,23 +39,23 @@ def pair_weights(
     """
     ancestors = taxonomy.ancestor_matrix()
     above_a, above_b = ancestors[a], ancestors[b]
-    # Only differing nodes are summed: subtracting shared ones would lose small weights to rounding.
+    # Sum only the nodes that differ: subtracting shared ones would lose small weights to rounding.
     difference: Floats = (above_a > above_b) @ miss + (above_b > above_a) @ false_alarm
     return difference
 
 
 def node_scaling(taxonomy: Taxonomy, scaling: Any) -> Floats:
-    """Return the coefficient c_j with which a mistake at each node is scaled [RSSS06, Sec. 2.1].
+    """Return the coefficient c_j that scales a mistake at each node [RSSS06, Sec. 2.1].
 
     Parameters
     ----------
     taxonomy
-        Where the nodes are.
+        The taxonomy of the nodes.
     scaling
-        ``"uniform"``: 1 everywhere. ``"sibling"``: 1 at the root, and a parent's coefficient is
+        ``"uniform"``: 1 everywhere. ``"sibling"``: 1 at the root; each node's coefficient is
         divided evenly among its children (a node with several parents gets the mean).
-        ``"subtree"``: the share of all nodes that are at or below the node. Or an array of
-        n_nodes, or a mapping from every id.
+        ``"subtree"``: the fraction of all nodes at or below the node. Or an array of shape
+        (n_nodes,), or a mapping that covers every id.
     """
     if isinstance(scaling, str):
         if scaling not in SCALINGS:
@@ -93,18 +93,18 @@ def _sibling_scaling(taxonomy: Taxonomy) -> Floats:
 
 
 def charged(taxonomy: Taxonomy, Y: CSR, U: CSR, charge: str) -> CSR:
-    """Return at which nodes a labelling is charged for differing from the truth.
+    """Return the nodes at which a labelling is charged for differing from the truth.
 
     Parameters
     ----------
     taxonomy
-        Where the nodes are.
+        The taxonomy of the nodes.
     Y, U
-        True and predicted labels, (n_items, n_nodes), as given: nothing is added.
+        True and predicted labels, (n_items, n_nodes). They are not closed under ancestors here.
     charge
-        ``"node"``: every node whose label differs. ``"parent"``: those of which all parents'
-        labels agree (l_H~). ``"path"``: those of which all ancestors' labels agree (l_H). The
-        root's own label counts like any other.
+        ``"node"``: every node whose label differs. ``"parent"``: only nodes whose parents'
+        labels all agree (l_H~). ``"path"``: only nodes whose ancestors' labels all agree (l_H).
+        The root's own label counts like any other.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def charged(taxonomy: Taxonomy, Y: CSR, U: CSR, charge: str) -> CSR:
         starts, above = taxonomy.ancestor_matrix().indptr, taxonomy.ancestor_matrix().indices
     item = np.repeat(np.arange(different.shape[0]), np.diff(different.indptr))
     node = different.indices.astype(np.intp)
-    # Which of the nodes above a wrong one are wrong too? Wrong ones are sorted by item and node.
+    # Look up which nodes above a wrong one are wrong too; wrong ones are sorted by item and node.
     wrong = item * taxonomy.n_nodes + node
     counts = starts[node + 1] - starts[node]
     entry = np.repeat(np.arange(len(node)), counts)

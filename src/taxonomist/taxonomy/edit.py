@@ -1,4 +1,4 @@
-"""Changed copies of a taxonomy, and the difference between two."""
+"""Changed copies of a taxonomy, and the difference between two taxonomies."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def subtree(taxonomy: Taxonomy, node: str) -> Taxonomy:
-    """Return a node and all below it, the node being the root."""
+    """Return the taxonomy of a node and its descendants, with the node as root."""
     keep = np.zeros(taxonomy.n_nodes, dtype=bool)
     keep[taxonomy.codes([node, *taxonomy.descendants(node)])] = True
     return _restrict(taxonomy, keep)
 
 
 def prune(taxonomy: Taxonomy, labels: Iterable[str]) -> Taxonomy:
-    """Return the given nodes and all above them."""
+    """Return the taxonomy of the given nodes and their ancestors."""
     keep = np.zeros(taxonomy.n_nodes, dtype=bool)
     keep[taxonomy.codes(labels)] = True
     if not keep.any():
@@ -37,18 +37,18 @@ def prune(taxonomy: Taxonomy, labels: Iterable[str]) -> Taxonomy:
 
 
 def truncate(taxonomy: Taxonomy, depth: int) -> Taxonomy:
-    """Return the nodes down to a depth."""
+    """Return the taxonomy without the nodes below a depth."""
     if depth < 0:
         raise ValueError(f"depth must be 0 or more. Got {depth} instead.")
     return _restrict(taxonomy, taxonomy.depths <= depth)
 
 
 def collapse_chains(taxonomy: Taxonomy, keep: Iterable[str] = ()) -> Taxonomy:
-    """Return the taxonomy in which no inner node but the root and ``keep`` has a single child."""
+    """Remove inner nodes with a single child, except the root and the nodes in ``keep``."""
     fixed = {0, *taxonomy.codes(keep).tolist()}
     stand_in = taxonomy.topological_order.copy()
     below: list[dict[int, None]] = [{} for _ in taxonomy.nodes]
-    # From the bottom up, since children that are replaced may leave their parent with a single one.
+    # Bottom up, because replacing children may leave their parent with a single child.
     for code in taxonomy.topological_order[::-1].tolist():
         if len(below[code]) == 1 and code not in fixed:
             stand_in[code] = next(iter(below[code]))
@@ -65,12 +65,13 @@ def collapse_chains(taxonomy: Taxonomy, keep: Iterable[str] = ()) -> Taxonomy:
 
 
 def spanning_tree(taxonomy: Taxonomy, parents: Mapping[str, str] | None) -> Taxonomy:
-    """Return the taxonomy in which every node has one of its parents."""
+    """Return a tree in which every node keeps one of its parents."""
     chosen = dict(parents or {})
     for node, parent in chosen.items():
         if parent not in taxonomy.parents(node):
             raise TaxonomyError(
-                f"{parent!r} is no parent of {node!r}; those are {some(taxonomy.parents(node))}."
+                f"{parent!r} is not a parent of {node!r}; its parents are "
+                f"{some(taxonomy.parents(node))}."
             )
     edges = []
     for code in range(1, taxonomy.n_nodes):
@@ -82,7 +83,7 @@ def spanning_tree(taxonomy: Taxonomy, parents: Mapping[str, str] | None) -> Taxo
 
 
 def with_terminals(taxonomy: Taxonomy, ids: Iterable[str]) -> Taxonomy:
-    """Return the taxonomy with a terminal child for each interior node among ``ids``."""
+    """Add a terminal child to each interior node among ``ids``."""
     interior = [node for node in dict.fromkeys(ids) if not taxonomy.is_leaf[taxonomy.code(node)]]
     terminals = {}
     for node in interior:
@@ -101,7 +102,7 @@ def with_terminals(taxonomy: Taxonomy, ids: Iterable[str]) -> Taxonomy:
 
 
 def without_terminals(taxonomy: Taxonomy) -> Taxonomy:
-    """Return the taxonomy without the terminal children that ``with_terminals`` added."""
+    """Remove the terminal children that ``with_terminals`` added."""
     keep = np.ones(taxonomy.n_nodes, dtype=bool)
     keep[taxonomy.codes(taxonomy.terminals)] = False
     return _restrict(taxonomy, keep)
@@ -110,7 +111,7 @@ def without_terminals(taxonomy: Taxonomy) -> Taxonomy:
 def rename(
     taxonomy: Taxonomy, ids: Mapping[str, str] | None, names: Mapping[str, str] | None
 ) -> Taxonomy:
-    """Return the taxonomy with other ids and names."""
+    """Return a copy with new ids and names, both by old id."""
     new = {node: as_id(other) for node, other in (ids or {}).items()}
     taxonomy.codes(new)
     taxonomy.codes(names or {})
@@ -130,16 +131,16 @@ def rename(
 
 @dataclass(frozen=True)
 class TaxonomyDiff:
-    """What changes from one taxonomy to another.
+    """The changes from one taxonomy to another.
 
     Attributes
     ----------
     added, removed
-        Ids only in the new, only in the old taxonomy.
+        Ids that only the new, or only the old taxonomy has.
     moved
-        For ids in both whose parents differ: old parents and new parents.
+        Old and new parents of the ids in both taxonomies whose parents differ.
     renamed
-        For ids in both whose display names differ: old name and new name.
+        Old and new display name of the ids in both taxonomies whose names differ.
     """
 
     added: tuple[str, ...]
@@ -179,19 +180,18 @@ def diff(old: Taxonomy, new: Taxonomy) -> TaxonomyDiff:
 
 
 def _edges(taxonomy: Taxonomy) -> list[tuple[str, str]]:
-    """Return the edges as pairs of ids."""
     return [(taxonomy.nodes[p], taxonomy.nodes[c]) for p, c in taxonomy.edges.tolist()]
 
 
 def _restrict(taxonomy: Taxonomy, keep: Bools) -> Taxonomy:
-    """Return the taxonomy of the marked nodes and the edges between them."""
+    """Return the taxonomy of the nodes in the mask ``keep`` and the edges between them."""
     edges = taxonomy.edges[keep[taxonomy.edges].all(axis=1)].tolist()
     pairs = [(taxonomy.nodes[parent], taxonomy.nodes[child]) for parent, child in edges]
     return _copy(taxonomy, pairs, [taxonomy.nodes[code] for code in np.flatnonzero(keep)])
 
 
 def _copy(taxonomy: Taxonomy, edges: Iterable[tuple[str, str]], nodes: list[str]) -> Taxonomy:
-    """Return the taxonomy of these edges and nodes with the names that it has here."""
+    """Return a taxonomy of these edges and nodes that keeps their names and terminals."""
     kept = set(nodes)
     return type(taxonomy)(
         edges,

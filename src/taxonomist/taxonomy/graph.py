@@ -1,4 +1,4 @@
-"""The graph behind ``Taxonomy``: ids, edges as arrays, and every question about them."""
+"""The graph behind ``Taxonomy``: ids, edges as arrays, and queries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = TypeVar("Array", bound="NDArray[Any]")
 
 
 class Graph:
-    """An immutable rooted DAG that answers questions; ``Taxonomy`` is its public face.
+    """An immutable rooted DAG with its queries; ``Taxonomy`` is the public class.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class Graph:
     parent_indptr, parent_indices, child_indptr, child_indices
         Codes of the parents and of the children of each node as CSR arrays.
     raw_names
-        Display names by id, only where a node has one that is not its id.
+        Display names by id, only for nodes whose name differs from the id.
     terminals
-        For terminal children made by ``with_terminals``: the interior node each stands for.
+        For each terminal child made by ``with_terminals``, the interior node that it represents.
     """
 
     nodes: tuple[str, ...]
@@ -73,13 +73,13 @@ class Graph:
         arrays = [_frozen(array) for array in arrays]
         fields = ("parent_indptr", "parent_indices", "child_indptr", "child_indices")
         self.__dict__.update(zip(fields, arrays, strict=True))
-        # A name that repeats the id says nothing; dropping it makes round trips exact.
+        # Dropping names that repeat the id makes round trips through files exact.
         names = {node: name for node, name in names.items() if name and name != node}
         self.__dict__.update(
             nodes=ids, raw_names=MappingProxyType(names), terminals=MappingProxyType(terminals)
         )
 
-    # Asking: the whole -----------------------------------------------------------------------
+    # Queries: the whole taxonomy ---------------------------------------------------------------
 
     @property
     def n_nodes(self) -> int:
@@ -98,12 +98,12 @@ class Graph:
 
     @cached_property
     def has_artificial_root(self) -> bool:
-        """Whether the root only joins the nodes below it and is no category of its own."""
+        """Whether the root is a virtual root, which is not a category."""
         return build.is_artificial(self.root) and self.n_nodes > 1
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
-        """Ids of the topmost categories: the root, or what an artificial root joins."""
+        """Ids of the topmost categories: the root, or the children of a virtual root."""
         return self.children(self.root) if self.has_artificial_root else (self.root,)
 
     @cached_property
@@ -121,7 +121,7 @@ class Graph:
         """Number of edges on the longest path from the root."""
         return int(self.depths.max())
 
-    # Asking: one node ------------------------------------------------------------------------
+    # Queries: one node -----------------------------------------------------------------------
 
     def code(self, node: str) -> int:
         """Return the code of a node."""
@@ -132,7 +132,7 @@ class Graph:
             raise UnknownNodeError(message) from None
 
     def codes(self, nodes: Iterable[str]) -> Codes:
-        """Return the codes of nodes."""
+        """Return the codes of several nodes as an array."""
         return np.fromiter((self.code(node) for node in nodes), dtype=np.intp)
 
     def name(self, node: str) -> str:
@@ -140,13 +140,13 @@ class Graph:
         return self.names[self.code(node)]
 
     def parents(self, node: str) -> tuple[str, ...]:
-        """Return the ids of the parents."""
+        """Return the ids of a node's parents."""
         code = self.code(node)
         start, end = self.parent_indptr[code : code + 2]
         return self._ids(self.parent_indices[start:end])
 
     def children(self, node: str) -> tuple[str, ...]:
-        """Return the ids of the children."""
+        """Return the ids of a node's children."""
         code = self.code(node)
         start, end = self.child_indptr[code : code + 2]
         return self._ids(self.child_indices[start:end])
@@ -157,11 +157,11 @@ class Graph:
         return self._ids(np.sort(self.codes(found - {node})))
 
     def ancestors(self, node: str) -> tuple[str, ...]:
-        """Return the ids of all nodes above, the root first."""
+        """Return the ids of a node's proper ancestors, the root first."""
         return self._reach(node, self.parent_indptr, self.parent_indices)
 
     def descendants(self, node: str) -> tuple[str, ...]:
-        """Return the ids of all nodes below."""
+        """Return the ids of a node's proper descendants."""
         return self._reach(node, self.child_indptr, self.child_indices)
 
     def depth(self, node: str) -> int:
@@ -169,7 +169,7 @@ class Graph:
         return int(self.depths[self.code(node)])
 
     def level(self, depth: int) -> tuple[str, ...]:
-        """Return the ids of the nodes of this depth."""
+        """Return the ids of the nodes at this depth."""
         return self._ids(np.flatnonzero(self.depths == depth))
 
     def paths(self, node: str, limit: int | None = None) -> tuple[tuple[str, ...], ...]:
@@ -178,14 +178,14 @@ class Graph:
         Parameters
         ----------
         node
-            The id in which the paths end.
+            The id at which the paths end.
         limit
-            Return at most so many; in a DAG their number can grow exponentially with depth.
+            Maximum number of paths; in a DAG their number can grow exponentially with depth.
         """
         if limit is not None and limit < 1:
             raise ValueError(f"limit must be at least 1, or None. Got {limit} instead.")
         found: list[tuple[str, ...]] = []
-        # A path is linked, (code, rest of the path), so that long ones are not copied at each step.
+        # Paths are linked lists, (code, rest of the path), so that long ones are not copied.
         stack: list[tuple[int, Any]] = [(self.code(node), None)]
         while stack and (limit is None or len(found) < limit):
             path = stack.pop()
@@ -197,19 +197,19 @@ class Graph:
         return tuple(found)
 
     def common_ancestors(self, a: str, b: str) -> tuple[str, ...]:
-        """Return the ids that are above or equal to both nodes, the root first."""
+        """Return the ids of the nodes above or equal to both nodes, the root first."""
         both = {a, *self.ancestors(a)} & {b, *self.ancestors(b)}
         return self._ids(np.sort(self.codes(both)))
 
     def distance(self, a: str, b: str) -> int:
-        """Return how many nodes are above or equal to one of two nodes and not to the other.
+        """Return the number of nodes above or equal to exactly one of two nodes.
 
         On a tree this is the length of the path between them; it is a metric on DAGs too.
         """
         return len({a, *self.ancestors(a)} ^ {b, *self.ancestors(b)})
 
     def resolve(self, label: object) -> str:
-        """Return the id that a label means: an id, or a path of ids or names from the top.
+        """Return the id for a label, which is an id or a path of ids or names from the top.
 
         Parameters
         ----------
@@ -220,20 +220,22 @@ class Graph:
         Raises
         ------
         UnknownNodeError
-            If there is no such node, or a path of names leads to several.
+            If there is no such node, or a path of names is ambiguous.
         """
         found = self._meant(label)
         if len(found) > 1:
-            raise UnknownNodeError(f"The path {label!r} means {len(found)} nodes; give an id.")
+            raise UnknownNodeError(
+                f"The path {label!r} is ambiguous: it leads to {len(found)} nodes. Pass an id."
+            )
         if not found:
             raise UnknownNodeError(f"{label!r} is not a node of the taxonomy.{self._hint(label)}")
         return self.nodes[found.pop()]
 
-    # Asking: arrays --------------------------------------------------------------------------
+    # Queries: arrays -------------------------------------------------------------------------
 
     @cached_property
     def topological_order(self) -> Codes:
-        """Codes with every parent before its children: simply 0, 1, 2, ..."""
+        """Codes with every parent before its children, which is 0, 1, 2, ..."""
         return _frozen(np.arange(self.n_nodes, dtype=np.intp))
 
     @cached_property
@@ -256,17 +258,17 @@ class Graph:
         return _frozen(np.array(depths, dtype=np.intp))
 
     def ancestor_matrix(self) -> CSR:
-        """Return which nodes are above or equal to each node.
+        """Return the nodes above or equal to each node.
 
         Returns
         -------
         csr_array of bool, shape (n_nodes, n_nodes)
-            Row n marks n itself, all its ancestors, and the root. It is computed once and
-            shared, so its arrays are read-only.
+            Row n marks n itself and all its ancestors, including the root. The matrix is computed
+            once and shared, so its arrays are read-only.
         """
         return self._ancestor_matrix
 
-    # Being a value ---------------------------------------------------------------------------
+    # Value semantics -------------------------------------------------------------------------
 
     def __contains__(self, node: object) -> bool:
         """Return whether there is a node with this id."""
@@ -281,7 +283,7 @@ class Graph:
         return iter(self.nodes)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether ids, names and edges are the same, in whatever order."""
+        """Return whether ids, names and edges are the same, regardless of order."""
         if not isinstance(other, Graph):
             return NotImplemented
         return self is other or self._key == other._key
@@ -291,17 +293,17 @@ class Graph:
         return hash(self._key)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: a taxonomy does not change."""
+        """Raise, because a taxonomy is immutable."""
         raise AttributeError(
-            f"A Taxonomy is immutable, {name!r} cannot be set; its methods return changed copies."
+            f"A Taxonomy is immutable: {name!r} cannot be set. Its methods return changed copies."
         )
 
     def __delattr__(self, name: str) -> None:
-        """Refuse: a taxonomy does not change."""
-        raise AttributeError(f"A Taxonomy is immutable, {name!r} cannot be deleted.")
+        """Raise, because a taxonomy is immutable."""
+        raise AttributeError(f"A Taxonomy is immutable: {name!r} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what rebuilds the same arrays, without what is cached."""
+        """Pickle the arrays without cached properties."""
         arrays = (self.parent_indptr, self.parent_indices, self.child_indptr, self.child_indices)
         return _restore, (
             type(self),
@@ -312,14 +314,14 @@ class Graph:
         )
 
     def __repr__(self) -> str:
-        """Return the size and the shape."""
+        """Return the size and the shape, e.g. ``Taxonomy(5 nodes, 2 leaves, height 2, DAG)``."""
         shape = "tree" if self.is_tree else "DAG"
         return (
             f"{type(self).__name__}({self.n_nodes} nodes, {int(self.is_leaf.sum())} leaves, "
             f"height {self.height}, {shape})"
         )
 
-    # Within ----------------------------------------------------------------------------------
+    # Internals -------------------------------------------------------------------------------
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -339,7 +341,7 @@ class Graph:
 
     @cached_property
     def _called(self) -> dict[str, set[int]]:
-        """Codes of the nodes that have a text as id or as name."""
+        """Codes of the nodes by id and by name."""
         called: dict[str, set[int]] = {}
         for texts in (self.nodes, self.names):
             for code, text in enumerate(texts):
@@ -356,13 +358,12 @@ class Graph:
         return found
 
     def _unlinked(self, path: tuple[int, Any] | None) -> Iterator[str]:
-        """Yield the ids of a linked path."""
         while path is not None:
             code, path = path
             yield self.nodes[code]
 
     def _reach(self, node: str, indptr: Codes, indices: Codes) -> tuple[str, ...]:
-        """Return the ids reached over the given edges, in code order."""
+        """Return the ids reachable over the given edges, in code order."""
         found: set[int] = set()
         front = [self.code(node)]
         while front:
@@ -374,7 +375,7 @@ class Graph:
         return tuple(self.nodes[code] for code in sorted(found))
 
     def _meant(self, label: object) -> set[int]:
-        """Return the codes that a label can mean: one, none, or several for a path of names."""
+        """Return the codes that a label matches: none, one, or several for a path of names."""
         if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
             label = str(int(label))
         if isinstance(label, str):
@@ -389,7 +390,7 @@ class Graph:
         return self._walk([str(part).strip() for part in label])
 
     def _walk(self, parts: list[str]) -> set[int]:
-        """Return the codes at which a path of ids or names ends, starting at the top."""
+        """Return the codes of the nodes at the end of a path of ids or names from the top."""
         found = {0}
         if not self.has_artificial_root or parts[0] == self.root:
             found &= self._called.get(parts[0], set())
@@ -400,7 +401,7 @@ class Graph:
         return found
 
     def _hint(self, label: object) -> str:
-        """Return which ids are closest; of many, only those that share pieces are compared."""
+        """Suggest the closest ids, comparing only the 200 nodes that share most substrings."""
         word = str(label).casefold()
         size, step = max(2, len(word) // 8), max(1, len(word) // 16)
         pieces = [word[start : start + size] for start in range(0, len(word), step)]
@@ -412,7 +413,7 @@ class Graph:
 
 
 def _frozen(array: Array) -> Array:
-    """Return the array, which can no longer be written to."""
+    """Make an array read-only and return it."""
     array.flags.writeable = False
     return array
 
@@ -424,7 +425,6 @@ def _restore(
     names: dict[str, str],
     terminals: dict[str, str],
 ) -> Graph:
-    """Return an unpickled graph."""
     graph = kind.__new__(kind)
     graph._set(ids, arrays, names, terminals)
     return graph

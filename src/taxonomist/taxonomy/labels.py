@@ -1,8 +1,8 @@
-"""From users' labels to codes and back, for one label and for label sets.
+"""Convert users' labels to codes and back, for single labels and for label sets.
 
 Labels come as one id per item, as a sequence of iterables of ids, or as an indicator matrix over
-given classes. Inside, one label is a node code, and label sets are a boolean CSR matrix with one
-row per item and one column per node.
+given classes. Internally, a single label is a node code, and label sets are a boolean CSR matrix
+with one row per item and one column per node.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from taxonomist.taxonomy.build import is_missing, is_table, rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from taxonomist._typing import CSR, Codes
     from taxonomist.taxonomy.core import Taxonomy
 
@@ -29,25 +31,25 @@ def is_label_sets(y: Any) -> bool:
 
 
 def encode(taxonomy: Taxonomy, y: Any, name: str = "y") -> Codes:
-    """Return the node code of each item's one label.
+    """Return the node code of each item's single label.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy that holds the labels.
+        The taxonomy of the labels.
     y
         One id per item, or a path that ``Taxonomy.resolve`` understands.
     name
-        What messages call the labels.
+        The name of the argument in error messages.
 
     Raises
     ------
     LabelError
-        If a label is missing or unknown, or an item has a set of labels.
+        If a label is missing or unknown, or if an item has a set of labels.
     """
     if is_table(y) or any(map(is_set, values := _items(y, name))):
         raise LabelError(
-            f"{name} holds label sets; one label per item is wanted here. Give a 1-d array of ids."
+            f"{name} holds label sets, but one label per item is expected. Pass a 1-d array of ids."
         )
     _check_present(values, name)
     return _lookup(taxonomy, values, name)
@@ -56,20 +58,20 @@ def encode(taxonomy: Taxonomy, y: Any, name: str = "y") -> Codes:
 def encode_sets(
     taxonomy: Taxonomy, y: Any, classes: Sequence[str] | None = None, name: str = "y"
 ) -> CSR:
-    """Return which nodes each item is labelled with, exactly as given.
+    """Return the nodes that each item is labelled with, without adding ancestors.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy that holds the labels.
+        The taxonomy of the labels.
     y
-        Iterables of ids, one per item (empty ones are fine); or one id per item; or an indicator
-        matrix, dense or sparse, over ``classes``.
+        Iterables of ids, one per item (they may be empty); or one id per item; or a dense or
+        sparse indicator matrix over ``classes``.
     classes
-        Ids of the columns of an indicator matrix; by default the names of a data frame's columns,
-        or else all nodes in code order.
+        Ids of the columns of an indicator matrix; by default the column names of a data frame,
+        or all nodes in code order.
     name
-        What messages call the labels.
+        The name of the argument in error messages.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def encode_sets(
     Raises
     ------
     LabelError
-        If a label is missing or unknown, or the matrix does not fit.
+        If a label is missing or unknown, or if the matrix does not match ``classes``.
     """
     from scipy.sparse import csr_array
 
@@ -92,13 +94,13 @@ def encode_sets(
     return csr_array((ones, (items, codes)), shape=(len(sets), taxonomy.n_nodes))
 
 
-def decode(taxonomy: Taxonomy, codes: Codes) -> Any:
+def decode(taxonomy: Taxonomy, codes: Codes) -> NDArray[np.object_]:
     """Return the ids of node codes as an array of strings."""
     return np.array(taxonomy.nodes, dtype=object)[codes]
 
 
 def decode_sets(taxonomy: Taxonomy, Y: CSR) -> list[list[str]]:
-    """Return the ids that each row of a boolean (n_items, n_nodes) matrix marks."""
+    """Return the ids marked by each row of a boolean (n_items, n_nodes) matrix."""
     ends = Y.indptr.tolist()
     return [
         [taxonomy.nodes[code] for code in sorted(Y.indices[start:end].tolist())]
@@ -107,12 +109,12 @@ def decode_sets(taxonomy: Taxonomy, Y: CSR) -> list[list[str]]:
 
 
 def close(taxonomy: Taxonomy, Y: CSR) -> CSR:
-    """Return label sets with all ancestors added, the root included."""
+    """Add all ancestors, including the root, to label sets."""
     return Y.astype(bool) @ taxonomy.ancestor_matrix()
 
 
 def most_specific(taxonomy: Taxonomy, Y: CSR) -> CSR:
-    """Return label sets without the labels that have a descendant in the same set."""
+    """Remove the labels that have a descendant in the same set."""
     from scipy.sparse import csr_array, eye_array
 
     n = taxonomy.n_nodes
@@ -134,18 +136,18 @@ def categories(taxonomy: Taxonomy, Y: CSR) -> Codes:
 
 
 def is_indicator(y: Any) -> bool:
-    """Return whether labels are a table of 0 and 1 and not of ids (a row per item, padded)."""
+    """Return whether labels are a table of 0 and 1, not a table of ids."""
     if not is_table(y):
         return False
     if hasattr(y, "tocsr") or np.asarray(y).dtype.kind not in "OUST":
         return True
-    # Data frames of a type that allows nulls come as objects.
+    # Data frames with nullable types become object arrays.
     cells = set(np.asarray(y).ravel().tolist())
     return bool(cells) and cells <= {0, 1}
 
 
 def as_sets(y: Any, name: str = "y") -> list[list[Any]]:
-    """Return the labels of each item as given; a single id counts as a set of one."""
+    """Return the labels of each item as a list, which for a single id has one entry."""
     items = _items(y, name)
     _check_present(items, name)
     return [
@@ -155,41 +157,42 @@ def as_sets(y: Any, name: str = "y") -> list[list[Any]]:
 
 
 def is_set(value: object) -> bool:
-    """Return whether an item's label is a collection of labels and not one id."""
+    """Return whether an item's label is a collection of labels, not a single id."""
     return hasattr(value, "__iter__") and not isinstance(value, (str, bytes))
 
 
 def _items(y: Any, name: str) -> list[Any]:
-    """Return what each item is labelled with."""
+    """Return the label or labels of each item."""
     if hasattr(y, "to_pylist") and not is_table(y):
-        # The scalars of Arrow are no strings.
+        # Arrow scalars are not strings.
         return list(y.to_pylist())
     values = rows(y)
     if not is_set(values) or getattr(values, "shape", None) == ():
         raise LabelError(
-            f"{name} must hold a label, or a set of labels, for each item. Got {y!r} instead."
+            f"{name} must have a label, or a set of labels, for each item. Got {y!r} instead."
         )
     return list(values)
 
 
 def _check_present(values: list[Any], name: str) -> None:
-    """Refuse items without a label."""
     at = next((i for i, value in enumerate(values) if is_missing(value)), None)
     if at is not None:
-        raise LabelError(f"{name} has no label at position {at}; leave out such items.")
+        raise LabelError(f"{name} has no label at position {at}; remove items without labels.")
 
 
 def _lookup(taxonomy: Taxonomy, values: list[Any], name: str) -> Codes:
-    """Return the codes of labels; all unknown ones are named in one error."""
+    """Return the codes of labels; one error names all unknown labels."""
     strange = next((value for value in values if not isinstance(value, Hashable)), None)
     if strange is not None:
-        raise LabelError(f"{name} is nested too deeply: {strange!r} stands where a label should.")
+        raise LabelError(f"{name} is nested too deeply: expected a label, got {strange!r}.")
     found: dict[Any, int] = {}
     unknown = []
     for value in dict.fromkeys(values):
         meant = taxonomy._meant(value)
         if len(meant) > 1:
-            raise LabelError(f"{value!r} in {name} means {len(meant)} nodes; give ids.")
+            raise LabelError(
+                f"{value!r} in {name} is ambiguous: it means {len(meant)} nodes. Pass ids."
+            )
         if meant:
             found[value] = meant.pop()
         else:
@@ -200,7 +203,6 @@ def _lookup(taxonomy: Taxonomy, values: list[Any], name: str) -> Codes:
 
 
 def _unknown_message(taxonomy: Taxonomy, unknown: list[Any], name: str) -> str:
-    """Return what is said about labels that are not in the taxonomy."""
     hint = next(filter(None, map(taxonomy._hint, unknown[:3])), "")
     count = "1 label" if len(unknown) == 1 else f"{len(unknown)} labels"
     are = "is not a node" if len(unknown) == 1 else "are not nodes"
@@ -208,11 +210,11 @@ def _unknown_message(taxonomy: Taxonomy, unknown: list[Any], name: str) -> str:
 
 
 def _encode_indicator(taxonomy: Taxonomy, y: Any, classes: Iterable[str] | None, name: str) -> CSR:
-    """Return the node columns of an indicator matrix over classes."""
+    """Map the columns of an indicator matrix to nodes."""
     from scipy.sparse import csr_array
 
     if hasattr(y, "columns") and all(column in taxonomy for column in y.columns):
-        # A data frame's own names are surer than an order.
+        # The column names of a data frame are more reliable than their order.
         classes = list(y.columns)
     table = y if hasattr(y, "tocsr") else np.asarray(y)
     Y = csr_array(table.astype(bool) if table.dtype == object else table)
@@ -229,8 +231,8 @@ def _encode_indicator(taxonomy: Taxonomy, y: Any, classes: Iterable[str] | None,
         given = "the taxonomy has" if classes is None else "classes names"
         raise LabelError(
             f"{name} has {Y.shape[1]} columns, but {given} {len(codes)}; "
-            "give classes, the id of each column."
+            "pass classes, the id of each column."
         )
     if len(np.unique(codes)) < len(codes):
-        raise LabelError("classes names a node twice; give each column a node of its own.")
+        raise LabelError("classes names a node twice; each column needs a node of its own.")
     return csr_array((Y.data, codes[Y.indices], Y.indptr), shape=(Y.shape[0], taxonomy.n_nodes))

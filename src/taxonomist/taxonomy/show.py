@@ -1,4 +1,4 @@
-"""A taxonomy as a text tree and as collapsible HTML."""
+"""Draw a taxonomy as a text tree or as collapsible HTML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Line(NamedTuple):
-    """One node to draw, or a note about nodes that are not drawn."""
+    """One node to draw, or a note about nodes that are left out."""
 
     text: str
     depth: int
@@ -28,7 +28,7 @@ class _Line(NamedTuple):
 def to_text(
     taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: Any
 ) -> str:
-    """Return a text tree with a line per node."""
+    """Return a text tree with one line per node."""
     lines = []
     bars: list[str] = []
     for line in _lines(taxonomy, max_depth, max_children, labels):
@@ -44,7 +44,7 @@ def to_text(
 def to_html(
     taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: Any
 ) -> str:
-    """Return nested ``<details>`` elements; the two top levels are open."""
+    """Return nested ``<details>`` elements, the top two levels open."""
     parts = ['<div class="taxonomist-tree" style="font-family:sans-serif;line-height:1.5">']
     open_depths: list[int] = []
     for line in _lines(taxonomy, max_depth, max_children, labels):
@@ -66,7 +66,7 @@ def to_html(
 def _lines(
     taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: Any
 ) -> Iterator[_Line]:
-    """Yield the lines in preorder; what lies below a node is drawn where it is first met."""
+    """Yield the lines in preorder; a node with several parents is expanded only once."""
     for limit, value in (("max_depth", max_depth), ("max_children", max_children)):
         if value is not None and value < 0:
             raise ValueError(f"{limit} must be 0 or more, or None. Got {value} instead.")
@@ -102,13 +102,12 @@ def _lines(
 
 
 def _title(taxonomy: Taxonomy, code: int, counts: Codes | None) -> str:
-    """Return id, display name and count of a node."""
     node, name = taxonomy.nodes[code], taxonomy.names[code]
     title = node if name == node else f"{node}  {name}"
     return title if counts is None else f"{title}  ({counts[code]:,})"
 
 
 def node_counts(taxonomy: Taxonomy, labels: Any) -> Codes:
-    """Return how many items are labelled at or below each node."""
+    """Return the number of items labelled at or below each node."""
     closed = label_codes.close(taxonomy, label_codes.encode_sets(taxonomy, labels, name="labels"))
     return np.bincount(closed.indices, minlength=taxonomy.n_nodes)

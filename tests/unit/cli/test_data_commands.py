@@ -106,7 +106,7 @@ def test_fetch_through_faults(call, home, site, monkeypatch):
     [
         (["--url", "{url}nothing.tar.gz"], "404 Not Found"),
         (["--url", "{url}"], "was expected"),
-        (["--url", "nothing.tar.gz"], "there is no such file, and it is no address"),
+        (["--url", "nothing.tar.gz"], "not an existing file, and not an address"),
         (["--sha256", "12"], "64 hexadecimal digits"),
     ],
 )

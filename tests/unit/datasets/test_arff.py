@@ -63,11 +63,11 @@ def test_own_taxonomy(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ("", "has no rows"),
-        ("1,x\n", "line 9: 2 cells for 3 attributes"),
+        ("1,x\n", "line 9: got 2 cells for 3 attributes"),
         (",x,1\n", "line 9: a value is not in its attribute's domain"),
         ("one,x,1\n", "line 9: a value is not in its attribute's domain"),
         ("1,z,1\n", "line 9: a value is not in its attribute's domain"),
-        ("{5 1}\n", "line 9: a sparse cell is 'index value'"),
+        ("{5 1}\n", "line 9: a sparse cell must be 'index value'"),
     ],
 )
 def test_faulty_rows(tmp_path: Path, rows: str, message: str) -> None:
@@ -78,11 +78,11 @@ def test_faulty_rows(tmp_path: Path, rows: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("@attribute a numeric\n@data\n1\n", "the last attribute has to be 'class hierarchical"),
+        ("@attribute a numeric\n@data\n1\n", "the last attribute must be 'class hierarchical"),
         ("@attribute a\n", "line 1: an attribute needs a name and a domain"),
         (
             "@attribute a date\n@attribute c hierarchical 1\n",
-            "line 1: attributes are numeric, nominal or hierarchical",
+            "line 1: an attribute must be numeric, nominal or hierarchical",
         ),
     ],
 )

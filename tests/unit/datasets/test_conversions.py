@@ -106,12 +106,12 @@ def test_an_archive_that_is_cut(saved, tmp_path, cut):
     with_taxonomy(tmp_path, "reuters21578")
     data = archives.tar_gz(archives.REUTERS)[:cut]
     for convert in (conversions.newsgroups, conversions.reuters):
-        with pytest.raises(FormatError, match=r"a\.tar\.gz is not a whole tar archive"):
+        with pytest.raises(FormatError, match=r"a\.tar\.gz is not a complete tar archive"):
             convert(saved({"a.tar.gz": data}), tmp_path)
 
 
 def test_a_page_instead_of_an_archive(saved, tmp_path):
-    with pytest.raises(FormatError, match="is not a whole tar archive"):
+    with pytest.raises(FormatError, match="is not a complete tar archive"):
         conversions.newsgroups(saved({"a.tar.gz": b"<html>Sorry</html>" * 100}), tmp_path)
 
 
@@ -119,7 +119,7 @@ def test_vectors_that_are_cut(saved, tmp_path):
     files = archives.gz(archives.RCV1)
     name = "lyrl2004_vectors_test_pt2.dat.gz"
     files[name] = files[name][:-12]
-    with pytest.raises(FormatError, match=f"{name} is not a whole gzip file"):
+    with pytest.raises(FormatError, match=f"{name} is not a complete gzip file"):
         conversions.rcv1(saved(files), tmp_path)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from taxonomist.datasets.download import ATTEMPTS, Remote, download
+from taxonomist.datasets.download import MAX_ATTEMPTS, Remote, download
 from taxonomist.errors import DownloadError, TaxonomistError
 from tests.unit.datasets.web import serving
 
@@ -57,13 +57,13 @@ def test_progress_is_reported_from_where_it_was_resumed(site, tmp_path):
 
 
 def test_any_number_of_drops_is_fine_while_something_arrives(site, tmp_path):
-    site.faults = [("drop", 10)] * (3 * ATTEMPTS)
+    site.faults = [("drop", 10)] * (3 * MAX_ATTEMPTS)
     assert get(site, tmp_path).read_bytes() == DATA
-    assert len(site.asked) == 3 * ATTEMPTS + 1
+    assert len(site.asked) == 3 * MAX_ATTEMPTS + 1
 
 
 def test_what_has_arrived_is_kept_for_the_next_call(site, tmp_path):
-    site.faults = [("drop", 1000)] + [("drop", 0)] * ATTEMPTS
+    site.faults = [("drop", 1000)] + [("drop", 0)] * MAX_ATTEMPTS
     with pytest.raises(DownloadError, match="1,000 of 256,000 bytes.* The 1,000 bytes .* are kept"):
         get(site, tmp_path)
     assert listed(tmp_path) == {"a.bin.part": 1000}
@@ -102,7 +102,7 @@ def test_a_server_that_stays_busy_is_given_up(site, tmp_path):
     site.faults = [503] * 10
     with pytest.raises(DownloadError, match="503 Service Unavailable"):
         get(site, tmp_path)
-    assert len(site.asked) == ATTEMPTS
+    assert len(site.asked) == MAX_ATTEMPTS
 
 
 def test_pauses_grow(site, tmp_path, monkeypatch):
@@ -146,7 +146,7 @@ def test_a_part_that_is_too_long_is_dropped(site, tmp_path):
 def test_an_answer_that_is_not_the_file(site, tmp_path, fault):
     (tmp_path / "a.bin.part").write_bytes(DATA[:10])
     site.faults = [fault]
-    with pytest.raises(DownloadError, match="another answer than the file"):
+    with pytest.raises(DownloadError, match="did not return the file"):
         get(site, tmp_path)
 
 

@@ -127,7 +127,7 @@ def test_a_corpus_that_is_there_is_left_alone(site, home, tiny):
 def test_a_folder_with_other_files_is_not_replaced(site, home, tiny):
     (home / "20newsgroups").mkdir(parents=True)
     (home / "20newsgroups" / "mine.txt").touch()
-    with pytest.raises(DownloadError, match=r"20newsgroups exists and is not the whole corpus"):
+    with pytest.raises(DownloadError, match=r"20newsgroups exists but is not a complete corpus"):
         datasets.fetch("20newsgroups", url=site.url)
     assert everything(home) == ["20newsgroups", "20newsgroups/mine.txt"]
     assert site.asked == []
@@ -201,7 +201,7 @@ def test_a_corpus_of_another_size_is_refused_and_asked_for_again(site, home):
 
 
 def test_a_page_instead_of_an_archive_is_refused(site, home):
-    with pytest.raises(FormatError, match="not a whole tar archive"):
+    with pytest.raises(FormatError, match="not a complete tar archive"):
         datasets.fetch("reuters21578", url=f"{site.url}page.html")
     assert not (home / "reuters21578").exists()
 
@@ -220,7 +220,7 @@ def test_a_file_of_this_machine(home, tiny, tmp_path):
     datasets.fetch("20newsgroups", url=str(archive))
     assert len(datasets.load("20newsgroups")) == 4
     assert archive.exists()
-    with pytest.raises(FileNotFoundError, match="no such file, and it is no address"):
+    with pytest.raises(FileNotFoundError, match="not an existing file, and not an address"):
         datasets.fetch("20newsgroups", url=str(tmp_path / "nothing"), force=True)
 
 

@@ -46,7 +46,7 @@ def test_lines_of_comment(tmp_path: Path) -> None:
 
 
 def test_no_items(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="holds no items"):
+    with pytest.raises(FormatError, match="has no items"):
         read_svmlight(written(tmp_path, "# nothing\n"), Taxonomy.flat(["b"]))
 
 
@@ -66,8 +66,8 @@ def test_agrees_with_scikit_learn(tmp_path: Path) -> None:
         ("b 1:2:3", "line 1: a feature is not index:value"),
         ("b 1.5:2", "line 1: a feature is not index:value"),
         ("b 7", "line 1: a feature is not index:value"),
-        ("b 0:1", "must lie in 1 to"),
-        ("b 9:1", "must lie in 1 to 3"),
+        ("b 0:1", "must be from 1 to"),
+        ("b 9:1", "must be from 1 to 3"),
     ],
 )
 def test_faulty_lines(tmp_path: Path, line: str, message: str) -> None:

@@ -58,7 +58,7 @@ def test_same_seed_same_data() -> None:
         ({"variances": [1.0]}, "variances must be 3 values"),
         ({"variances": [1.0, 0.5, -1.0]}, "variances must be 3 values"),
         ({"variances": [1.0, np.nan, 0.5]}, "variances must be 3 values"),
-        ({"margin": 1e6, "n_items": 1}, "margin=1000000.0 is too large: 0 of"),
+        ({"margin": 1e6, "n_items": 1}, "margin=1000000.0 is too large: only 0 of"),
     ],
 )
 def test_parameters_out_of_range(options: dict[str, object], message: str) -> None:

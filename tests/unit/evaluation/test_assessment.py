@@ -300,11 +300,11 @@ def test_texts_are_shown_on_one_line(taxonomy, text, shown):
 
 
 def test_what_does_not_fit_is_refused(taxonomy):
-    with pytest.raises(LabelError, match="truth has 2 items and predicted has 1"):
+    with pytest.raises(LabelError, match="truth has 2 items but predicted has 1"):
         assess(["a1", "a2"], ["a1"], taxonomy)
     with pytest.raises(LabelError, match="at least one"):
         assess([], [], taxonomy)
-    with pytest.raises(LabelError, match="2 items and 1 texts"):
+    with pytest.raises(LabelError, match="2 items but 1 texts"):
         assess(["a1", "a2"], ["a1", "a2"], taxonomy, texts=["one"])
     with pytest.raises(LabelError, match="in predicted is not a node"):
         assess(["a1"], ["a3"], taxonomy)

@@ -162,7 +162,7 @@ def test_values_that_are_nowhere_defined_are_not_tested():
         ({"x": {}}, None, "nothing to compare"),
         ({"x": {"m": [1.0]}, "y": {"n": [1.0]}}, None, "different measures"),
         ({"x": {"m": [1.0]}, "y": {"m": [1.0]}}, "z", "'z' is not among the models"),
-        ({"x": {"m": [1.0]}, "y": {"m": [1.0, 2.0]}}, "x", "has 2 values of m, 'x' 1"),
+        ({"x": {"m": [1.0]}, "y": {"m": [1.0, 2.0]}}, "x", "has 2 values of m, 'x' has 1"),
         ({"x": {"m": []}}, None, "m needs one value per fold or item"),
     ],
 )
@@ -223,7 +223,7 @@ def test_models_tested_on_other_items_are_not_paired(texts, models):
         for seed, (name, model) in enumerate(models.items())
     }
     assert Comparison(results).models == ("bayes", "constant")
-    with pytest.raises(LabelError, match="'bayes' and 'constant' were tested on other items"):
+    with pytest.raises(LabelError, match="'bayes' and 'constant' were tested on different items"):
         Comparison(results, baseline="constant")
 
 

@@ -129,7 +129,7 @@ def test_label_sets_are_sampled(seen):
 @pytest.mark.parametrize(("sizes", "n_repeats"), [([], 1), ([0], 1), ([2, 2], 1), ([1], 0)])
 def test_sizes_and_repeats_are_checked(sizes, n_repeats):
     X, y = items()
-    with pytest.raises(ValueError, match="sizes must be different"):
+    with pytest.raises(ValueError, match="sizes and n_repeats must be positive"):
         learning_curve(
             Recorder(), X, y, Plan(measures="accuracy"), sizes=sizes, n_repeats=n_repeats
         )

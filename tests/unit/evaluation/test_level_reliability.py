@@ -54,7 +54,7 @@ def test_blocks_of_items_make_no_difference(items, monkeypatch):
     truth, P = items
     arguments = {"probabilities": P, "classes": CLASSES}
     whole = assess(truth, truth, TAXONOMY, **arguments).reliability
-    monkeypatch.setattr(level_reliability, "_CELLS", 7 * TAXONOMY.n_nodes)
+    monkeypatch.setattr(level_reliability, "_DENSE_CELLS", 7 * TAXONOMY.n_nodes)
     parts = assess(truth, truth, TAXONOMY, **arguments).reliability
     for ours, theirs in zip(parts, whole, strict=True):
         assert ours[:5] == pytest.approx(theirs[:5])

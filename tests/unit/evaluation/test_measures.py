@@ -57,7 +57,7 @@ def test_item_values_of_a_function_from_elsewhere():
 
 
 def test_what_is_no_mean_has_no_item_values(taxonomy):
-    with pytest.raises(TypeError, match="no mean of a value per item"):
+    with pytest.raises(TypeError, match="not a mean of one value per item"):
         metrics.item_values(metrics.hierarchical_precision, [["a1"]], [["b1"]], taxonomy)
 
 
@@ -87,10 +87,10 @@ def test_measures_come_by_name_as_such_and_as_functions():
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
-        ("acuracy", "no measure 'acuracy'. Did you mean 'accuracy'"),
-        (["zzz"], "There are accuracy, "),
+        ("acuracy", "Unknown measure 'acuracy'. Did you mean 'accuracy'"),
+        (["zzz"], "Choose one of accuracy, "),
         ([], "at least one measure"),
-        (["accuracy", "accuracy"], "none twice"),
+        (["accuracy", "accuracy"], "no measure twice"),
     ],
 )
 def test_unknown_measures_are_refused(measures, message):

@@ -151,7 +151,7 @@ def test_bootstrap_is_that_of_scipy():
         ([1, float("nan")], [1, 2], {}, r"a\[1\] is nan"),
         ([1, 2], [1, float("inf")], {}, r"b\[1\] is inf"),
         ([[1]], [[1]], {}, "shape"),
-        ([1], [2], {"alternative": "larger"}, "not 'larger'"),
+        ([1], [2], {"alternative": "larger"}, "Got 'larger'"),
         ([1], [2], {"n_permutations": 0}, "n_permutations must be at least 1"),
     ],
 )
@@ -165,7 +165,7 @@ def test_permutation_test_refuses_nonsense(a, b, options, message):
     [
         ([1], {}, "at least 2 values"),
         ([1, float("nan")], {}, r"values\[1\] is nan"),
-        ([1, 2], {"confidence": 95}, "confidence must lie between 0 and 1"),
+        ([1, 2], {"confidence": 95}, "confidence must be between 0 and 1"),
         ([1, 2], {"n_resamples": 0}, "n_resamples must be at least 1"),
     ],
 )

@@ -179,11 +179,11 @@ def test_folds_refuse_labels_that_cannot_be_split(y, message):
 
 def test_split_refuses_what_it_cannot_do():
     for n_splits in (1, 2.5):
-        with pytest.raises(ValueError, match="n_splits must be a whole number from 2"):
+        with pytest.raises(ValueError, match="n_splits must be a whole number, at least 2"):
             StratifiedFolds(n_splits)
     with pytest.raises(LabelError, match="X has 3 items, but y has 2"):
         StratifiedFolds(2).split([1, 2, 3], ["a", "b"])
-    with pytest.raises(LabelError, match="needs the labels"):
+    with pytest.raises(LabelError, match="needs labels"):
         StratifiedFolds(2).split([1, 2, 3])
     with pytest.raises(ValueError, match="groups"):
         StratifiedFolds(2).split([1, 2], ["a", "b"], [1, 1])
@@ -242,7 +242,7 @@ def test_samples_are_drawn_by_seed():
 
 def test_sample_refuses_nonsense():
     for k in (0, 1.5):
-        with pytest.raises(ValueError, match="k must be a whole number from 1"):
+        with pytest.raises(ValueError, match="k must be a whole number, at least 1"):
             sample_per_category(["a"], k)
     with pytest.raises(LabelError, match="y is empty"):
         sample_per_category([], 1)

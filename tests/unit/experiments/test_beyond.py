@@ -4,13 +4,13 @@ from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
 from taxonomist import Taxonomy, metrics
-from taxonomist.experiments.beyond import CORPORA, PACKAGES, paper
+from taxonomist.experiments.beyond import CORPORA, PEER_MODULES, paper
 from taxonomist.experiments.claims.gains import Trend, draw_gains, relative_gain
 from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work import contestants, contests, corpora
 from taxonomist.experiments.work.contestants import best_threshold
 from taxonomist.experiments.work.set_measures import measured, pseudo_values
-from taxonomist.experiments.work.trials import Problem
+from taxonomist.experiments.work.trials import SplitData
 
 TREE = Taxonomy.from_edges(
     [("a", "a1"), ("a", "a2"), ("b", "b1"), ("b", "b2"), ("b2", "b21"), ("b2", "b22")]
@@ -152,16 +152,16 @@ def items_of(labels, seed=0):
 def single():
     y = np.array(LEAVES * 8, dtype=object)
     X = csr_array(items_of([[label] for label in y]))
-    return Problem(X, y, TREE, [(np.arange(25), np.arange(25, 40))])
+    return SplitData(X, y, TREE, [(np.arange(25), np.arange(25, 40))])
 
 
 def sets():
     y = drawn_sets(LEAVES, 60, 0)
-    return Problem(csr_array(items_of(y)), y, TREE, [(np.arange(40), np.arange(40, 60))])
+    return SplitData(csr_array(items_of(y)), y, TREE, [(np.arange(40), np.arange(40, 60))])
 
 
 def always_there(names):
-    return [name for name in names if name not in PACKAGES]
+    return [name for name in names if name not in PEER_MODULES]
 
 
 @pytest.mark.parametrize("name", always_there(contestants.SINGLE))
@@ -206,7 +206,7 @@ def test_contest_runs_in_a_process_of_its_own():
 
 def test_sizes_count_training_items_only():
     y = [["b1"], ["a1"], ["a1", "b21"]]
-    few = Problem(csr_array(items_of(y)), y, TREE, [(np.array([1, 2]), np.array([0]))])
+    few = SplitData(csr_array(items_of(y)), y, TREE, [(np.array([1, 2]), np.array([0]))])
     assert contests.sizes(few) == {
         "n_items": [2.0],
         "n_categories": [2.0],

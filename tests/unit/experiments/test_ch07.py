@@ -20,17 +20,17 @@ from taxonomist.experiments.work.problems import (
     first_copies,
     without_copies,
 )
-from taxonomist.experiments.work.trials import Problem
+from taxonomist.experiments.work.trials import SplitData
 
 ANIMALS = Taxonomy.from_paths(["pet > cat", "pet > dog", "wild > wolf"])
 ROWS = np.array([[1, 0, 2], [0, 1, 0], [1, 0, 2], [1, 0, 1], [0, 1, 0], [0, 0, 3], [2, 2, 0]])
 LABELS = [["cat"], ["dog"], ["dog"], ["cat", "dog"], ["wolf"], ["wolf"], ["dog", "wolf"]]
 
 
-def animals() -> Problem:
+def animals() -> SplitData:
     """Seven items of which the third and the fifth are copies with other labels."""
     splits = [(np.array([0, 1, 2, 3, 4]), np.array([5, 6])), (np.array([4, 5, 6]), np.arange(4))]
-    return Problem(csr_array(ROWS.astype(float)), LABELS, ANIMALS, splits)
+    return SplitData(csr_array(ROWS.astype(float)), LABELS, ANIMALS, splits)
 
 
 def test_first_copies_knows_rows_by_their_values_in_any_stored_form() -> None:

@@ -15,7 +15,7 @@ from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.hcc03 import averaged_trial, sense_trial
 from taxonomist.experiments.work.problems import few_to_train
 from taxonomist.experiments.work.senses import AmongSenses, is_right, least_loss, shuffled
-from taxonomist.experiments.work.trials import Problem
+from taxonomist.experiments.work.trials import SplitData
 from taxonomist.features import ContextFeatures
 
 TAXONOMY = Taxonomy.from_paths(["act > a1", "act > a2", "thing > t1", "thing > t2"])
@@ -30,7 +30,7 @@ SENSES = [("a1",), ("t1", "a2"), ("a2",), ("t2",)]
 
 def passages():
     every = np.arange(4)
-    return Problem(PASSAGES, SENSES, TAXONOMY, [(every, every)])
+    return SplitData(PASSAGES, SENSES, TAXONOMY, [(every, every)])
 
 
 def points():
@@ -38,7 +38,7 @@ def points():
     y = np.array(["a1", "a2", "t1"] * 8, dtype=object)
     every = np.arange(24)
     splits = [(every[every % 2 != fold], every[every % 2 == fold]) for fold in (0, 1)]
-    return Problem(X, y, TAXONOMY, splits)
+    return SplitData(X, y, TAXONOMY, splits)
 
 
 @pytest.mark.parametrize("last", [LogisticRegression(), MultinomialNB()], ids=repr)

@@ -14,7 +14,7 @@ from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work.climbing import RAW, climbs, losses_over_time
 from taxonomist.experiments.work.microlabels import labelling_trial, microlabel_values
 from taxonomist.experiments.work.models import of_label_sets, with_counts_weighted
-from taxonomist.experiments.work.trials import Problem
+from taxonomist.experiments.work.trials import SplitData
 
 PATHS = [
     "animal > cat > lynx",
@@ -55,17 +55,17 @@ def test_a_root_that_joins_is_a_microlabel_of_all_items() -> None:
     assert found["recall"].mean() == pytest.approx((1 + 3) / (3 + 4))
 
 
-def counted() -> Problem:
+def counted() -> SplitData:
     rng = np.random.default_rng(0)
     labels = [[TREE.nodes[code]] for code in rng.choice(np.flatnonzero(TREE.is_leaf), 60)]
     X = np.array([[float(node in TREE.ancestors(row[0])) for node in TREE.nodes] for row in labels])
     X = 2 * X + rng.poisson(0.5, X.shape)
-    return Problem(X, labels, TREE, [(np.arange(40), np.arange(40, 60))])
+    return SplitData(X, labels, TREE, [(np.arange(40), np.arange(40, 60))])
 
 
-def few_counted() -> Problem:
+def few_counted() -> SplitData:
     data = counted()
-    return Problem(data.X / 5, data.y, TREE, [(np.arange(4), np.arange(4, 8))])
+    return SplitData(data.X / 5, data.y, TREE, [(np.arange(4), np.arange(4, 8))])
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])

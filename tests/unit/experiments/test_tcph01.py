@@ -12,7 +12,7 @@ from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work import grouping, news
 from taxonomist.experiments.work.grouping import compared, grouped, likelihood_groups
 from taxonomist.experiments.work.label_set_trials import judged
-from taxonomist.experiments.work.trials import Problem
+from taxonomist.experiments.work.trials import SplitData
 
 
 def test_draws_have_as_many_of_each_group_and_test_on_others():
@@ -116,7 +116,7 @@ def test_categories_with_the_same_words_are_grouped(linkage, tfidf):
         np.array([[5, 1, 0, 0], [4, 2, 0, 0], [0, 0, 3, 2], [0, 0, 2, 3], [9, 9, 9, 9.0]])
     )
     y = [["a"], ["b"], ["c"], ["d"], ["a"]]
-    data = Problem(X, y, taxonomy, [(np.arange(4), np.array([4]))])
+    data = SplitData(X, y, taxonomy, [(np.arange(4), np.array([4]))])
     metric = "" if linkage == "likelihood" else "cosine"
     found = grouped(lambda: data, linkage=linkage, metric=metric, tfidf=tfidf).values
     assert found["rand"] == [1.0]

@@ -112,7 +112,7 @@ def test_labels_that_repeat_count_once():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="k must be a whole number from 1. Got 0"):
+    with pytest.raises(ValueError, match="k must be a whole number, at least 1. Got 0"):
         InformationGainSelector(0).fit([[1]], ["a"])
     with pytest.raises(ValueError, match="y to be passed"):
         InformationGainSelector().fit([[1]], None)

@@ -51,7 +51,7 @@ def test_any_collection(collection):
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        (["a", None], r"Item 1 is None \(NoneType\), but items must be .* leave it out"),
+        (["a", None], r"Item 1 is None \(NoneType\), but items must be .* remove it"),
         ([float("nan")], r"Item 0 is nan \(float\)"),
         (pd.Series(["a", "b", None]), r"Item 2 is (nan|None)"),
         (["a", 3], r"Item 1 is 3 \(int\)"),
@@ -60,9 +60,9 @@ def test_any_collection(collection):
         ([["a", 5]], r"Item 0 has 5 \(int\) at index 1"),
         ([["a"], ["b", None]], r"Item 1 has None \(NoneType\) at index 1"),
         (np.array([1.5, 2.5]), r"Item 0 is .*1\.5.*float64"),
-        ("abc", r"Got one string: put it in a list"),
+        ("abc", r"Got one string; put it in a list"),
         (b"abc", r"Got one string"),
-        (pd.DataFrame({"text": ["a"]}), r"Got DataFrame of shape \(1, 1\): give one column"),
+        (pd.DataFrame({"text": ["a"]}), r"Got DataFrame of shape \(1, 1\); pass a single column"),
         (np.array([["a"]]), r"Got ndarray of shape \(1, 1\)"),
         (None, r"Items must be a collection of strings. Got NoneType"),
         (5, r"Items must be a collection of strings. Got int"),

@@ -49,13 +49,13 @@ def test_the_matrix():
 
 
 def test_an_item_that_is_too_long():
-    with pytest.raises(ValueError, match="Item 1 has 3 letters, but max_length is 2: increase it"):
+    with pytest.raises(ValueError, match="Item 1 has 3 letters, but max_length is 2; increase it"):
         SequenceCodes(max_length=2).fit(["ab", "abc"])
 
 
 @pytest.mark.parametrize("max_length", [0, 2.5, None])
 def test_a_length_that_makes_no_sense(max_length):
-    with pytest.raises(ValueError, match="max_length must be a whole number from 1"):
+    with pytest.raises(ValueError, match="max_length must be a whole number, at least 1"):
         SequenceCodes(max_length=max_length).fit(["a"])
 
 

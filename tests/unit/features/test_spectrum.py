@@ -175,14 +175,14 @@ def test_letters_outside_are_an_error_in_fit_and_in_transform():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"lengths": 0}, "lengths must be a whole number from 1"),
-        ({"lengths": (3, 2)}, "the smaller first. Got \\(3, 2\\)"),
+        ({"lengths": 0}, "lengths must be a whole number, at least 1"),
+        ({"lengths": (3, 2)}, "in ascending order. Got \\(3, 2\\)"),
         ({"lengths": (1, 2, 3)}, "lengths must be"),
         ({"lengths": 2.5}, "lengths must be"),
         ({"lengths": "ab"}, "lengths must be"),
         ({"lengths": None}, "lengths must be"),
         ({"lengths": True}, "lengths must be"),
-        ({"max_gaps": -1}, "max_gaps must be a whole number from 0. Got -1"),
+        ({"max_gaps": -1}, "max_gaps must be a whole number, at least 0. Got -1"),
         ({"max_gaps": 1.5}, "max_gaps must be"),
         ({"decay": 1.5}, "decay must be from 0 to 1. Got 1.5"),
         ({"decay": float("nan")}, "decay must be from 0 to 1"),
@@ -240,6 +240,6 @@ def test_the_length_4_spectrum_of_proteins(data_folder):
 
 def test_keys_are_of_machine_size():
     letters = Letters(np.array([0, 7]), np.array([0, 2]))
-    block = substrings.Block(letters, n_kinds=2**20, max_gaps=0)
+    block = substrings.ItemBlock(letters, n_kinds=2**20, max_gaps=0)
     shorter = substrings.Occurrences(0, np.array([5_000, 0], dtype=np.int32))
     assert block.extend([shorter], 2)[0].numbers.tolist() == [5_000 * 2**20 + 7]

@@ -101,10 +101,10 @@ def test_words_are_found_in_the_text():
         ("one text", {}, "not a single text"),
         (["..."], {}, "nothing to learn"),
         ([], {}, "nothing to learn"),
-        ([1, 2], {}, "no text but int"),
+        ([1, 2], {}, "not a text but int"),
         ([("a", "b"), ("a",)], {}, "Item 1 has 1 texts"),
         (["ab"], {"weights": [1, 2]}, "one for each column"),
-        (["ab"], {"weights": [-1]}, "from 0 on"),
+        (["ab"], {"weights": [-1]}, "of at least 0"),
         ([{"title": "ab"}], {"weights": {"titel": 1}}, "titel"),
     ],
 )

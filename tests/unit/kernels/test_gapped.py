@@ -228,8 +228,8 @@ def test_large_whole_codes_are_fine():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"lengths": 0}, "lengths must be a whole number from 1"),
-        ({"lengths": (3, 2)}, "the smaller first. Got \\(3, 2\\)"),
+        ({"lengths": 0}, "lengths must be a whole number, at least 1"),
+        ({"lengths": (3, 2)}, "in ascending order. Got \\(3, 2\\)"),
         ({"lengths": (1, 2, 3)}, "lengths must be"),
         ({"lengths": (1.5, 2)}, "lengths must be"),
         ({"lengths": 2.5}, "lengths must be"),

@@ -280,7 +280,7 @@ def test_loss_that_fits_is_returned_as_it_is():
     loss = losses.category_loss("tree", TREE, ["z", "x"])
     assert losses.category_loss(loss, TREE) is loss
     assert losses.category_loss(loss, TREE, ["z", "x"]) is loss
-    with pytest.raises(LabelError, match="or in another order"):
+    with pytest.raises(LabelError, match="or their order"):
         losses.category_loss(loss, TREE, ["x", "z"])
     with pytest.raises(LabelError, match="another taxonomy"):
         losses.category_loss(loss, Taxonomy.flat(["x", "z"]))
@@ -303,7 +303,7 @@ def test_unknown_word():
 
 
 def test_bad_categories():
-    with pytest.raises(LabelError, match="'x' came more than once"):
+    with pytest.raises(LabelError, match="'x' occur more than once"):
         losses.category_loss("tree", TREE, ["x", "y", "x"])
     with pytest.raises(LabelError, match="at least one category"):
         losses.category_loss("tree", TREE, [])

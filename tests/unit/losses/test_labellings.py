@@ -164,7 +164,7 @@ def test_no_items():
 def test_labellings_that_do_not_fit():
     loss = losses.labelling_loss("zero_one", TREE)
     good = np.zeros((2, 6))
-    with pytest.raises(LabelError, match=r"shape \(2, 5\); they need one column for each of the 6"):
+    with pytest.raises(LabelError, match=r"shape \(2, 5\); pass one column for each of the 6"):
         loss(good, good[:, :5])
     with pytest.raises(LabelError, match=r"shape \(6,\)"):
         loss(good[0], good)

@@ -123,12 +123,12 @@ def test_no_labels_at_all():
 @pytest.mark.parametrize(
     ("scores", "classes", "message"),
     [
-        ([[1.0, 2.0]], None, "2 columns and the taxonomy 3 nodes"),
-        ([[1.0, 2.0]], ["a"], "2 columns and classes 1 labels"),
+        ([[1.0, 2.0]], None, "2 columns but the taxonomy has 3 nodes"),
+        ([[1.0, 2.0]], ["a"], "2 columns but classes has 1 labels"),
         ([[1.0, 2.0]], ["a", "a"], "classes names a label twice"),
         ([[1.0, 2.0]], ["a", "c"], "in classes is not a node of the taxonomy: 'c'"),
         ([[1.0, np.nan]], ["a", "b"], "NaN in row 0"),
-        ([[1.0, 2.0]] * 2, ["a", "b"], "y_true has 1 items and scores has 2"),
+        ([[1.0, 2.0]] * 2, ["a", "b"], "y_true has 1 items but scores has 2"),
     ],
 )
 def test_scores_that_do_not_fit(scores, classes, message):

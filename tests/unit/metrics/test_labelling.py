@@ -113,7 +113,7 @@ def test_one_label_per_item_and_weights():
 def test_input_that_does_not_fit():
     taxonomy = Taxonomy.flat(["a", "b"])
     for measure in LOSSES:
-        with pytest.raises(LabelError, match="y_true has 1 items and y_pred has 2"):
+        with pytest.raises(LabelError, match="y_true has 1 items but y_pred has 2"):
             measure([["a"]], [["a"], []], taxonomy)
         with pytest.raises(LabelError, match="at least one item"):
             measure([], [], taxonomy)

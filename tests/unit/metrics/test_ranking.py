@@ -163,7 +163,7 @@ def test_small_blocks_give_the_same(problem):
     taxonomic = (metrics.maximal_loss, metrics.parent_one_accuracy)
     whole += [measure(relevant, scores, taxonomy, **options) for measure in taxonomic]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_rankings, "CELLS", 3)
+        patch.setattr(_rankings, "DENSE_CELLS", 3)
         parts = [measure(relevant, scores) for measure in PLAIN]
         parts += [measure(relevant, scores, taxonomy, **options) for measure in taxonomic]
     assert parts == whole
@@ -224,17 +224,17 @@ def test_items_without_relevant_categories_are_left_out():
 @pytest.mark.parametrize(
     ("true", "scores", "classes", "message"),
     [
-        ([["a"]], [[1.0], [2.0]], ["a"], "y_true has 1 items and scores has 2"),
+        ([["a"]], [[1.0], [2.0]], ["a"], "y_true has 1 items but scores has 2"),
         ([], np.zeros((0, 2)), ["a", "b"], "at least one item"),
-        ([["a"]], [[1.0, 2.0]], ["a"], "2 columns and classes 1 labels"),
+        ([["a"]], [[1.0, 2.0]], ["a"], "2 columns but classes has 1 labels"),
         ([["a"]], [[1.0, 2.0]], ["a", "a"], "twice"),
         ([["a"]], [[1.0, 2.0]], None, "classes="),
-        ([["c"]], [[1.0, 2.0]], ["a", "b"], "no column in scores: 'c'"),
+        ([["c"]], [[1.0, 2.0]], ["a", "b"], "without a column in scores: 'c'"),
         ([["a"]] * 2, [[1.0, 2.0], [0.0, np.nan]], ["a", "b"], "NaN in row 1"),
         ([["a"]] * 2, sparse.csr_array([[1.0, 2.0], [0.0, np.nan]]), ["a", "b"], "NaN in row 1"),
         ([["a"]], [1.0], ["a"], "1 dimension"),
         ([["a"]], [[]], [], "no columns"),
-        (np.eye(1), [[1.0, 2.0]], None, r"shape \(1, 1\) and scores \(1, 2\)"),
+        (np.eye(1), [[1.0, 2.0]], None, r"shape \(1, 1\) but scores has \(1, 2\)"),
         (np.array([[2, 0]]), [[1.0, 2.0]], None, "other than 0 and 1"),
     ],
 )
@@ -257,7 +257,7 @@ def test_unknown_classes_are_named():
 
 
 def test_sparse_scores_are_unfolded_in_blocks(monkeypatch):
-    monkeypatch.setattr(_rankings, "CELLS", 2**14)
+    monkeypatch.setattr(_rankings, "DENSE_CELLS", 2**14)
     scores = sparse.eye_array(1000, format="csr")
     taxonomy = Taxonomy.flat([f"c{i}" for i in range(1000)])
     true, classes = taxonomy.leaves, taxonomy.leaves

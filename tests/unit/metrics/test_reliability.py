@@ -94,8 +94,8 @@ def test_an_indicator_names_its_columns():
         ({"nodes": "worst"}, "best, all"),
         ({"n_bins": 0}, "n_bins"),
         ({"node_probabilities": np.ones((1, 5))}, "6 nodes"),
-        ({"node_probabilities": np.full((1, 6), 1.1)}, "from 0 to 1"),
-        ({"node_probabilities": np.full((1, 6), -0.1)}, "from 0 to 1"),
+        ({"node_probabilities": np.full((1, 6), 1.1)}, "between 0 and 1"),
+        ({"node_probabilities": np.full((1, 6), -0.1)}, "between 0 and 1"),
         ({"node_probabilities": np.ones((2, 6))}, "same items"),
     ],
 )

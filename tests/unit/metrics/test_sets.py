@@ -200,7 +200,7 @@ def test_options_and_labels_that_do_not_fit():
     with pytest.raises(UnknownNodeError, match="a3"):
         metrics.precision_recall_f1(["a1"], ["a1"], TREE, nodes=["a3"])
     for measure in (*HIERARCHICAL, metrics.precision_recall_f1):
-        with pytest.raises(LabelError, match="y_true has 1 items and y_pred has 0"):
+        with pytest.raises(LabelError, match="y_true has 1 items but y_pred has 0"):
             measure([["a1"]], [], TREE)
         with pytest.raises(LabelError, match="at least one item"):
             measure([], [], TREE)

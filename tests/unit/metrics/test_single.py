@@ -102,7 +102,7 @@ def test_a_loss_object_is_asked_for_pairs_of_its_categories():
     assert loss == (12 + 2) / 2
     with pytest.raises(LabelError, match="does not cover 'b2'"):
         metrics.taxonomy_loss(["a1"], ["b2"], TREE, loss=Loss())
-    with pytest.raises(LabelError, match=r"loss is 'tree'; give .*category_loss"):
+    with pytest.raises(LabelError, match=r"loss is 'tree'; pass .*category_loss"):
         metrics.taxonomy_loss(["a1"], ["b2"], TREE, loss="tree")
 
 
@@ -140,7 +140,7 @@ def test_sample_weights_weigh_items():
 @pytest.mark.parametrize(
     ("true", "predicted", "message"),
     [
-        (["a1"], ["a1", "a2"], "y_true has 1 items and y_pred has 2"),
+        (["a1"], ["a1", "a2"], "y_true has 1 items but y_pred has 2"),
         ([], [], "at least one item"),
         (["a1", None], ["a1", "a1"], "y_true"),
         (["a1", "a1"], ["a1", float("nan")], "y_pred"),

@@ -103,7 +103,7 @@ def test_what_is_no_taxonomy_says_why(edges, message):
     [
         (lambda: Taxonomy.flat([]), "at least one label"),
         (lambda: Taxonomy.flat(["ROOT", "a"]), "'ROOT' is the id of the root"),
-        (lambda: Taxonomy.from_paths("A > B"), r"give \['A > B'\]"),
+        (lambda: Taxonomy.from_paths("A > B"), r"pass \['A > B'\]"),
         (lambda: Taxonomy.from_paths([3]), "string or a sequence of components; got 3"),
         (lambda: Taxonomy.from_nested({"A": ["B", ["C"]]}), "Below 'A'.*of type list"),
         (lambda: Taxonomy.from_nested(3), "At the top.*got 3"),

@@ -161,5 +161,5 @@ def test_spanning_tree_keeps_the_deepest_parent_or_the_one_that_is_named():
     assert tree.name("deep") == "Deep"
     assert dag.spanning_tree({"y": "b"}).parents("y") == ("b",)
     assert tree.spanning_tree() == tree
-    with pytest.raises(TaxonomyError, match="'r' is no parent of 'y'; those are 'a', 'b'"):
+    with pytest.raises(TaxonomyError, match="'r' is not a parent of 'y'; its parents are 'a', 'b'"):
         dag.spanning_tree({"y": "r"})

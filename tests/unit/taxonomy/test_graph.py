@@ -201,7 +201,7 @@ def test_resolve_accepts_ids_and_paths(label):
 
 def test_resolve_refuses_what_is_not_there_or_not_unique():
     taxonomy = Taxonomy.from_edges([("A", "b1"), ("A", "b2")], names={"b1": "B", "b2": "B"})
-    with pytest.raises(UnknownNodeError, match="means 2 nodes"):
+    with pytest.raises(UnknownNodeError, match="leads to 2 nodes"):
         taxonomy.resolve("A > B")
     with pytest.raises(UnknownNodeError, match="not a node"):
         taxonomy.resolve("A > C")
@@ -230,7 +230,7 @@ def test_every_path_of_names_leads_to_its_node(taxonomy):
                 if len(meant) == 1:
                     assert taxonomy.resolve(parts) == node
                 else:
-                    with pytest.raises(UnknownNodeError, match=f"means {len(meant)} nodes"):
+                    with pytest.raises(UnknownNodeError, match=f"leads to {len(meant)} nodes"):
                         taxonomy.resolve(parts)
 
 

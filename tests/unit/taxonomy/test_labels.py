@@ -130,11 +130,14 @@ def test_label_sets_in_many_forms(y, classes):
         (lambda: labels.encode(TREE, "ab"), "for each item. Got 'ab' instead"),
         (lambda: labels.encode(TREE, None), "for each item. Got None instead"),
         (lambda: labels.encode(TREE, np.array("a")), "for each item. Got array"),
-        (lambda: labels.encode_sets(TREE, [[["a"]]]), r"nested too deeply: \['a'\]"),
-        (lambda: labels.encode(TREE, csr_array(INDICATOR)), "one label per item is wanted"),
+        (
+            lambda: labels.encode_sets(TREE, [[["a"]]]),
+            "nested too deeply: expected a label",
+        ),
+        (lambda: labels.encode(TREE, csr_array(INDICATOR)), "one label per item is expected"),
         (lambda: labels.encode_sets(TREE, INDICATOR, ["a", "r > a"]), "names a node twice"),
-        (lambda: labels.encode(TWINS, ["A > B"]), "'A > B' in y means 2 nodes"),
-        (lambda: labels.encode(TREE, SETS), "one label per item is wanted"),
+        (lambda: labels.encode(TWINS, ["A > B"]), "'A > B' in y is ambiguous: it means 2 nodes"),
+        (lambda: labels.encode(TREE, SETS), "one label per item is expected"),
         (lambda: labels.encode_sets(TREE, [["a1", "zz"]]), "'zz'"),
         (lambda: labels.encode_sets(TREE, INDICATOR), "has 2 columns, but the taxonomy has 5"),
         (lambda: labels.encode_sets(TREE, INDICATOR, ["a"]), "classes names 1"),
@@ -160,9 +163,9 @@ def test_categories_encode_and_decode():
 
 def test_an_interior_label_that_was_not_trained_on_is_refused():
     found = Categories.from_labels(TREE, ["a1", "b"])
-    with pytest.raises(LabelError, match="'a' in y stand for interior nodes"):
+    with pytest.raises(LabelError, match="'a' in y are interior nodes"):
         found.encode(["a"])
-    with pytest.raises(LabelError, match="'a' in y stand for interior nodes"):
+    with pytest.raises(LabelError, match="'a' in y are interior nodes"):
         found.encode_sets([["a"], ["b"]])
 
 

@@ -1,7 +1,7 @@
-"""Claims that the results decide, by paired tests or intervals.
+"""Claims that results decide, by paired tests or intervals.
 
-``better`` compares models, item by item or fold by fold; ``agreement`` says that values are alike
-or no chance; ``comparisons``, ``gains`` and ``relative_gains`` compare differences.
+``better`` compares models, item by item or fold by fold; ``agreement`` claims that values are alike
+or beyond chance; ``comparisons``, ``gains`` and ``relative_gains`` compare differences.
 """
 
 from __future__ import annotations

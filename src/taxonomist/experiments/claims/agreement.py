@@ -1,4 +1,4 @@
-"""Claims that models are about as good as each other, and that something is no chance."""
+"""Claims that models are about equally good, and that a value is beyond chance."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class Alike:
-    """That cells differ by no more than a margin.
+    """The claim that cells differ by no more than a margin.
 
-    The verdict is "yes" where the bootstrap intervals of all differences lie within the margin,
-    "no" where one lies outside of it, else "within noise". A single fold has no interval.
+    The verdict is "yes" if the bootstrap intervals of all differences lie within the margin, "no"
+    if one lies outside, and otherwise "within noise". A single fold has no interval.
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     pairs
-        The names of cells that are compared, fold by fold.
+        Names of the cells that are compared, fold by fold.
     measure
-        What is compared.
+        The measure to compare.
     margin
-        The largest difference that still counts as none.
+        The largest difference that counts as none.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Alike:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells that it is about."""
+        """The names of the cells."""
         return tuple(dict.fromkeys(name for pair in self.pairs for name in pair))
 
     def judge(self, results: Results) -> Judgement:
@@ -69,16 +69,16 @@ class Alike:
 
 @dataclass(frozen=True)
 class NoChance:
-    """That a value is larger than chance gives, by the p-value that the cell found.
+    """The claim that a value is larger than chance, by the p-value that the cell found.
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     cell
         The name of the cell; its ``p_value`` is that of a permutation test.
     measure
-        What was tested.
+        The tested measure.
     """
 
     text: str
@@ -87,7 +87,7 @@ class NoChance:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The name of the cell that it is about."""
+        """The name of the cell."""
         return (self.cell,)
 
     def judge(self, results: Results) -> Judgement:

@@ -1,4 +1,4 @@
-"""Claims that the results decide: one model is better than another, or faster."""
+"""Claims that one model is better or faster than another."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from taxonomist.experiments.declarations import Results
 
 LEVEL = 0.05
-"""A p-value below it is no chance."""
+"""Significance level."""
 N_PERMUTATIONS = 2000
 _SEED = 0
 
 
 @dataclass(frozen=True)
 class Better:
-    """That cells are better than others, by paired permutation tests.
+    """The claim that cells are better than others, by paired permutation tests.
 
-    The verdict is that of a test over all pairs together, in which several pairs of the same
-    items count once, by their mean: "yes" or "no" where it is significant,
-    else "within noise". A claim about every pair is refuted by one pair that is significantly
-    the other way, and holds only if no pair is the other way at all.
+    The verdict comes from a test over all pairs together, in which several pairs of the same items
+    count once, by their mean: "yes" or "no" if it is significant, and otherwise "within noise". A
+    claim about every pair is refuted by one pair that is significantly the other way, and holds
+    only if no pair is the other way at all.
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     pairs
-        The names of the cell that is claimed to be better and of the one that it is better than.
+        Names of the cell that is claimed to be better and of the one it is compared with.
     measure
-        What is compared: item by item where both cells have it for the same items, else by folds.
+        The measure to compare: item by item if both cells have it for the same items, else by fold.
     lower
         Whether lower is better.
     everywhere
-        Whether it is claimed of every pair.
+        Whether the claim is about every pair.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Better:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells that it is about."""
+        """The names of the cells."""
         return tuple(dict.fromkeys(name for pair in self.pairs for name in pair))
 
     def judge(self, results: Results) -> Judgement:
@@ -83,7 +83,7 @@ class Better:
         return Judgement(verdict, text)
 
     def _gains(self, results: Results, better: str, worse: str) -> Floats:
-        """Return by how much the first is better, for each item or fold."""
+        """Return by how much the first cell is better, for each item or fold."""
         a, b = results[better], results[worse]
         if self.measure in a.items and self.measure in b.items:
             pair = a.items[self.measure], b.items[self.measure]
@@ -95,18 +95,18 @@ class Better:
 
 @dataclass(frozen=True)
 class LargerGain:
-    """That one cell gains more over another in one setting than in another setting.
+    """The claim that one cell gains more over another in one setting than in a second setting.
 
-    The verdict is that of a permutation test of the differences between gains, repeat by repeat.
+    The verdict comes from a permutation test of the differences between gains, repeat by repeat.
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     larger, smaller
-        Of each setting, the names of the cell that gains and of the one that it gains over.
+        For each setting, the names of the cell that gains and of the one it is compared with.
     measure
-        What is compared; all four cells have as many repeats of it.
+        The measure to compare; all four cells have the same number of repeats.
     lower
         Whether lower is better.
     """
@@ -119,7 +119,7 @@ class LargerGain:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells that it is about."""
+        """The names of the cells."""
         return *self.larger, *self.smaller
 
     def judge(self, results: Results) -> Judgement:
@@ -131,7 +131,7 @@ class LargerGain:
         return Judgement(_verdict(test), f"{because}, p = {test.p_value:.2g}")
 
     def _gains(self, results: Results, better: str, worse: str) -> Floats:
-        """Return by how much the first is better, for each repeat."""
+        """Return by how much the first cell is better, for each repeat."""
         gained, other = (results[name].values[self.measure] for name in (better, worse))
         difference = np.subtract(gained, other)
         return np.asarray(-difference if self.lower else difference)
@@ -139,19 +139,19 @@ class LargerGain:
 
 @dataclass(frozen=True)
 class Ratio:
-    """That a measure of one cell is at least so many times that of another.
+    """The claim that a measure of one cell is at least ``least`` times that of another.
 
-    The verdict is "yes" or "no" where the bootstrap interval of the ratio lies on one side of the
-    bar, else "within noise"; it needs values of several repeats.
+    The verdict is "yes" or "no" if the bootstrap interval of the ratio lies on one side of
+    ``least``, and otherwise "within noise"; it needs several repeats.
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     larger, smaller
-        The names of the cells.
+        Names of the cells.
     measure
-        What is compared.
+        The measure to compare.
     least
         The claimed ratio.
     """
@@ -164,7 +164,7 @@ class Ratio:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells that it is about."""
+        """The names of the cells."""
         return self.larger, self.smaller
 
     def judge(self, results: Results) -> Judgement:
@@ -187,7 +187,7 @@ def judge_ratio(larger: ArrayLike, smaller: ArrayLike, least: float) -> Judgemen
 
 
 def _together(gains: Sequence[Floats]) -> Floats:
-    """Return the gains of all pairs; those of as many items are taken to be of the same ones."""
+    """Combine the gains of all pairs; pairs with equal numbers of items share the same items."""
     by_size: dict[int, list[Floats]] = {}
     for gain in gains:
         by_size.setdefault(gain.size, []).append(gain)
@@ -201,7 +201,7 @@ def _test(gains: Floats) -> PermutationResult:
 
 
 def _verdict(test: PermutationResult) -> Verdict:
-    """Return what a two-sided test of gains says."""
+    """Return the verdict of a two-sided test of gains."""
     if test.p_value >= LEVEL:
         return "within noise"
     return "yes" if test.statistic > 0 else "no"

@@ -1,4 +1,4 @@
-"""Claims that compare measures of one cell, and claims that something is not so or much alike."""
+"""Claims about measures of one cell, and claims that an effect is absent or small."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class NotSeen:
-    """That an effect is not observed: "no" where a paired test does observe it, else "yes".
+    """The claim that an effect is absent: "no" if a paired test finds it, otherwise "yes".
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     effect
-        What is said not to be observed.
+        The claim of the effect that should be absent.
     """
 
     text: str
@@ -35,7 +35,7 @@ class NotSeen:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells that it is about."""
+        """The names of the cells."""
         return self.effect.cells
 
     def judge(self, results: Results) -> Judgement:
@@ -46,18 +46,18 @@ class NotSeen:
 
 @dataclass(frozen=True)
 class Falls:
-    """That one measure is above another in each of several cells, by paired permutation tests.
+    """The claim that one measure exceeds another in each of several cells, by permutation tests.
 
-    "yes" where it is significant in all cells, "no" where it is significantly the other way in one.
+    "yes" if it is significant in all cells, "no" if it is significantly the other way in one.
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     cells
-        The names of the cells.
+        Names of the cells.
     above, below
-        The measures, which have values for the same items.
+        The measures, with values for the same items.
     """
 
     text: str
@@ -87,18 +87,18 @@ class Falls:
 
 @dataclass(frozen=True)
 class Even:
-    """That cells differ by little, by the interval of each difference.
+    """The claim that cells differ little, by the interval of each difference.
 
-    "yes" where all intervals lie within the limit, "no" where one lies beyond it.
+    "yes" if all intervals lie within the limit, "no" if one lies beyond it.
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     pairs
-        The names of cells that are compared.
+        Names of the cells that are compared.
     measure
-        What is compared, item by item.
+        The measure to compare, item by item.
     limit
         The largest difference that counts as little.
     """
@@ -110,7 +110,7 @@ class Even:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells that it is about."""
+        """The names of the cells."""
         return tuple(dict.fromkeys(name for pair in self.pairs for name in pair))
 
     def judge(self, results: Results) -> Judgement:
@@ -137,16 +137,16 @@ class Even:
 
 @dataclass(frozen=True)
 class InnerRatio:
-    """That one measure is at least so many times another of the same cell, repeat by repeat.
+    """The claim that one measure is at least ``least`` times another of the same cell.
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     cell
-        The name of the cell.
+        Name of the cell.
     larger, smaller
-        The measures.
+        The measures, compared repeat by repeat.
     least
         The claimed ratio.
     """
@@ -159,7 +159,7 @@ class InnerRatio:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The name of the cell that it is about."""
+        """The name of the cell."""
         return (self.cell,)
 
     def judge(self, results: Results) -> Judgement:

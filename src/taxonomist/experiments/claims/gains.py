@@ -1,4 +1,4 @@
-"""How much a model loses less than another, and how that goes with a property of the data."""
+"""Relative gains of one model over another, and their correlation with properties of the data."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from taxonomist.experiments.declarations import Results, Verdict
 
 Pair: TypeAlias = tuple[str, str]
-"""The names of the cell that is claimed to lose less, and of the one that it is compared with."""
+"""Names of the cell that is claimed to have the lower loss, and of the one it is compared with."""
 N_PERMUTATIONS = 10_000
 TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 _SEED = 0
 
 
 def relative_gain(results: Results, pair: Pair, loss: str) -> tuple[float, float, float]:
-    """Return the share of a loss that the first of two cells saves.
+    """Return the fraction of a loss that the first of two cells saves.
 
     Parameters
     ----------
     results
-        What was found; both cells have the loss for the same items.
+        The results; both cells have the loss for the same items.
     pair
         The two cells.
     loss
@@ -43,8 +43,7 @@ def relative_gain(results: Results, pair: Pair, loss: str) -> tuple[float, float
     Returns
     -------
     tuple of float
-        One minus the ratio of the losses, and the ends of a 95 % bootstrap interval of it over
-        items.
+        One minus the ratio of the losses, and the ends of its 95 % bootstrap interval over items.
     """
     saved, other = (np.asarray(results[name].items[loss]) for name in pair)
     interval = bootstrap_interval(other - saved, random_state=_SEED)
@@ -54,23 +53,23 @@ def relative_gain(results: Results, pair: Pair, loss: str) -> tuple[float, float
 
 @dataclass(frozen=True)
 class Trend:
-    """That the relative gain grows, or shrinks, with a property of the data.
+    """The claim that the relative gain grows, or shrinks, with a property of the data.
 
-    The rank correlation of gain and property is taken in each group and averaged; a permutation
+    The rank correlation of gain and property is computed in each group and averaged; a permutation
     test shuffles the gains within groups.
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     groups
-        Pairs of cells; only those of the same group are compared.
+        Pairs of cells; only pairs of the same group are compared.
     loss
-        The measure whose relative gain is meant.
+        The measure of the relative gain.
     over
         The property: a value of the first cell of a pair.
     grows
-        Whether the gain is claimed to grow with it, and not to shrink.
+        Whether the gain is claimed to grow with the property, rather than to shrink.
     """
 
     text: str
@@ -81,7 +80,7 @@ class Trend:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells that it is about."""
+        """The names of the cells."""
         return tuple(dict.fromkeys(n for group in self.groups for pair in group for n in pair))
 
     def judge(self, results: Results) -> Judgement:
@@ -110,7 +109,7 @@ class Trend:
 
 
 def _unit_ranks(values: Sequence[float]) -> Floats:
-    """Return ranks, centred and of unit length; zeros where all values are the same."""
+    """Return ranks, centred and of unit length; zeros if all values are equal."""
     ranks = rankdata(values)
     ranks -= ranks.mean()
     return np.asarray(ranks / (np.linalg.norm(ranks) or 1.0))
@@ -128,18 +127,18 @@ def draw_gains(
     Parameters
     ----------
     results
-        What was found.
+        The results.
     groups
-        Pairs of cells by name; those of a group are joined by a line, a single one is named.
+        Pairs of cells by name; a line joins the pairs of a group, and a single pair is labelled.
     loss
-        The measure whose relative gain is drawn.
+        The measure of the relative gain.
     over
-        The properties, side by side, and how they are called; the first on a logarithmic axis.
+        The properties, side by side, with their names; the first has a logarithmic axis.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A plot per property, with 95 % intervals.
+        One plot per property, with 95 % intervals.
     """
     figure = new_figure(6.5 * len(over), 4.5)
     plots = figure.subplots(1, len(over), sharey=True, squeeze=False)[0]

@@ -19,7 +19,7 @@ NORMAL_95 = 1.96
 
 
 class Gain(NamedTuple):
-    """How much one cell is better than another by a measure, relative to the worse of the two."""
+    """How much better one cell is than another by a measure, relative to the worse of the two."""
 
     better: str
     worse: str
@@ -31,7 +31,7 @@ class Gain(NamedTuple):
         return all(np.mean(results[name].items[self.measure]) > 0 for name in self[:2])
 
     def logarithm(self, results: Results) -> tuple[float, Floats]:
-        """Return the logarithm of the ratio, and how far each item moves it to first order."""
+        """Return the log of the ratio, and each item's first-order influence on it."""
         a, b = (np.asarray(results[name].items[self.measure]) for name in self[:2])
         sign = -1.0 if self.lower else 1.0
         return sign * math.log(a.mean() / b.mean()), sign * (a / a.mean() - b / b.mean())
@@ -39,16 +39,16 @@ class Gain(NamedTuple):
 
 @dataclass(frozen=True)
 class LargerRelativeGain:
-    """That one relative gain is larger than another.
+    """The claim that one relative gain is larger than another.
 
-    The verdict is "yes" or "no" where the 95 % interval of the difference between the logarithms
-    of the two ratios lies on one side of zero, else "within noise". The interval is normal, with
-    the ratios linear in the items' values; gains of the same cells are paired item by item.
+    The verdict is "yes" or "no" if the 95 % interval of the difference between the logs of the two
+    ratios lies on one side of zero, and otherwise "within noise". The interval is a normal
+    approximation, linear in the items' values; gains of the same cells are paired item by item.
 
     Attributes
     ----------
     text
-        What is claimed.
+        The claim in words.
     larger, smaller
         The two gains; their cells have the measure for each item.
     """
@@ -59,7 +59,7 @@ class LargerRelativeGain:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of the cells that it is about."""
+        """The names of the cells."""
         return tuple(dict.fromkeys((*self.larger[:2], *self.smaller[:2])))
 
     def judge(self, results: Results) -> Judgement:

@@ -1,4 +1,4 @@
-"""H-M3 in the course of its optimisation: losses over time, and the paper's update directions."""
+"""The optimisation of H-M3: losses over time, and the paper's update directions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from taxonomist.experiments.declarations import Results
-    from taxonomist.experiments.work.trials import MakeProblem, Problem
+    from taxonomist.experiments.work.trials import MakeProblem, SplitData
     from taxonomist.solvers.solution import Pass
 
 ORACLES = {"dp": "dynamic", "lp": "linear_program"}
@@ -35,11 +35,11 @@ RAW: dict[str, Any] = {
     "random_state": 0,
     "n_jobs": 1,
 }
-"""H-M3 as in the paper: the best labelling is predicted, by no further rule."""
+"""H-M3 as in the paper: predict the best labelling, without any further rule."""
 
 
 def losses_over_time(problem: MakeProblem, *, passes: Sequence[int], repeats: int) -> Result:
-    """Stop the paper's algorithm after several numbers of passes and measure it.
+    """Stop the paper's algorithm after several numbers of passes, and measure it.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ def losses_over_time(problem: MakeProblem, *, passes: Sequence[int], repeats: in
     passes
         The numbers of passes, ascending.
     repeats
-        How often, with another seed each time.
+        Number of runs, each with its own seed.
 
     Returns
     -------
     Result
-        Of the first repeat ``at``, seconds; ``objective``, per cent of the optimum; ``train`` and
-        ``test``, the symmetric difference loss. Of each repeat ``objective_seconds``, until the
-        objective is within 2 % of the optimum (or the last pass), ``loss_seconds``, until the test
-        loss is within 2 % of what it is in the end, ``share_zero`` of the marginals in the end, and
-        a ``quarter`` to compare it with; ``svm_seconds`` of an SVM for each node and
-        ``markov_seconds`` of H-M3 by this library's own solver to a gap of 2 %.
+        Of the first repeat: ``at``, seconds; ``objective``, per cent of the optimum; ``train`` and
+        ``test``, the symmetric difference loss. Of each repeat: ``objective_seconds`` until the
+        objective is within 2 % of the optimum (or the last pass), ``loss_seconds`` until the test
+        loss is within 2 % of its final value, ``share_zero`` of the final marginals and a
+        ``quarter`` to compare it with; ``svm_seconds`` of one SVM per node, and ``markov_seconds``
+        of H-M3 with this library's own solver to a gap of 2 %.
     """
     data = problem()
     parts = _parts(data)
@@ -82,7 +82,7 @@ def losses_over_time(problem: MakeProblem, *, passes: Sequence[int], repeats: in
 
 
 def _curve(
-    data: Problem, parts: Sequence[Any], passes: Sequence[int], seed: int, optimum: float
+    data: SplitData, parts: Sequence[Any], passes: Sequence[int], seed: int, optimum: float
 ) -> dict[str, list[float]]:
     """Return seconds, objective and losses after several numbers of passes."""
     X, X_test, y, y_test = parts
@@ -99,8 +99,8 @@ def _curve(
     return values | {"share_zero": [1 - model.history_[-1].n_active / n_marginals]}
 
 
-def _fit_times(data: Problem, X: Any, y: Any, repeats: int) -> dict[str, list[float]]:
-    """Return by turns the seconds of an SVM per node and of H-M3."""
+def _fit_times(data: SplitData, X: Any, y: Any, repeats: int) -> dict[str, list[float]]:
+    """Return the seconds of one SVM per node and of H-M3, measured alternately."""
     seconds: dict[str, list[float]] = {"svm_seconds": [], "markov_seconds": []}
     for _ in range(repeats):
         for name, model in (
@@ -121,7 +121,7 @@ def climbs(
     repeats: int,
     most_seconds: float,
 ) -> Result:
-    """Run the paper's algorithm with either way to find update directions, by turns.
+    """Run the paper's algorithm with both ways to find update directions, alternately.
 
     Parameters
     ----------
@@ -132,14 +132,14 @@ def climbs(
     tol
         The relative duality gap at which to stop.
     repeats
-        How often.
+        Number of repeats.
     most_seconds
-        When to stop a run in any case.
+        Time limit of a run.
 
     Returns
     -------
     Result
-        For each run such as ``dp10`` the ``seconds dp10`` by repeat, and of the first repeat
+        For each run such as ``dp10``, the ``seconds dp10`` by repeat, and of the first repeat
         ``at dp10`` and ``objective dp10``, per cent of the largest dual objective of all.
     """
     data = problem()
@@ -171,7 +171,6 @@ def climbs(
 def _climb(
     tree: MarkovProblem, kind: str, limit: int, tol: float, most_seconds: float
 ) -> list[Pass]:
-    """Return the passes of one run."""
     options = subspace.SubspaceOptions(
         tol=tol,
         dtype="float64",
@@ -183,7 +182,7 @@ def _climb(
     return list(found.history)
 
 
-def _parts(data: Problem) -> tuple[Any, Any, list[Any], list[Any]]:
+def _parts(data: SplitData) -> tuple[Any, Any, list[Any], list[Any]]:
     """Return the weighted items of the first split and their labels."""
     train, test = data.splits[0]
     weights = TfidfWeights().fit(data.X[train])

@@ -1,4 +1,4 @@
-"""Contestants: models of ours and of other packages that all take labels and give labels."""
+"""Contestants: models of ours and of other packages with a common interface."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 HELD_OUT = 0.2
-"""Share of the training items by which a threshold is chosen where a peer gives only scores."""
+"""Fraction of training items used to choose a threshold for packages that return only scores."""
 
 
 class Contestant(Protocol):
-    """Learns from items with a label each, or with label sets, and predicts the same."""
+    """Learns from items with one label each, or with label sets, and predicts the same form."""
 
     def fit(self, X: Any, y: Any) -> Any:
         """Learn."""
@@ -34,7 +34,7 @@ class Contestant(Protocol):
 
 
 class SetModel:
-    """A model of ours for label sets, which predicts lists of labels.
+    """One of our models for label sets, which predicts lists of labels.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class SetModel:
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the label set of each item, ancestors included."""
+        """Return the label set of each item, including ancestors."""
         return self.model.predict_labels(X)
 
 
 class OneVsRest:
-    """A linear SVM of scikit-learn for each category, for label sets."""
+    """One scikit-learn linear SVM per category, for label sets."""
 
     def __init__(self, _: Taxonomy) -> None:
         from sklearn.multiclass import OneVsRestClassifier
@@ -82,7 +82,7 @@ class PerParentNode:
     Parameters
     ----------
     taxonomy
-        A tree; HiClass learns it from paths.
+        A tree, which HiClass learns from paths.
     """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
@@ -93,9 +93,9 @@ class PerParentNode:
         self.taxonomy = taxonomy
 
     def fit(self, X: Any, y: Sequence[str]) -> PerParentNode:
-        """Learn from a column of labels for each level, empty below an item's label.
+        """Learn from one column of labels per level, empty below an item's label.
 
-        HiClass always goes on to a leaf, so interior nodes that are labels have one of their own.
+        HiClass always continues to a leaf, so interior nodes used as labels get their own leaf.
         """
         is_leaf = self.taxonomy.is_leaf[self.taxonomy.codes(y)]
         paths = {
@@ -114,9 +114,9 @@ class PerParentNode:
 
 
 class Omikuji:
-    """Omikuji with its defaults; labels with a score above a threshold are predicted.
+    """Omikuji with its defaults; predicts labels with a score above a threshold.
 
-    The threshold has the best micro F1 on held-out training items; then all are learned from.
+    The threshold maximises micro F1 on held-out training items; the model is then fitted to all.
     """
 
     def __init__(self, _: Taxonomy) -> None:
@@ -144,7 +144,7 @@ class Omikuji:
         return [[label for label, score in row if score >= self.threshold] for row in ranked]
 
     def _learn(self, X: Any, y: Sequence[Sequence[str]]) -> None:
-        """Write the items to a file, which is all that Omikuji reads, and learn from it."""
+        """Write the items to a file, the only input that Omikuji reads, and learn from it."""
         import omikuji
 
         place = {label: position for position, label in enumerate(self.columns)}
@@ -154,7 +154,7 @@ class Omikuji:
                 stream.write(f"{X.shape[0]} {X.shape[1]} {len(place)}\n")
                 for row, labels in zip(_pairs(X), y, strict=True):
                     told = ",".join(str(place[label]) for label in labels)
-                    # A line without features is refused.
+                    # Omikuji rejects a line without features.
                     known = " ".join(f"{j}:{x:.7g}" for j, x in row or [(0, 0.0)])
                     stream.write(f"{told} {known}\n")
             self.model = omikuji.Model.train_on_data(str(file), n_threads=1)
@@ -168,14 +168,14 @@ class Omikuji:
 
 
 def _pairs(X: Any) -> Iterator[list[tuple[int, float]]]:
-    """Yield the features of each row that are not zero."""
+    """Yield the non-zero features of each row."""
     indices, data = X.indices.tolist(), X.data.tolist()
     for start, end in pairwise(X.indptr.tolist()):
         yield list(zip(indices[start:end], data[start:end], strict=True))
 
 
 def best_threshold(scores: Sequence[float], are_right: Sequence[bool], n_true: int) -> float:
-    """Return the score from which labels are best predicted for the largest micro F1.
+    """Return the score threshold with the largest micro F1.
 
     Parameters
     ----------
@@ -198,7 +198,6 @@ def best_threshold(scores: Sequence[float], are_right: Sequence[bool], n_true: i
 
 
 def _linear_svc(_: Taxonomy) -> Any:
-    """Return scikit-learn's one-vs-rest linear SVM."""
     from sklearn.svm import LinearSVC
 
     return LinearSVC()

@@ -1,7 +1,7 @@
-"""Contests: one contestant on one split of a corpus, in a process of its own.
+"""Contests: one contestant on one split of a corpus, in its own process.
 
-A process of its own shows how much memory a contestant needs. It is forked from a server that has
-imported what is needed and holds no data.
+A separate process shows how much memory a contestant needs. It is forked from a server that has
+imported the required modules and holds no data.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
     from taxonomist.experiments.work.contestants import Contestant
-    from taxonomist.experiments.work.trials import MakeProblem, Problem
+    from taxonomist.experiments.work.trials import MakeProblem, SplitData
 
 ENOUGH_S = 4.0
-"""No further repeat is begun when those before took so long."""
+"""No further repeat starts once the previous ones took this many seconds."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a contestant did: its predictions, the seconds of each repeat, and its memory."""
+    """The outcome of a contestant: its predictions, the seconds of each repeat, and its memory."""
 
     predicted: Any
     fit_seconds: list[float]
@@ -45,7 +45,7 @@ class Run:
 
 
 def contest(problem: MakeProblem, *, contestant: str, repeats: int) -> Result:
-    """Let a contestant learn and predict in a process of its own, and measure it.
+    """Run a contestant in its own process, and measure it.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ def contest(problem: MakeProblem, *, contestant: str, repeats: int) -> Result:
     contestant
         Its name in ``SINGLE`` or ``SETS``.
     repeats
-        How often it does so, at the most.
+        Maximum number of repeats.
 
     Returns
     -------
     Result
-        The measures of :func:`measured`, seconds of the processor ``fit_seconds`` and
-        ``predict_seconds``, which do not grow with what runs beside, and ``peak_mib``;
-        of the training items ``n_items``, ``n_categories``, ``per_category`` and ``depth``.
+        The measures of :func:`measured`; processor seconds ``fit_seconds`` and
+        ``predict_seconds``, which do not depend on other processes, and ``peak_mib``; and
+        ``n_items``, ``n_categories``, ``per_category`` and ``depth`` of the training items.
     """
     import joblib
 
@@ -82,7 +82,7 @@ def contest(problem: MakeProblem, *, contestant: str, repeats: int) -> Result:
 
 
 def fitted(*problems: MakeProblem, contestant: str) -> Result:
-    """Let a contestant learn and predict in this process, with several samples of the same data.
+    """Run a contestant in this process, on several samples of the same data.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def fitted(*problems: MakeProblem, contestant: str) -> Result:
     Returns
     -------
     Result
-        The measures of :func:`measured` and the values of :func:`sizes`, sample after sample.
+        The measures of :func:`measured` and the values of :func:`sizes`, sample by sample.
     """
     found = []
     for data in (problem() for problem in problems):
@@ -106,8 +106,8 @@ def fitted(*problems: MakeProblem, contestant: str) -> Result:
     return Result(joined(part.values for part in found), joined(part.items for part in found))
 
 
-def sizes(data: Problem) -> dict[str, list[float]]:
-    """Return how many training items and categories there are, and how deep categories lie.
+def sizes(data: SplitData) -> dict[str, list[float]]:
+    """Return the numbers of training items and categories, and the depth of categories.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ def sizes(data: Problem) -> dict[str, list[float]]:
     Returns
     -------
     dict
-        ``n_items``, ``n_categories`` and the mean number of items ``per_category``, of training
-        items; the mean ``depth`` of their labels.
+        ``n_items``, ``n_categories`` and the mean number of items ``per_category`` of the training
+        items, and the mean ``depth`` of their labels.
     """
     train = data.splits[0][0]
     rows = labels.as_sets(take(data.y, train))
@@ -133,7 +133,7 @@ def sizes(data: Problem) -> dict[str, list[float]]:
 
 
 def compete(file: str, contestant: str, repeats: int) -> Run:
-    """Learn and predict, after a first time with a few items that loads what is compiled.
+    """Learn and predict, after a warm-up on a few items that loads compiled code.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def compete(file: str, contestant: str, repeats: int) -> Run:
     contestant
         Its name in ``SINGLE`` or ``SETS``.
     repeats
-        How often, at the most.
+        Maximum number of repeats.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def _learn_and_predict(model: Contestant, X: Any, y: Any, X_test: Any) -> tuple[
 
 
 def _apart(file: str, contestant: str, repeats: int) -> Run:
-    """Compete in a process of its own."""
+    """Compete in a separate process."""
     is_possible = "forkserver" in get_all_start_methods()
     context = get_context("forkserver" if is_possible else "spawn")
     if is_possible:
@@ -187,14 +187,14 @@ def _apart(file: str, contestant: str, repeats: int) -> Run:
 
 
 def _hush() -> None:
-    """Let this process print nothing: some packages show bars that cannot be switched off."""
+    """Silence this process: some packages show progress bars that cannot be turned off."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
 
 
 def _peak_mib() -> float:
-    """Return the most memory that this process has held; NaN where the system does not say."""
+    """Return the peak memory of this process, or NaN if the system does not report it."""
     try:
         import resource
     except ImportError:

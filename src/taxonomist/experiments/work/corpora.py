@@ -1,4 +1,4 @@
-"""Whole corpora with one split each, as features that every contestant is given alike."""
+"""Whole corpora with one split each, as features that are the same for every contestant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from taxonomist import datasets
 from taxonomist.evaluation import GivenFolds, StratifiedFolds, sample_per_category
-from taxonomist.experiments.work.trials import Problem
+from taxonomist.experiments.work.trials import SplitData
 
 if TYPE_CHECKING:
     from taxonomist._typing import Codes
@@ -30,7 +30,7 @@ def divided(
     seed: int = 0,
     letters: int = 0,
     **options: str,
-) -> Problem:
+) -> SplitData:
     """Return a corpus with one split: its own, its first fold, or a stratified fifth.
 
     Parameters
@@ -38,23 +38,23 @@ def divided(
     name
         A named corpus.
     is_single
-        Whether to keep the items with exactly one label, and not all that have some.
+        Whether to keep only items with exactly one label, instead of all items with labels.
     n_train, n_test
-        The most items of either part; of more, so many are drawn.
+        Maximum number of items of each part; larger parts are sampled.
     per_category
-        The most training items of a category; of more, so many are drawn.
+        Maximum number of training items per category; larger categories are sampled.
     seed
-        Seed of that draw.
+        Seed of that sample.
     letters
-        If positive, features are sequences of so many letters and not words.
+        If positive, features are substrings of this many letters instead of words.
     **options
         Options of the corpus.
 
     Returns
     -------
-    Problem
-        Features that were made from the training items alone, and the taxonomy cut to the nodes at
-        or above labels in use.
+    SplitData
+        Features made from the training items alone, and the taxonomy pruned to the labels in use
+        and their ancestors.
     """
     corpus = _loaded(name, is_single, **options)
     rng = np.random.default_rng(_SEED)
@@ -69,19 +69,18 @@ def divided(
     corpus = corpus.relabel(corpus.taxonomy.prune({i for row in corpus.labels for i in row}))
     split = np.arange(len(train)), np.arange(len(train), len(corpus))
     y: Any = corpus.y if is_single else [list(row) for row in corpus.labels]
-    return Problem(_features(corpus, split[0], letters), y, corpus.taxonomy, [split])
+    return SplitData(_features(corpus, split[0], letters), y, corpus.taxonomy, [split])
 
 
 @lru_cache(maxsize=1)
 def _loaded(name: str, is_single: bool, **options: str) -> Corpus:
-    """Return the items of a corpus with exactly one label, or with some."""
+    """Return the items of a corpus with exactly one label, or with any."""
     corpus = datasets.load(name, **options)
     wanted = [len(row) == 1 if is_single else len(row) > 0 for row in corpus.labels]
     return corpus.select(np.array(wanted))
 
 
 def _parts(corpus: Corpus) -> tuple[Codes, Codes]:
-    """Return the training and the test items of a corpus."""
     if corpus.split is not None:
         known = np.isin(corpus.split.astype(str), NOT_TRAINED_ON)
         return np.flatnonzero(~known), np.flatnonzero(corpus.split == "test")

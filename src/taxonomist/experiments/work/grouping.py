@@ -22,22 +22,21 @@ _SEED = 0
 
 
 def grouped(problem: MakeProblem, *, linkage: str, metric: str = "", tfidf: bool = False) -> Result:
-    """Group the leaves of a taxonomy of depth two by their words, as many groups as it has.
+    """Group the leaves of a taxonomy of depth two by their words, into as many groups as it has.
 
     Parameters
     ----------
     problem
         Loads the data; the training items of the first split are used.
     linkage, metric
-        As ``scipy.cluster.hierarchy.linkage`` calls them; or ``"likelihood"``, which needs no
-        metric.
+        As in ``scipy.cluster.hierarchy.linkage``; or ``"likelihood"``, which needs no metric.
     tfidf
-        Whether counts are multiplied by log N / df.
+        Whether to multiply counts by log N / df.
 
     Returns
     -------
     Result
-        What :func:`compared` says of the groups and the nodes at depth one.
+        The result of :func:`compared` for the groups and the nodes at depth one.
     """
     data = problem()
     X, y = data.X[data.splits[0][0]], [data.y[item] for item in data.splits[0][0]]
@@ -58,20 +57,20 @@ def grouped(problem: MakeProblem, *, linkage: str, metric: str = "", tfidf: bool
 
 
 def likelihood_groups(counts: Floats, n_groups: int) -> Codes:
-    """Merge, again and again, the two groups whose counts lose least when they become one.
+    """Repeatedly merge the two groups whose counts lose the least likelihood.
 
     Parameters
     ----------
     counts
-        Points x words; a group has the sum of the counts of its points.
+        Points x words; the counts of a group are the sum of those of its points.
     n_groups
-        How many to end with.
+        Final number of groups.
 
     Returns
     -------
     ndarray
-        The group of each point. What a merger loses is the log-likelihood of the counts, each group
-        being a distribution over words.
+        The group of each point. The loss of a merge is measured by the log-likelihood of the
+        counts, with one distribution over words per group.
     """
     sums = counts.copy()
     group = np.arange(len(counts))
@@ -89,12 +88,11 @@ def likelihood_groups(counts: Floats, n_groups: int) -> Codes:
 
 
 def _lost(one: Floats, others: Floats) -> Floats:
-    """Return the log-likelihood that is lost if counts are pooled with those of each other row."""
+    """Return the log-likelihood lost by pooling counts with those of each other row."""
     return _log_likelihood(one) + _log_likelihood(others) - _log_likelihood(one + others)
 
 
 def _log_likelihood(counts: Floats) -> Floats:
-    """Return the largest log-likelihood of the counts of each row."""
     totals = counts.sum(axis=-1)
     return np.asarray(xlogy(counts, counts).sum(axis=-1) - xlogy(totals, totals))
 
@@ -105,22 +103,22 @@ def compared(found: Codes, given: Codes, names: Sequence[str]) -> Result:
     Parameters
     ----------
     found, given
-        The groups of each point, from 0 on.
+        The group of each point, numbered from 0.
     names
-        The names of the given ones.
+        Names of the given groups.
 
     Returns
     -------
     Result
-        ``rand``, the adjusted Rand index, and its ``p_value`` if points were shuffled; for each
-        group that was found, largest first, its ``size 1``, ``size 2``, ... and how many points
-        of each given one it has, as in ``energy 1``.
+        ``rand``, the adjusted Rand index, and its ``p_value`` for shuffled points; for each group
+        found, largest first, its ``size 1``, ``size 2``, ... and its number of points from each
+        given group, as in ``energy 1``.
     """
     from sklearn.metrics import adjusted_rand_score
 
     rand = float(adjusted_rand_score(given, found))
     rng = np.random.default_rng(_SEED)
-    # With the sizes of all groups fixed, the index grows with the number of pairs in common.
+    # With fixed group sizes, the index grows with the number of pairs in common.
     pairs = _pairs(found, given)
     drawn = [_pairs(rng.permutation(found), given) for _ in range(N_PERMUTATIONS)]
     p_value = (1 + sum(one >= pairs for one in drawn)) / (1 + N_PERMUTATIONS)

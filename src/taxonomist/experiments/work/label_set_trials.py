@@ -1,4 +1,4 @@
-"""Label sets judged as TCPH01 does: precision, recall and F1, pooled and by category."""
+"""Label sets evaluated as in TCPH01: precision, recall and F1, pooled and by category."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from taxonomist.experiments.work.trials import MakeModel, MakeProblem
 
 FEW = (10, 100)
-"""Categories with at most so many training items are looked at on their own."""
+"""Categories with at most this many training items are also evaluated separately."""
 
 
 def label_set_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
-    """Fit a model of label sets to the training items of the first split, and judge it.
+    """Fit a label-set model to the training items of the first split, and evaluate it.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def label_set_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
     Returns
     -------
     Result
-        What :func:`judged` returns of the test items.
+        The result of :func:`judged` for the test items.
     """
     data = problem()
     train, test = data.splits[0]
@@ -58,17 +58,17 @@ def judged(Y: Floats, U: Floats, n_train: Floats) -> Result:
     Y, U
         True and predicted labels, items x categories, 0 or 1.
     n_train
-        Training items of each category.
+        Number of training items of each category.
 
     Returns
     -------
     Result
-        ``miP``, ``miR`` and ``miF1``, pooled over items and categories, with a value for each item;
+        ``miP``, ``miR`` and ``miF1``, pooled over items and categories, with a value per item;
         ``maP``, ``maR`` and ``maF1``, means over categories, the first over those that were
-        predicted at all (``n_predicted``), the others with a value for each category; ``acc``,
-        the share of pairs of item and category that are right. ``F1`` and ``training documents``
-        are those of each category, ``f1_10`` and ``f1_100`` the mean F1 of the categories with at
-        most so many training items.
+        predicted at all (``n_predicted``), the others with a value per category; ``acc``, the
+        fraction of (item, category) pairs that are right. ``F1`` and ``training documents`` are
+        per category; ``f1_10`` and ``f1_100`` are the mean F1 of categories with at most 10 and
+        100 training items.
     """
     both = Y * U
     hits, true, chosen = (part.sum(axis=1) for part in (both, Y, U))
@@ -90,5 +90,5 @@ def judged(Y: Floats, U: Floats, n_train: Floats) -> Result:
 
 
 def _mean(values: Any) -> list[float]:
-    """Return the mean as a list of one; 0 of nothing."""
+    """Return the mean as a list of length one; 0 for no values."""
     return [float(np.mean(values)) if len(values) else 0.0]

@@ -1,7 +1,6 @@
-"""Losses, precision and recall over microlabels [RSSS06], with values for paired tests by item.
+"""Losses, precision and recall over microlabels [RSSS06], with values per item for paired tests.
 
-Every node of the taxonomy is a microlabel, the root too, which all items have if it only joins the
-taxonomy.
+Every node of the taxonomy is a microlabel, including the root; all items have a virtual root.
 """
 
 from __future__ import annotations
@@ -57,12 +56,12 @@ def labelling_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
 
 
 def microlabel_values(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> dict[str, Floats]:
-    """Return measures of label sets for each item; their means are the measures.
+    """Return measures of label sets for each item; their means are the overall measures.
 
     Parameters
     ----------
     y_true, y_pred
-        Label sets; ancestors of labels belong to them.
+        Label sets; ancestors are added.
     taxonomy
         The taxonomy of the labels.
 
@@ -71,7 +70,7 @@ def microlabel_values(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> dict[str,
     dict of ndarray
         ``zero_one`` and ``delta``; ``uniform``, ``sibling`` and ``subtree``, the scalings of the
         loss that charges a node only if its parent is right; ``precision``, ``recall`` and ``f1``
-        of all microlabels together, and, as ``recall_2``, of those of each level.
+        of all microlabels together and, as in ``recall_2``, of those of each level.
     """
     Y, U = (_labellings(y, taxonomy) for y in (y_true, y_pred))
     wrong = np.diff(differences.charged(taxonomy, Y, U, "node").indptr).astype(np.float64)

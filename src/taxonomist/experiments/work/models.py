@@ -1,4 +1,4 @@
-"""Models as experiments declare them: functions of a taxonomy, with everything else bound."""
+"""Models as experiments declare them: functions of a taxonomy with all other arguments bound."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def with_tfidf(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any]) -> Any:
-    """Return a model of counts that are weighted by the training items' own frequencies."""
+    """Return a model on counts weighted by tf-idf of the training items."""
     return make_pipeline(TfidfWeights(sublinear_tf=True), model(taxonomy))
 
 
@@ -32,8 +32,8 @@ def ranking_model(
 ) -> Any:
     """Return a model that ranks categories, or its flat form with the zero-one loss.
 
-    Its label sets are as large as is usual: measures of rankings need no better rule, which would
-    cost six fits for one.
+    Its label sets have the average size: ranking measures need no better rule, which would cost six
+    fits instead of one.
     """
     if is_flat:
         parameters = {"attributes": "flat", "loss": "zero_one"} | parameters
@@ -41,10 +41,10 @@ def ranking_model(
 
 
 def with_counts_weighted(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any]) -> Any:
-    """Return a model of counts n_u that become n_u log2 N / N_u [RSSS06, Sec. 2.2]."""
+    """Return a model on counts n_u weighted as n_u log2 N / N_u [RSSS06, Sec. 2.2]."""
     return make_pipeline(TfidfWeights(), model(taxonomy))
 
 
 def of_label_sets(taxonomy: Taxonomy, kind: Callable[..., Any], **parameters: Any) -> Any:
-    """Return a model of label sets."""
+    """Return a label-set model of a given class."""
     return kind(taxonomy, **parameters)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist import datasets
-from taxonomist.experiments.work.trials import Problem
+from taxonomist.experiments.work.trials import SplitData
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,45 +18,45 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 FIRST_SEED = 1000
-"""Seeds from here on: defaults of the library were chosen with those from 0 on."""
+"""First seed of the splits; smaller seeds were used to choose the library's defaults."""
 ENCODED = re.compile(r"^\s*\S{40,}\s*$", re.MULTILINE)
-"""A line of at least 40 characters and no blank, as in files that were encoded as text."""
+"""A line of at least 40 characters without a blank, as in text-encoded files."""
 
 
 def newsgroups(
     size: int, *, n_splits: int, n_test: int, encoded: bool = True, every: int = 1
-) -> Problem:
+) -> SplitData:
     """Return the postings of 15 newsgroups, with several splits [TCPH01, Sec. 3.1.1].
 
     Parameters
     ----------
     size
-        Training postings of each group.
+        Number of training postings per group.
     n_splits
-        How often they are drawn.
+        Number of random splits.
     n_test
-        Test postings, drawn from the others.
+        Number of test postings, drawn from the rest.
     encoded
-        Whether lines of encoded files are kept.
+        Whether to keep lines of encoded files.
     every
-        Keeps only every so many-th posting, for a quick run.
+        Keep only every n-th posting, for a quick run.
 
     Returns
     -------
-    Problem
-        Counts of words that occur at least 3 times in all, without stop words.
+    SplitData
+        Counts of words that occur at least 3 times overall, without stop words.
     """
     X, y, taxonomy = _postings(encoded, every)
     splits = [_drawn(y, size, n_test, FIRST_SEED + number) for number in range(n_splits)]
-    return Problem(X, y, taxonomy, splits)
+    return SplitData(X, y, taxonomy, splits)
 
 
 @lru_cache(maxsize=1)
-def reuters(every: int = 1) -> Problem:
+def reuters(every: int = 1) -> SplitData:
     """Return the stories of Reuters-21578 in the ModApte split, as counts of all words.
 
-    The words are those of the training stories, lower-cased, with stop words
-    [TCPH01, Sec. 3.1.2]. ``every`` keeps only every so many-th story.
+    The words are those of the training stories, in lower case, including stop words
+    [TCPH01, Sec. 3.1.2]. ``every`` keeps only every n-th story.
     """
     from scipy.sparse import vstack
     from sklearn.feature_extraction.text import CountVectorizer
@@ -67,12 +67,11 @@ def reuters(every: int = 1) -> Problem:
     X = vstack([words.fit_transform(train.texts), words.transform(test.texts)], format="csr")
     y = [list(row) for row in (*train.labels, *test.labels)]
     splits = [(np.arange(len(train)), np.arange(len(train), len(y)))]
-    return Problem(X, y, corpus.taxonomy, splits)
+    return SplitData(X, y, corpus.taxonomy, splits)
 
 
 @lru_cache(maxsize=1)
 def _postings(encoded: bool, every: int) -> tuple[Any, Any, Taxonomy]:
-    """Return counts, groups and taxonomy."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     corpus = datasets.load("20newsgroups", tree="15").select(slice(None, None, every))
@@ -85,12 +84,12 @@ def _postings(encoded: bool, every: int) -> tuple[Any, Any, Taxonomy]:
 
 
 def without_encoded(text: str) -> str:
-    """Return a text without the lines that look like those of an encoded file."""
+    """Remove the lines that look like an encoded file."""
     return ENCODED.sub("", text)
 
 
 def _drawn(y: Any, size: int, n_test: int, seed: int) -> tuple[Codes, Codes]:
-    """Return training items, so many of each label, and test items out of the others."""
+    """Return ``size`` training items of each label, and test items from the rest."""
     rng = np.random.default_rng(seed)
     parts = [rng.permutation(np.flatnonzero(y == label))[:size] for label in np.unique(y)]
     train = np.concatenate(parts)

@@ -1,7 +1,7 @@
 """The corpora as experiments use them: features, labels and splits.
 
-Each function is cached, so that cells of the same data that run one after another in a process
-load them once. ``n_items`` keeps the first so many items, for a quick run.
+Each function is cached, so consecutive cells on the same data load them once per process.
+``n_items`` keeps only the first items, for a quick run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from taxonomist import datasets
 from taxonomist.evaluation import GivenFolds, StratifiedFolds, sample_per_category
-from taxonomist.experiments.work.trials import Problem
+from taxonomist.experiments.work.trials import SplitData
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ PATENTS = (
 
 
 def word_counts(texts: Sequence[str], least: int = 2) -> Any:
-    """Return counts of lower-case words without English stop words, in at least so many texts."""
+    """Return counts of lower-case words that occur in at least ``least`` texts, no stop words."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     counts = CountVectorizer(stop_words="english", min_df=least, dtype=np.float64)
@@ -41,13 +41,13 @@ def word_counts(texts: Sequence[str], least: int = 2) -> Any:
 @lru_cache(maxsize=2)
 def synthetic(
     branching: int, depth: int, margin: float, seed: int, n_items: int, n_folds: int
-) -> Problem:
+) -> SplitData:
     """Return synthetic points under a tree, with stratified folds [CH04, Sec. 6.3]."""
     corpus = datasets.make_taxonomy_data(
         n_items, branching=branching, depth=depth, margin=margin, random_state=seed
     )
     folds = StratifiedFolds(n_folds, random_state=seed).split(corpus.X, corpus.y)
-    return Problem(corpus.X, corpus.y, corpus.taxonomy, list(folds))
+    return SplitData(corpus.X, corpus.y, corpus.taxonomy, list(folds))
 
 
 @lru_cache(maxsize=2)
@@ -59,11 +59,11 @@ def patents(
     seed: int = 0,
     n_folds: int = 3,
     n_items: int | None = None,
-) -> Problem:
+) -> SplitData:
     """Return the patents of a section by main group, as counts of words.
 
-    Folds are those of the corpus, which keep patents with the same abstract together, or others of
-    another number. With ``per_category``, so many patents of each main group are drawn first.
+    Folds are those of the corpus, which keep patents with the same abstract together, unless
+    another number is asked for. ``per_category`` draws that many patents of each main group first.
     """
     corpus = datasets.load("us-patents-ipc", level="maingroup", labels=labels, section=section)
     corpus = _frequent(corpus.select(slice(n_items)), 3)
@@ -75,21 +75,21 @@ def patents(
     if per_category is not None:
         drawn = sample_per_category(y, per_category, seed)
         X, y, folds = X[drawn], _chosen(y, drawn), folds[drawn]
-    return Problem(X, y, corpus.taxonomy, list(GivenFolds(folds).split(X)))
+    return SplitData(X, y, corpus.taxonomy, list(GivenFolds(folds).split(X)))
 
 
 @lru_cache(maxsize=2)
 def _rcv1(subset: str) -> Corpus:
-    """Return vectors of stories, which take seconds to load."""
+    """Return vectors of stories; cached because loading takes seconds."""
     return datasets.load("rcv1-subset", subset=subset)
 
 
 @lru_cache(maxsize=2)
-def stories(n_train: int, n_test: int, *, only_ccat: bool, seed: int = 0) -> Problem:
+def stories(n_train: int, n_test: int, *, only_ccat: bool, seed: int = 0) -> SplitData:
     """Return stories of RCV1 with their topics at or below CCAT, the first ones for training.
 
-    They are drawn from all stories, so that more than half have none of the topics, or they are
-    those of the fixed split of the stories in CCAT.
+    They are drawn from all stories, more than half of which have none of the topics, or taken from
+    the fixed split of the stories in CCAT.
     """
     from sklearn.preprocessing import normalize
 
@@ -105,19 +105,19 @@ def stories(n_train: int, n_test: int, *, only_ccat: bool, seed: int = 0) -> Pro
     splits = [(np.arange(n_train), np.arange(n_train, len(chosen)))]
     y = [list(corpus.labels[item]) for item in chosen]
     vectors: Any = corpus.X
-    return Problem(normalize(vectors[chosen]), y, corpus.taxonomy, splits)
+    return SplitData(normalize(vectors[chosen]), y, corpus.taxonomy, splits)
 
 
 @lru_cache(maxsize=2)
-def patent_paths(section: str, n_items: int | None = None) -> Problem:
-    """Return a section's patents as counts of words, each with a label set of one main group."""
+def patent_paths(section: str, n_items: int | None = None) -> SplitData:
+    """Return a section's patents as counts of words, each with one main group as label set."""
     data = patents(section, n_items=n_items)
-    return Problem(data.X, [[label] for label in data.y], data.taxonomy, data.splits)
+    return SplitData(data.X, [[label] for label in data.y], data.taxonomy, data.splits)
 
 
 @lru_cache(maxsize=2)
-def section_d_vectors(n_items: int | None = None) -> Problem:
-    """Return WIPO-alpha's documents of section D as vectors of length 1, in their own split."""
+def section_d_vectors(n_items: int | None = None) -> SplitData:
+    """Return WIPO-alpha's documents of section D as unit vectors, in their own split."""
     from sklearn.preprocessing import normalize
 
     corpus = datasets.load("wipo-alpha-d-lsa")
@@ -125,30 +125,30 @@ def section_d_vectors(n_items: int | None = None) -> Problem:
     split = np.asarray(corpus.split)
     train, test = (np.flatnonzero(split == name)[:n_items] for name in ("train", "test"))
     y = [list(row) for row in corpus.labels]
-    return Problem(normalize(corpus.X), y, corpus.taxonomy, [(train, test)])
+    return SplitData(normalize(corpus.X), y, corpus.taxonomy, [(train, test)])
 
 
 @lru_cache(maxsize=1)
-def section_d_folds(n_items: int | None = None) -> Problem:
-    """Return the same vectors, each with one label, in three stratified folds."""
+def section_d_folds(n_items: int | None = None) -> SplitData:
+    """Return the same vectors with one label each, in three stratified folds."""
     data = section_d_vectors()
     X, y = data.X[:n_items], np.array([row[0] for row in data.y[:n_items]], dtype=object)
-    return Problem(X, y, data.taxonomy, list(StratifiedFolds(3, random_state=0).split(X, y)))
+    return SplitData(X, y, data.taxonomy, list(StratifiedFolds(3, random_state=0).split(X, y)))
 
 
-def few_to_train(problem: MakeProblem, per_category: int, seed: int) -> Problem:
-    """Return a problem with so many training items per category; the test items stay the same."""
+def few_to_train(problem: MakeProblem, per_category: int, seed: int) -> SplitData:
+    """Reduce the training items to a number per category; the test items stay the same."""
     data = problem()
     splits = [
         (train[sample_per_category(_chosen(data.y, train), per_category, seed)], test)
         for train, test in data.splits
     ]
-    return Problem(data.X, data.y, data.taxonomy, splits)
+    return SplitData(data.X, data.y, data.taxonomy, splits)
 
 
 @lru_cache(maxsize=1)
-def enzymes(length: int, n_items: int | None = None) -> Problem:
-    """Return proteins as counts of substrings of a length, each with the label set of its EC."""
+def enzymes(length: int, n_items: int | None = None) -> SplitData:
+    """Return proteins as counts of substrings, each with the label set of its EC number."""
     from scipy.sparse import vstack
 
     from taxonomist.features import SpectrumFeatures
@@ -159,30 +159,30 @@ def enzymes(length: int, n_items: int | None = None) -> Problem:
     X = [spectrum.fit_transform(train.texts), spectrum.transform(test.texts)]
     splits = [(np.arange(len(train)), np.arange(len(train), len(train) + len(test)))]
     y = [list(row) for row in (*train.labels, *test.labels)]
-    return Problem(vstack(X, format="csr"), y, corpus.taxonomy, splits)
+    return SplitData(vstack(X, format="csr"), y, corpus.taxonomy, splits)
 
 
-def without_copies(problem: MakeProblem) -> Problem:
-    """Return a problem in which only the first of items with the same features is trained on."""
+def without_copies(problem: MakeProblem) -> SplitData:
+    """Remove training items with the same features as an earlier item."""
     data = problem()
     firsts = first_copies(data.X)
     splits = [(train[np.isin(train, firsts)], test) for train, test in data.splits]
-    return Problem(data.X, data.y, data.taxonomy, splits)
+    return SplitData(data.X, data.y, data.taxonomy, splits)
 
 
-def distinct_folds(problem: MakeProblem, n_folds: int, seed: int = 0) -> Problem:
-    """Return stratified folds of the items with other features than all before them."""
+def distinct_folds(problem: MakeProblem, n_folds: int, seed: int = 0) -> SplitData:
+    """Return stratified folds of the items without duplicate features."""
     data = problem()
     firsts = first_copies(data.X)
     X, y = data.X[firsts], _chosen(data.y, firsts)
     folds = StratifiedFolds(n_folds, random_state=seed).split(X, y)
-    return Problem(X, y, data.taxonomy, list(folds))
+    return SplitData(X, y, data.taxonomy, list(folds))
 
 
-def distinct_samples(problem: MakeProblem, per_category: int, n_repeats: int) -> Problem:
-    """Return repeats of training on so many items per category and testing on all others.
+def distinct_samples(problem: MakeProblem, per_category: int, n_repeats: int) -> SplitData:
+    """Return repeats of training on ``per_category`` items and testing on all others.
 
-    Only the first of items with the same features is there.
+    Items with the same features as an earlier item are removed.
     """
     data = problem()
     firsts = first_copies(data.X)
@@ -190,11 +190,11 @@ def distinct_samples(problem: MakeProblem, per_category: int, n_repeats: int) ->
     every = np.arange(len(firsts))
     drawn = [sample_per_category(y, per_category, seed) for seed in range(n_repeats)]
     splits = [(train, np.setdiff1d(every, train)) for train in drawn]
-    return Problem(X, y, data.taxonomy, splits)
+    return SplitData(X, y, data.taxonomy, splits)
 
 
 def first_copies(X: Any) -> Codes:
-    """Return the rows of a sparse matrix that are like none before them."""
+    """Return the rows of a sparse matrix that differ from all earlier rows."""
     from scipy.sparse import csr_array
 
     rows = csr_array(X, copy=True)
@@ -207,7 +207,7 @@ def first_copies(X: Any) -> Codes:
 
 
 def _frequent(corpus: Corpus, least: int) -> Corpus:
-    """Return the items with a label that at least so many items have, and those labels only."""
+    """Keep only labels with at least ``least`` items, and the items that have one."""
     counts = Counter(label for row in corpus.labels for label in row)
     kept = [[label for label in row if counts[label] >= least] for row in corpus.labels]
     used = {label for row in kept for label in row}
@@ -216,5 +216,4 @@ def _frequent(corpus: Corpus, least: int) -> Corpus:
 
 
 def _chosen(y: Any, items: Codes) -> Any:
-    """Return the labels of some items."""
     return y[items] if hasattr(y, "shape") else [y[item] for item in items]

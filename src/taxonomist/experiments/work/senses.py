@@ -1,7 +1,7 @@
-"""Word senses: passages with a target word, a choice among its own senses, several right answers.
+"""Word senses: passages with a target word, whose senses are the candidate answers.
 
-A passage may have several senses that are all right. A model is trained on the first of them, and
-an answer is as good as the best of them makes it.
+Several senses of a passage may be right. A model is trained on the first one, and an answer is
+judged by the most favourable one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from taxonomist import datasets
 from taxonomist.datasets.files import open_text
 from taxonomist.evaluation import Measure
-from taxonomist.experiments.work.trials import Problem
+from taxonomist.experiments.work.trials import SplitData
 from taxonomist.features import ContextFeatures
 from taxonomist.metrics import taxonomy_loss
 from taxonomist.taxonomy import Taxonomy
@@ -30,11 +30,11 @@ SENSEVAL = "senseval2-english-lexical-sample"
 
 
 @lru_cache(maxsize=1)
-def word_senses(n_targets: int | None = None) -> Problem:
+def word_senses(n_targets: int | None = None) -> SplitData:
     """Return passages around nouns with their senses, in the split of Senseval-2.
 
-    Items are what ``ContextFeatures`` takes, the lemma included; passages without a sense are
-    left out. ``n_targets`` keeps the first so many nouns.
+    Items are in the form that ``ContextFeatures`` takes, including the lemma; passages without a
+    sense are left out. ``n_targets`` keeps only the first nouns.
     """
     with open_text(datasets.find(SENSEVAL) / "nouns.jsonl.gz") as stream:
         rows = [row for row in map(json.loads, stream) if row["labels"]]
@@ -44,11 +44,11 @@ def word_senses(n_targets: int | None = None) -> Problem:
     y = [tuple(row["labels"]) for row in rows]
     is_test = np.array([row["split"] == "test" for row in rows])
     taxonomy = datasets.load(SENSEVAL).taxonomy.prune({sense for senses in y for sense in senses})
-    return Problem(X, y, taxonomy, [(np.flatnonzero(~is_test), np.flatnonzero(is_test))])
+    return SplitData(X, y, taxonomy, [(np.flatnonzero(~is_test), np.flatnonzero(is_test))])
 
 
 class AmongSenses(BaseEstimator):
-    """A model whose answers are senses that training passages with the same lemma have.
+    """A model that answers with senses seen in training passages with the same lemma.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class AmongSenses(BaseEstimator):
         self.model = model
 
     def fit(self, X: Sequence[Any], y: Sequence[Sequence[str]]) -> AmongSenses:
-        """Train on passages and the first of the senses of each."""
+        """Train on passages and the first sense of each."""
         first = [senses[0] for senses in y]
         self.model_ = clone(self.model).fit(X, first)
         self.classes_ = np.asarray(self.model_.classes_)
@@ -74,7 +74,7 @@ class AmongSenses(BaseEstimator):
         """Return the candidate with the highest score for each passage."""
         scored = hasattr(self.model_, "decision_function")
         scores = (self.model_.decision_function if scored else self.model_.predict_log_proba)(X)
-        # With two classes a decision is one number, in favour of the second.
+        # With two classes, a decision is one number, in favour of the second.
         scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else np.asarray(scores)
         best = []
         for row, (*_, lemma) in zip(scores, X, strict=True):
@@ -89,7 +89,7 @@ def sense_model(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any]) -> AmongSe
 
 
 def shuffled(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any], seed: int) -> Any:
-    """Return a model for a taxonomy whose categories have changed places at random."""
+    """Return a model for a taxonomy whose categories are randomly permuted."""
     places = np.random.default_rng(seed).permutation(taxonomy.leaves).tolist()
     moved = dict(zip(taxonomy.leaves, places, strict=True))
     edges = [
@@ -101,7 +101,7 @@ def shuffled(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any], seed: int) ->
 
 
 def is_right(senses: Sequence[Sequence[str]], answers: Sequence[str]) -> float:
-    """Return the share of answers that are one of the right senses."""
+    """Return the fraction of answers that are one of the right senses."""
     right = (answer in some for some, answer in zip(senses, answers, strict=True))
     return float(np.mean([*right]))
 
@@ -111,8 +111,8 @@ def least_loss(
 ) -> float:
     """Return the mean loss against the nearest right sense.
 
-    ``levels`` is ``"all"`` for the loss with costs of 1/2 at each node, or ``"above"`` for the
-    same without the costs of the senses themselves.
+    ``levels`` is ``"all"`` for the loss with costs of 1/2 at each node, or ``"above"`` for the same
+    without the costs of the senses themselves.
     """
     losses = []
     for some, answer in zip(senses, answers, strict=True):

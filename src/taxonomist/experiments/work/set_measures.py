@@ -1,4 +1,4 @@
-"""What contestants are measured by, with values for paired tests: by item, or by category."""
+"""Measures of contestants, with values by item or by category for paired tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def measured(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> Result:
-    """Return how good predictions are, with values for paired tests.
+    """Measure predictions, with values for paired tests.
 
     Parameters
     ----------
@@ -28,10 +28,10 @@ def measured(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> Result:
     -------
     Result
         ``hierarchical_f1``, pooled over items; ``taxonomy_loss``, the mean symmetric difference
-        of closed label sets, half of it where items have one label each; ``macro_f1``, the mean
-        over the categories of the test items; and ``exact``, the share of items whose most
-        specific labels are exactly right. The means of the values of items, for ``macro_f1`` of
-        categories, are those values.
+        of closed label sets, or half of it if items have one label each; ``macro_f1``, the mean
+        over the categories of the test items; and ``exact``, the fraction of items whose most
+        specific labels are exactly right. Each is the mean of its values by item or, for
+        ``macro_f1``, by category.
     """
     Y, U = (labels.encode_sets(taxonomy, labels.as_sets(y)) for y in (y_true, y_pred))
     T, P = (labels.close(taxonomy, part)[:, 1:] for part in (Y, U))
@@ -49,17 +49,17 @@ def measured(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> Result:
 
 
 def pseudo_values(part: Floats, whole: Floats) -> Floats:
-    """Return a value for each item so that their mean is the ratio R = Σ part / Σ whole.
+    """Return a value for each item such that their mean is the ratio R = Σ part / Σ whole.
 
     Parameters
     ----------
     part, whole
-        What is summed, by item.
+        The summands, by item.
 
     Returns
     -------
     ndarray
-        R + (part - R whole) / mean(whole), the linear share of each item in the ratio.
+        R + (part - R whole) / mean(whole), the linear influence of each item on the ratio.
     """
     if whole.sum() == 0:
         return np.zeros_like(whole)
@@ -68,7 +68,7 @@ def pseudo_values(part: Floats, whole: Floats) -> Floats:
 
 
 def category_f1(Y: CSR, U: CSR) -> Floats:
-    """Return the F1 of each category that some item has.
+    """Return the F1 of each category that occurs.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def category_f1(Y: CSR, U: CSR) -> Floats:
     Returns
     -------
     ndarray
-        One value per column of ``Y`` that is not empty.
+        One value per non-empty column of ``Y``.
     """
     both, true, predicted = (np.asarray(part.sum(axis=0)) for part in (Y * U, Y, U))
     used = true > 0

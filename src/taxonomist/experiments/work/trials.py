@@ -1,4 +1,4 @@
-"""The work of most cells: a model cross-validated on a problem."""
+"""The work of most cells: cross-validate a model on a problem."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Items to classify, and who is trained and tested on.
+class SplitData:
+    """Items to classify, with the splits for training and testing.
 
     Attributes
     ----------
     X, y
-        Items and labels, in any form that models take.
+        Items and labels, in any form that models accept.
     taxonomy
         The taxonomy of the labels.
     splits
@@ -37,9 +37,9 @@ class Problem:
     splits: list[tuple[Codes, Codes]]
 
 
-MakeProblem: TypeAlias = Callable[[], Problem]
+MakeProblem: TypeAlias = Callable[[], SplitData]
 MakeModel: TypeAlias = "Callable[[Taxonomy], Any]"
-"""Gives the unfitted model for a taxonomy."""
+"""Makes the unfitted model for a taxonomy."""
 
 
 def trial(
@@ -50,28 +50,27 @@ def trial(
     Parameters
     ----------
     *problems
-        Load the data; the results on several follow one another.
+        Load the data; results on several data sets are concatenated.
     model
         Makes the model.
     measures
-        What is measured.
+        The measures.
     per_item
         Whether to measure single items too, for tests with more power.
 
     Returns
     -------
     Result
-        The measures by fold, and by item where they are means over items; ``n_items``,
-        ``n_categories`` and ``n_labels``, the mean per item, by problem; ``fit_seconds`` by fold.
+        The measures by fold, and by item if they are means over items; ``n_items``,
+        ``n_categories`` and ``n_labels`` (mean per item) by problem; ``fit_seconds`` by fold.
     """
     found = [_cross_validated(problem(), model, measures, per_item) for problem in problems]
     return Result(joined(part.values for part in found), joined(part.items for part in found))
 
 
 def _cross_validated(
-    data: Problem, model: MakeModel, measures: MeasuresLike, per_item: bool
+    data: SplitData, model: MakeModel, measures: MeasuresLike, per_item: bool
 ) -> Result:
-    """Cross-validate a model on one problem."""
     plan = Plan(measures=measures, taxonomy=data.taxonomy, cv=data.splits, per_item=per_item)
     found = cross_validate(model(data.taxonomy), data.X, data.y, plan)
     rows = data.y if isinstance(data.y[0], list | tuple) else [[label] for label in data.y]
@@ -86,7 +85,7 @@ def _cross_validated(
 
 
 def joined(parts: Iterable[Mapping[str, list[float]]]) -> dict[str, list[float]]:
-    """Return the values of each measure, part after part."""
+    """Concatenate the values of each measure."""
     joined: dict[str, list[float]] = {}
     for part in parts:
         for name, values in part.items():

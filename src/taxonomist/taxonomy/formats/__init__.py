@@ -1,4 +1,4 @@
-"""Reading and writing taxonomies: what ``Taxonomy.read`` and ``Taxonomy.write`` do.
+"""Read and write taxonomies; behind ``Taxonomy.read`` and ``Taxonomy.write``.
 
 =============  =============================  ====================================================
 format         suffixes                       options (``read`` / ``write``)
@@ -12,9 +12,9 @@ format         suffixes                       options (``read`` / ``write``)
 ``obo``        ``.obo``                       relations /
 =============  =============================  ====================================================
 
-The modules ``delimited``, ``json_format``, ``skos`` (Turtle, RDF/XML, JSON-LD) and ``obo`` say what
-the options mean. Text is UTF-8. Any file may be compressed by gzip; it is written so if its
-name ends in ``.gz``. A format raises ``FormatError`` rather than write what it could not read back.
+The modules ``delimited``, ``json_format``, ``skos`` (Turtle, RDF/XML, JSON-LD) and ``obo`` document
+the options. Text is UTF-8. Files may be compressed with gzip; a file is written compressed if its
+name ends in ``.gz``. Writing raises ``FormatError`` if the format could not be read back exactly.
 """
 
 from __future__ import annotations
@@ -71,23 +71,23 @@ _SUFFIXES = {
 
 
 def read(path: str | PathLike[str], format: str | None = None, **options: Any) -> Taxonomy:
-    """Return the taxonomy in a file.
+    """Read a taxonomy from a file.
 
     Parameters
     ----------
     path
-        The file, which may be compressed by gzip.
+        The file, which may be compressed with gzip.
     format
-        One of the formats above; by default the one that the suffix names.
+        One of the formats above; by default chosen by the suffix.
     **options
         Options of the format.
 
     Raises
     ------
     FormatError
-        If the file does not hold the format, with the line where that is known.
+        If the file does not match the format; the message gives the line where possible.
     TaxonomyError
-        If what the file holds is not a taxonomy, e.g. has a cycle.
+        If the content is not a taxonomy, e.g. has a cycle.
     """
     path = Path(path)
     reader = _READERS[_format(path, format)]
@@ -103,7 +103,7 @@ def read(path: str | PathLike[str], format: str | None = None, **options: Any) -
 def write(
     taxonomy: Taxonomy, path: str | PathLike[str], format: str | None = None, **options: Any
 ) -> None:
-    """Write a taxonomy to a file, which is replaced only when all is written.
+    """Write a taxonomy to a file, replacing an existing one only after a complete write.
 
     Parameters
     ----------
@@ -112,14 +112,14 @@ def write(
     path
         The file; it is compressed if its name ends in ``.gz``.
     format
-        One of the formats above; by default the one that the suffix names.
+        One of the formats above; by default chosen by the suffix.
     **options
         Options of the format.
 
     Raises
     ------
     FormatError
-        If the format cannot hold the taxonomy.
+        If the format cannot represent the taxonomy.
     """
     path = Path(path)
     format = _format(path, format)
@@ -129,22 +129,21 @@ def write(
         data = _WRITERS[format](taxonomy, **options).encode()
     except (FormatError, UnicodeEncodeError) as error:
         raise FormatError(f"{path}: {error}") from error
-    # The time stamp would make the bytes differ from one writing to the next.
+    # Without a fixed time stamp, the bytes would differ between runs.
     _replace(path.resolve(), gzip.compress(data, mtime=0) if _is_gzip(path) else data)
 
 
 def _is_gzip(path: Path) -> bool:
-    """Return whether a file's name says that it is compressed."""
     return path.suffix.lower() == ".gz"
 
 
 def _suffix(path: Path) -> str:
-    """Return the suffix that names the format."""
+    """Return the suffix that determines the format, without ``.gz``."""
     return (path.with_suffix("") if _is_gzip(path) else path).suffix.lower()
 
 
 def _format(path: Path, format: str | None) -> str:
-    """Return the format that was asked for, or the one that the suffix names."""
+    """Return the given format, or the one of the suffix."""
     known = ", ".join(_READERS)
     if format is None:
         suffix = _suffix(path)
@@ -155,12 +154,11 @@ def _format(path: Path, format: str | None) -> str:
         return _SUFFIXES[suffix]
     if format not in _READERS:
         hint = closest(format, _READERS)
-        raise FormatError(f"There is no format {format!r}; the formats are {known}.{hint}")
+        raise FormatError(f"Unknown format {format!r}; the formats are {known}.{hint}")
     return format
 
 
 def _decode(data: bytes) -> str:
-    """Return the text of a file's bytes."""
     try:
         if data.startswith(b"\x1f\x8b"):
             data = gzip.decompress(data)
@@ -169,11 +167,11 @@ def _decode(data: bytes) -> str:
         raise FormatError(f"the compressed file is damaged ({error}).") from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(f"line {line}: the text is not UTF-8; convert it.") from error
+        raise FormatError(f"line {line}: the text is not UTF-8; convert the file.") from error
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         temporary.write_bytes(data)

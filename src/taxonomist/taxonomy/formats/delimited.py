@@ -1,11 +1,11 @@
 """Delimited text (CSV, TSV): a list of edges, or one column per level.
 
-An edge list has the columns ``parent``, ``child`` and, if there are names, ``name``. A row whose
-parent is empty gives a node without a parent; so the name of the root is written. In a table
-of levels each row is a path from the top; cells at its end may be empty.
+An edge list has the columns ``parent``, ``child`` and, if there are names, ``name``. A row with an
+empty parent declares a node without a parent, which is also how the root gets a name. In a table
+of levels, each row is a path from the top; trailing cells may be empty.
 
-The first line names the columns, in any case; further columns are ignored. White space around
-ids is dropped, names are kept as they are.
+The first line names the columns, ignoring case; other columns are ignored. Ids are stripped of
+white space; names are kept as they are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read_edges(
     name: str | None = None,
     delimiter: str | None = None,
 ) -> Taxonomy:
-    """Return the taxonomy of an edge list.
+    """Read a taxonomy from an edge list.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def read_edges(
     parent, child
         Columns with the ids of each edge.
     name
-        Column with the child's display name; by default ``name``, if there is such a column.
+        Column with the child's display name; by default ``name`` if that column exists.
     delimiter
-        What parts the cells; by default the commonest of tab ``,`` ``;`` ``|`` in the first line.
+        Cell separator; by default the most frequent of tab ``,`` ``;`` ``|`` in the first line.
     """
     rows = _rows(text, delimiter)
     top, header = next(rows)
@@ -65,13 +65,13 @@ def read_edges(
                     "line; give it one name."
                 )
     if not edges:
-        raise FormatError("there is a header line, but no row below it.")
+        raise FormatError("the file has a header line but no rows.")
     tops = [node for above, node in edges if not above]
     return Taxonomy.from_edges((edge for edge in edges if edge[0]), names, nodes=tops)
 
 
 def write_edges(taxonomy: Taxonomy, *, delimiter: str = ",") -> str:
-    """Return the edge list of a taxonomy, with a column of names if a node has one."""
+    """Write a taxonomy as an edge list, with a column of names if any node has one."""
     names, root = taxonomy.raw_names, taxonomy.root
     rows = edge_ids(taxonomy)
     if root in names or not rows:
@@ -90,18 +90,18 @@ def read_levels(
     ids: str = "auto",
     delimiter: str | None = None,
 ) -> Taxonomy:
-    """Return the taxonomy of a table with one column per level.
+    """Read a taxonomy from a table with one column per level.
 
     Parameters
     ----------
     text
         The content of the file.
     columns
-        The columns of the levels, the topmost first; all columns by default.
+        The columns of the levels, topmost first; all columns by default.
     sep, ids
-        How ids are made of the cells; see ``Taxonomy.from_paths``.
+        How ids are formed from the cells; see ``Taxonomy.from_paths``.
     delimiter
-        What parts the cells; by default the commonest of tab ``,`` ``;`` ``|`` in the first line.
+        Cell separator; by default the most frequent of tab ``,`` ``;`` ``|`` in the first line.
     """
     rows = _rows(text, delimiter)
     top, header = next(rows)
@@ -110,18 +110,18 @@ def read_levels(
         places = [_column(top, header, column) for column in columns]
     paths = [_path(line, row, header, places) for line, row in rows]
     if not paths:
-        raise FormatError("there is a header line, but no row below it.")
+        raise FormatError("the file has a header line but no rows.")
     return Taxonomy.from_paths(paths, sep=sep, ids=ids)
 
 
 def write_levels(taxonomy: Taxonomy, *, delimiter: str = ",") -> str:
-    """Return a table with one row per leaf and one column per level.
+    """Write a taxonomy as a table with one row per leaf and one column per level.
 
     Raises
     ------
     FormatError
-        If reading the table could not give the taxonomy back: if it is not a tree, if nodes have
-        names of their own, or if ``ROOT`` has a single child.
+        If reading the table back would not give the same taxonomy: if it is not a tree, if nodes
+        have display names, or if ``ROOT`` has a single child.
     """
     header = [f"level {depth + 1}" for depth in range(taxonomy.height + 1)]
     if taxonomy.has_artificial_root:
@@ -134,14 +134,13 @@ def write_levels(taxonomy: Taxonomy, *, delimiter: str = ",") -> str:
         if read_levels(table, delimiter=delimiter) == taxonomy:
             return table
     raise FormatError(
-        "a table of levels holds only trees whose nodes have no names beside their ids, and no "
-        "'ROOT' above a single node; this taxonomy is not one. "
-        'Write it with format="csv" or format="json".'
+        "a table of levels holds only trees without display names and without a 'ROOT' "
+        'above a single node. Write this taxonomy with format="csv" or format="json".'
     )
 
 
 def _rows(text: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not blank, each with the number of its first line."""
+    """Yield the rows that are not blank, each with its first line number."""
     header = text.lstrip("\r\n").partition("\n")[0]
     delimiter = delimiter or max("\t,;|", key=header.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -152,36 +151,34 @@ def _rows(text: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
                 yield line, row
             line = reader.line_num + 1
     except csv.Error as error:
-        raise FormatError(f"line {line}: the quotes do not fit ({error}).") from error
+        raise FormatError(f"line {line}: the quotes are malformed ({error}).") from error
 
 
 def _folded(header: Iterable[str]) -> list[str]:
-    """Return column names as they are compared."""
+    """Normalise column names for comparison."""
     return [column.strip().casefold() for column in header]
 
 
 def _column(line: int, header: list[str], column: str, hint: str = "") -> int:
-    """Return the position of a column, or say that it is missing."""
     folded = _folded(header)
     wanted = column.strip().casefold()
     if wanted in folded:
         return folded.index(wanted)
     raise FormatError(
-        f"line {line}: there is no column {column!r}; the columns are {some(header, 10)}."
+        f"line {line}: no column {column!r}; the columns are {some(header, 10)}."
         f"{closest(wanted, folded)}{hint}"
     )
 
 
 def _wrong_length(line: int, row: list[str], header: list[str]) -> FormatError:
-    """Return the error of a row that does not fit the header."""
     return FormatError(
-        f"line {line}: the row has {len(row)} cells and the header {len(header)}; cells that hold "
-        "the delimiter need quotes."
+        f"line {line}: the row has {len(row)} cells but the header has {len(header)}; quote cells "
+        "that contain the delimiter."
     )
 
 
 def _path(line: int, row: list[str], header: list[str], places: Sequence[int]) -> list[str]:
-    """Return the cells of the levels down to the last one that is not empty."""
+    """Return the cells of the levels without trailing empty ones."""
     if len(row) > len(header):
         raise _wrong_length(line, row, header)
     path = [row[place].strip() if place < len(row) else "" for place in places]
@@ -198,7 +195,7 @@ def _path(line: int, row: list[str], header: list[str], places: Sequence[int]) -
 
 
 def _join(rows: Iterable[Sequence[str]], delimiter: str) -> str:
-    """Return rows as text, with the line ends of RFC 4180."""
+    """Return rows as text with RFC 4180 line ends."""
     stream = io.StringIO(newline="")
     csv.writer(stream, delimiter=delimiter).writerows(rows)
     return stream.getvalue()

@@ -1,4 +1,4 @@
-"""Edges as pairs of ids, and edges that remember the line of the file they stand on."""
+"""Edges as pairs of ids, and edges with the lines of the file that hold them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 class EdgeLines(dict[tuple[str, str], int]):
-    """Edges (parent, child) with their line numbers; the parent of a top node may be empty."""
+    """Edges (parent, child) with their line numbers; a top node may have an empty parent."""
 
     def add(self, parent: str, child: str, line: int) -> None:
-        """Add the edge that stands on a line.
+        """Add the edge found on a line.
 
         Raises
         ------
         FormatError
-            If the child is empty or its own parent, or if the edge stands on an earlier line too.
+            If the child is empty or its own parent, or if an earlier line has the same edge.
         """
         if not child:
             raise FormatError(f"line {line}: the child is empty; every row needs a child.")
@@ -30,7 +30,7 @@ class EdgeLines(dict[tuple[str, str], int]):
         earlier = self.setdefault((parent, child), line)
         if earlier != line:
             raise FormatError(
-                f"line {line}: the edge {parent!r} -> {child!r} stands on line {earlier} already; "
+                f"line {line}: the edge {parent!r} -> {child!r} is already on line {earlier}; "
                 "remove one of the two."
             )
 

@@ -1,18 +1,18 @@
 """JSON: a list of nodes and edges, or nested objects.
 
-The list, which is what ``write`` makes, holds any taxonomy::
+A list, as ``write`` makes it by default, can represent any taxonomy::
 
     {"nodes": [{"id": "a", "name": "Animals"}, {"id": "b"}], "edges": [["a", "b"]]}
 
-Names are optional. When read, a node may give ``"parents": ["a"]`` instead of edges, and nodes
-without a name need not be listed if an edge has them.
+Names are optional. ``read`` also accepts ``"parents": ["a"]`` in a node instead of edges, and nodes
+without a name need not be listed if they occur in an edge.
 
-Nested objects hold trees; a node with several parents is repeated, with its children in one place::
+Nested objects suit trees; a node with several parents is repeated, with its children given once::
 
     {"id": "a", "name": "Animals", "children": [{"id": "b"}, {"id": "c"}]}
 
-Several tops are a list of such objects. An object with other keys is taken as nested dicts of
-names, ``{"Animals": {"Cats": {}, "Dogs": {}}}``, for ``Taxonomy.from_nested``.
+For several top nodes, use a list of such objects. An object with other keys is read as nested dicts
+of names, ``{"Animals": {"Cats": {}, "Dogs": {}}}``; see ``Taxonomy.from_nested``.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 
 def read(text: str) -> Taxonomy:
-    """Return the taxonomy of a JSON document of any of the three forms."""
+    """Read a taxonomy from a JSON document in any of the three forms."""
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:
-        raise FormatError(f"line {error.lineno}: this is not JSON ({error.msg}).") from error
+        raise FormatError(f"line {error.lineno}: invalid JSON ({error.msg}).") from error
     except RecursionError as error:
         raise FormatError("the objects are nested too deeply; use a list of edges.") from error
     if isinstance(document, dict):
         if any(isinstance(document.get(key), list) for key in ("nodes", "edges")):
             return _from_lists(document.get("nodes", []), document.get("edges", []))
-        # Without this, the keys of a nested object that lacks its id would become nodes.
+        # Without this check, the keys of a nested object without an id would become nodes.
         is_object = "id" in document or {"name", "children"} <= document.keys()
         if not is_object:
             return Taxonomy.from_nested(document)
@@ -50,14 +50,14 @@ def read(text: str) -> Taxonomy:
 
 
 def write(taxonomy: Taxonomy, *, nested: bool = False) -> str:
-    """Return the JSON document of a taxonomy.
+    """Write a taxonomy as a JSON document.
 
     Parameters
     ----------
     taxonomy
         The taxonomy to write.
     nested
-        Write nested objects, which only a tree allows, instead of a list of nodes and edges.
+        Write nested objects, which only works for a tree, instead of a list of nodes and edges.
     """
     nodes = {node: _object(node, taxonomy.raw_names.get(node)) for node in taxonomy.nodes}
     edges = edge_ids(taxonomy)
@@ -66,17 +66,16 @@ def write(taxonomy: Taxonomy, *, nested: bool = False) -> str:
         pairs = ",\n".join(_dumps(edge) for edge in edges)
         return f'{{"nodes": [\n{entries}\n],\n"edges": [\n{pairs}\n]}}\n'
     if not taxonomy.is_tree:
-        raise FormatError("nested objects hold trees only; a node here has several parents.")
+        raise FormatError("nested objects need a tree, but a node has several parents.")
     for parent, child in edges:
         nodes[parent].setdefault("children", []).append(nodes[child])
     try:
         return _dumps(nodes[taxonomy.root], indent=1) + "\n"
     except RecursionError as error:
-        raise FormatError("the taxonomy is too deep to be nested; use nested=False.") from error
+        raise FormatError("the taxonomy is too deep for nesting; use nested=False.") from error
 
 
 def _from_lists(nodes: Any, edges: Any) -> Taxonomy:
-    """Return the taxonomy of a list of nodes and a list of edges."""
     names: dict[str, str | None] = {}
     pairs: list[tuple[str, str]] = []
     for entry in _list(nodes, "nodes"):
@@ -93,7 +92,6 @@ def _from_lists(nodes: Any, edges: Any) -> Taxonomy:
 
 
 def _from_objects(objects: list[Any]) -> Taxonomy:
-    """Return the taxonomy of nested objects."""
     names: dict[str, str | None] = {}
     edges: list[tuple[str, str]] = []
     stack: list[tuple[str | None, Any]] = [(None, entry) for entry in reversed(objects)]
@@ -112,27 +110,24 @@ def _from_objects(objects: list[Any]) -> Taxonomy:
 
 
 def _build(edges: Iterable[tuple[str, str]], names: dict[str, str | None]) -> Taxonomy:
-    """Return the taxonomy; the keys of ``names`` are nodes whether they have a name or not."""
+    """Build the taxonomy; all keys of ``names`` are nodes, even without a name."""
     given = {node: name for node, name in names.items() if name}
     return Taxonomy.from_edges(edges, given, nodes=names)
 
 
 def _id_of(entry: Any) -> str:
-    """Return the id of a node's object."""
     if not isinstance(entry, dict) or "id" not in entry:
         raise FormatError(f'a node is an object with an "id"; got {_shown(entry)}.')
     return _id(entry["id"])
 
 
 def _id(value: Any) -> str:
-    """Return an id, given as a string or a whole number."""
     if isinstance(value, bool) or not isinstance(value, (str, int)) or not str(value).strip():
-        raise FormatError(f"an id is a string that is not empty; got {_shown(value)}.")
+        raise FormatError(f"an id must be a non-empty string; got {_shown(value)}.")
     return str(value).strip()
 
 
 def _name_of(entry: dict[str, Any]) -> str | None:
-    """Return the name in a node's object."""
     name = entry.get("name")
     if name is not None and not isinstance(name, str):
         raise FormatError(f"the name of {entry['id']!r} is not a string: {_shown(name)}.")
@@ -140,9 +135,8 @@ def _name_of(entry: dict[str, Any]) -> str | None:
 
 
 def _list(value: Any, key: str) -> list[Any]:
-    """Return what stands under a key, which is a list."""
     if not isinstance(value, list):
-        raise FormatError(f'"{key}" is a list; got {_shown(value)}.')
+        raise FormatError(f'"{key}" must be a list; got {_shown(value)}.')
     return value
 
 
@@ -153,10 +147,8 @@ def _shown(value: Any) -> str:
 
 
 def _object(node: str, name: str | None) -> dict[str, Any]:
-    """Return a node's object."""
     return {"id": node} if name is None else {"id": node, "name": name}
 
 
 def _dumps(value: Any, indent: int | None = None) -> str:
-    """Return a value as JSON that people can read."""
     return json.dumps(value, ensure_ascii=False, indent=indent)

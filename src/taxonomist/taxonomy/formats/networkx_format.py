@@ -37,7 +37,7 @@ def from_networkx(graph: Any, name: str = "name") -> Taxonomy:
 
 
 def to_networkx(taxonomy: Taxonomy) -> Any:
-    """Return a ``networkx.DiGraph``; nodes that have a display name carry it as ``name``."""
+    """Return a ``networkx.DiGraph`` with display names in the node attribute ``name``."""
     graph = import_extra("networkx", "io").DiGraph()
     graph.add_nodes_from(taxonomy.nodes)
     graph.add_nodes_from((node, {"name": name}) for node, name in taxonomy.raw_names.items())

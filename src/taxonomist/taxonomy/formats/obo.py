@@ -1,6 +1,6 @@
 """OBO, the format of biological ontologies: ``[Term]`` stanzas with ``id``, ``name``, ``is_a``.
 
-Obsolete terms, other stanzas and other tags are left out.
+Obsolete terms, other stanzas and other tags are ignored.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\\": "\\\\", "!": "\\!", "{": "\\{"}
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
 
-# A value ends before a comment, an id also before modifiers in braces. Many files leave the
-# exclamation mark within a name, as in "Yahoo!", without its escape.
+# A value ends before a comment; an id also ends before modifiers in braces. Many files do not
+# escape an exclamation mark within a name, as in "Yahoo!".
 _ID = re.compile(r"(?:\\.|[^\\!{])*")
 _NAME = re.compile(r"(?:\\.|[^\\!]|(?<! )!)*")
 
@@ -36,15 +36,15 @@ class _Term(NamedTuple):
 
 
 def read(text: str, *, relations: Collection[str] = ("is_a",)) -> Taxonomy:
-    """Return the taxonomy of the terms.
+    """Read a taxonomy from OBO terms.
 
     Parameters
     ----------
     text
         The content of the file.
     relations
-        What leads from a term to its parent: ``is_a``, or a type of ``relationship`` such as
-        ``part_of``.
+        The relations that lead from a term to its parent: ``is_a``, or a type of
+        ``relationship`` such as ``part_of``.
     """
     wanted = {relations} if isinstance(relations, str) else set(relations)
     terms: dict[str, _Term] = {}
@@ -54,12 +54,12 @@ def read(text: str, *, relations: Collection[str] = ("is_a",)) -> Taxonomy:
             raise FormatError(f"line {term.line}: the term has no id.")
         if node in terms:
             raise FormatError(
-                f"line {term.line}: the term {node!r} stands on line {terms[node].line} already."
+                f"line {term.line}: the term {node!r} is already on line {terms[node].line}."
             )
         if _value(_ID, term.first("is_obsolete")) != "true":
             terms[node] = term
     if not terms:
-        raise FormatError("there is no [Term] that is not obsolete.")
+        raise FormatError("the file has no [Term] that is not obsolete.")
     names = {node: _value(_NAME, term.first("name")) for node, term in terms.items()}
     edges = dict[tuple[str, str], None]()
     for relation in sorted(wanted):
@@ -68,12 +68,12 @@ def read(text: str, *, relations: Collection[str] = ("is_a",)) -> Taxonomy:
 
 
 def write(taxonomy: Taxonomy) -> str:
-    """Return the terms of a taxonomy.
+    """Write a taxonomy as OBO terms.
 
     Raises
     ------
     FormatError
-        If an id or a name holds a carriage return, for which OBO has no escape.
+        If an id or a name contains a carriage return, which OBO cannot escape.
     """
     lines = ["format-version: 1.2"]
     for node in taxonomy.nodes:
@@ -85,7 +85,6 @@ def write(taxonomy: Taxonomy) -> str:
 
 
 def _terms(text: str) -> Iterator[_Term]:
-    """Yield the ``[Term]`` stanzas."""
     term: _Term | None = None
     for number, raw in enumerate(text.split("\n"), start=1):
         line = raw.strip(" \t\r")
@@ -103,7 +102,7 @@ def _terms(text: str) -> Iterator[_Term]:
 
 
 def _edges(terms: dict[str, _Term], relation: str) -> EdgeLines:
-    """Return the edges that one relation gives."""
+    """Return the edges of one relation."""
     edges = EdgeLines()
     for node, term in terms.items():
         for line, tag, value in term.tags:
@@ -114,7 +113,7 @@ def _edges(terms: dict[str, _Term], relation: str) -> EdgeLines:
             parent = _value(_ID, value).strip()
             if parent not in terms:
                 raise FormatError(
-                    f"line {line}: the parent {parent!r} is no term of the file, or obsolete."
+                    f"line {line}: the parent {parent!r} is not a term of the file, or is obsolete."
                     f"{closest(parent, terms)}"
                 )
             edges.add(parent, node, line)
@@ -129,9 +128,8 @@ def _value(pattern: re.Pattern[str], raw: str) -> str:
 
 
 def _escape(value: str) -> str:
-    """Return an id or a name as OBO writes it."""
     if "\r" in value:
         raise FormatError(f"OBO cannot hold the carriage return in {value!r}; rename the node.")
     escaped = "".join(_ESCAPES.get(letter, letter) for letter in value)
-    # Blanks at the ends would be taken for layout.
+    # Readers would strip unescaped blanks at the ends.
     return re.sub(r"^ | $", r"\\W", escaped)

@@ -1,12 +1,12 @@
-"""SKOS vocabularies in Turtle, RDF/XML and JSON-LD, through rdflib.
+"""SKOS vocabularies in Turtle, RDF/XML and JSON-LD, read and written with rdflib.
 
-``skos:broader`` and ``skos:narrower`` are the edges and ``skos:prefLabel`` gives the names.
-Blank nodes are left out, and so are deprecated concepts with none below them. Concepts without
-a broader one are the tops, joined under ``ROOT`` if there are several.
+``skos:broader`` and ``skos:narrower`` give the edges and ``skos:prefLabel`` the names. Blank nodes
+and deprecated concepts without narrower ones are left out. Concepts without a broader one become
+top nodes, below a virtual root if there are several.
 
-When written, an artificial root is no concept but the concept scheme, with the root's id as its
-``skos:notation``, and the nodes below it are its top concepts. Ids that are no http(s) or URN
-addresses are percent-encoded behind a base address and kept as notations.
+A virtual root is written as the concept scheme, not as a concept; the root's id becomes its
+``skos:notation``, and the nodes below it become its top concepts. Ids that are not http(s) or URN
+addresses are percent-encoded after a base address and kept as notations.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 BASE = "urn:taxonomist:"
-"""Where ids that are no addresses of their own are put."""
+"""Prefix for the URIs of ids that are not addresses themselves."""
 
 _ADDRESS = re.compile(r"(https?://|urn:)[\w!#$%&'()*+,./:;=?@~-]+", re.ASCII)
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -41,7 +41,7 @@ def read(
     scheme: str | None = None,
     base: str = BASE,
 ) -> Taxonomy:
-    """Return the taxonomy of a vocabulary.
+    """Read a taxonomy from a SKOS vocabulary.
 
     Parameters
     ----------
@@ -50,15 +50,15 @@ def read(
     syntax
         ``"turtle"``, ``"xml"`` or ``"json-ld"``.
     id
-        What a node's id is: ``"uri"``; ``"notation"``, where a concept has one, else its URI;
-        ``"fragment"``, the URI's last part, after ``#``, ``/`` or ``:``.
+        What to use as node id: ``"uri"``; ``"notation"`` if a concept has one, otherwise its
+        URI; or ``"fragment"``, the last part of the URI, after ``#``, ``/`` or ``:``.
     language
-        Language of the names; where there is none in it, one without a language or in the
-        alphabetically first language is taken.
+        Preferred language of the names. If there is no label in it, one without a language tag
+        is used, or else the one in the alphabetically first language.
     scheme
         URI of the concept scheme to read; all by default.
     base
-        URIs that start so are ids that ``write`` encoded with this base; they are decoded.
+        URIs with this prefix are ids that ``write`` encoded with this base; they are decoded.
     """
     if id not in ("uri", "notation", "fragment"):
         raise ValueError(f"id must be 'uri', 'notation' or 'fragment'. Got {id!r} instead.")
@@ -79,7 +79,7 @@ def read(
 
 
 def write(taxonomy: Taxonomy, *, syntax: str, base: str = BASE, language: str | None = None) -> str:
-    """Return the vocabulary of a taxonomy.
+    """Write a taxonomy as a SKOS vocabulary.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def write(taxonomy: Taxonomy, *, syntax: str, base: str = BASE, language: str | 
     syntax
         ``"turtle"``, ``"xml"`` or ``"json-ld"``.
     base
-        What the URIs of ids start with that are no addresses themselves; pass the same to ``read``.
+        Prefix for the URIs of ids that are not addresses; pass the same value to ``read``.
     language
         Language tag of the names; none by default.
     """
@@ -96,7 +96,7 @@ def write(taxonomy: Taxonomy, *, syntax: str, base: str = BASE, language: str | 
     skos, literal = rdflib.SKOS, rdflib.Literal
     if syntax == "xml":
         _check_xml((*taxonomy.nodes, *taxonomy.names))
-    # This store keeps the order of insertion, the default one does not.
+    # Unlike the default store, this one keeps the insertion order.
     graph = rdflib.Graph("SimpleMemory", bind_namespaces="none")
     graph.bind("rdf", rdflib.RDF)
     graph.bind("skos", skos)
@@ -125,12 +125,12 @@ class _Vocabulary:
         self.graph = rdflib.Graph(bind_namespaces="none")
         try:
             with warnings.catch_warnings():
-                # The JSON-LD parser uses what rdflib itself calls deprecated.
+                # rdflib's own JSON-LD parser triggers rdflib's deprecation warnings.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 self.graph.parse(data=text, format=syntax)
-        except Exception as error:  # the parsers also raise IndexError and the like
+        except Exception as error:  # the parsers also raise IndexError and others
             reason = " ".join(str(error).split())
-            raise FormatError(f"this is not valid {syntax}: {reason}") from error
+            raise FormatError(f"invalid {syntax}: {reason}") from error
         edges = {*self.graph.subject_objects(self.skos.narrower)}
         edges |= {(wide, narrow) for narrow, wide in self.graph.subject_objects(self.skos.broader)}
         concepts = {*self.graph.subjects(rdflib.RDF.type, self.skos.Concept)}.union(*edges)
@@ -139,7 +139,7 @@ class _Vocabulary:
             for uri, value in self.graph.subject_objects(rdflib.OWL.deprecated)
             if str(value) in ("true", "1")
         }
-        # Without a deprecated concept in the middle, those below it would become tops.
+        # Dropping a deprecated concept in the middle would turn its narrower concepts into tops.
         dropped = deprecated - {wide for wide, _ in edges}
         self.concepts = {uri for uri in concepts - dropped if isinstance(uri, rdflib.URIRef)}
         self.edges = {edge for edge in edges if self.concepts.issuperset(edge)}
@@ -149,12 +149,12 @@ class _Vocabulary:
         }
 
     def keep_scheme(self, scheme: str) -> None:
-        """Drop what is not in a concept scheme."""
+        """Drop everything outside a concept scheme."""
         found = {uri for uri in self.schemes if str(uri) == scheme}
         if not found:
             known = sorted(map(str, self.schemes))
             raise FormatError(
-                f"there is no concept scheme {scheme!r}; the schemes are {some(known)}."
+                f"no concept scheme {scheme!r}; the schemes are {some(known)}."
                 f"{closest(scheme, known)}"
             )
         self.schemes = found
@@ -163,19 +163,19 @@ class _Vocabulary:
         self.edges = {edge for edge in self.edges if self.concepts.issuperset(edge)}
 
     def artificial_root(self) -> tuple[Any, set[Any]]:
-        """Return the scheme that stands for an artificial root, if any, and the tops below it."""
+        """Return the scheme that represents a virtual root, if any, and its top concepts."""
         for uri in sorted(self.schemes):
             if is_artificial(self.notation(uri)):
                 return uri, self._tops(uri) & self.concepts
         return None, set()
 
     def notation(self, uri: Any) -> str:
-        """Return the notation, the first of several, or an empty string."""
+        """Return the alphabetically first notation, or an empty string."""
         notations = self.graph.objects(uri, self.skos.notation)
         return min((str(notation).strip() for notation in notations), default="")
 
     def id_of(self, uri: Any, kind: str, base: str) -> str:
-        """Return the id of a concept."""
+        """Return the id of a concept, as ``read`` documents it."""
         if kind == "notation" and (notation := self.notation(uri)):
             return notation
         if uri.startswith(base):
@@ -183,7 +183,7 @@ class _Vocabulary:
         return re.split("[#/:]", uri.rstrip("#/:"))[-1] if kind == "fragment" else str(uri)
 
     def name_of(self, uri: Any, language: str) -> str:
-        """Return the preferred label in a language or, failing that, in another."""
+        """Return the preferred label, in another language if necessary."""
         labels = self.graph.objects(uri, self.skos.prefLabel)
         ranked = [
             (_rank(getattr(label, "language", None), language), str(label)) for label in labels
@@ -191,7 +191,6 @@ class _Vocabulary:
         return min(ranked)[1] if ranked else ""
 
     def _tops(self, scheme: Any) -> set[Any]:
-        """Return the top concepts of a scheme."""
         return {
             *self.graph.objects(scheme, self.skos.hasTopConcept),
             *self.graph.subjects(self.skos.topConceptOf, scheme),
@@ -199,7 +198,7 @@ class _Vocabulary:
 
 
 def _rank(tag: str | None, language: str) -> tuple[int, str]:
-    """Return a sort key: the language itself, a variant of it, no language, then any other."""
+    """Return a sort key: the language itself, a variant of it, no language, any other."""
     tag, language = (tag or "").lower(), language.lower()
     if tag == language:
         return 0, tag
@@ -207,7 +206,7 @@ def _rank(tag: str | None, language: str) -> tuple[int, str]:
 
 
 def _distinct(ids: dict[Any, str]) -> dict[Any, str]:
-    """Return the ids by URI, or say which concepts would share one."""
+    """Return the ids by URI; raise if two concepts share an id."""
     taken: dict[str, Any] = {}
     for uri in sorted(ids):
         other = taken.setdefault(ids[uri], uri)
@@ -220,20 +219,19 @@ def _distinct(ids: dict[Any, str]) -> dict[Any, str]:
 
 
 def _address(node: str, base: str) -> str:
-    """Return the URI of a node."""
     if _ADDRESS.fullmatch(node) and not node.startswith((base, BASE)):
         return node
     return base + quote(node, safe="")
 
 
 def _sorted_json(text: str) -> str:
-    """Return a JSON-LD document with its nodes in order; rdflib takes them from a set."""
+    """Sort the nodes of a JSON-LD document, which rdflib writes in arbitrary order."""
     nodes = sorted(json.loads(text), key=itemgetter("@id"))
     return json.dumps(nodes, ensure_ascii=False, indent=1) + "\n"
 
 
 def _check_xml(texts: Iterable[str]) -> None:
-    """Refuse characters that XML cannot hold."""
+    """Raise if a text has a character that XML cannot represent."""
     for text in texts:
         if _NOT_XML.search(text):
             raise FormatError(f"XML cannot hold a character of {text!r}; write Turtle instead.")

@@ -56,18 +56,18 @@ def test_several_tops_are_joined():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("parent,kid\na,b\n", r"line 1: there is no column 'child'.*'parent', 'kid'.*levels"),
+        ("parent,kid\na,b\n", r"line 1: no column 'child'.*'parent', 'kid'.*levels"),
         ("parent,childd\na,b\n", r"Did you mean 'childd'\?"),
-        ("parent,child\n", "header line, but no row"),
-        ("parent,child\na,b\na\n", "line 3: the row has 1 cells and the header 2"),
-        ("parent,child\na,b,c\n", "line 2: the row has 3 cells and the header 2"),
+        ("parent,child\n", "header line but no rows"),
+        ("parent,child\na,b\na\n", "line 3: the row has 1 cells but the header has 2"),
+        ("parent,child\na,b,c\n", "line 2: the row has 3 cells but the header has 2"),
         ("parent,child\na,b\na, \n", "line 3: the child is empty"),
         ("parent,child\na,b\nb, b\n", "line 3: 'b' is given as its own parent"),
-        ("parent,child\na,b\na,c\na,b\n", "line 4: the edge 'a' -> 'b' stands on line 2"),
+        ("parent,child\na,b\na,c\na,b\n", "line 4: the edge 'a' -> 'b' is already on line 2"),
         ('parent,child\n\'a,"x\ny"\n\na,b\na,b\n', "line 6: .*line 5"),
         ("parent,child,name\na,b,B\nc,b,C\n", "line 3: 'b' is named 'C', and 'B' on an earlier"),
-        ('parent,child\na,b\na,"c\nd,e\n', "line 3: the quotes do not fit"),
-        ('parent,child\na,"b"c\n', "line 2: the quotes do not fit"),
+        ('parent,child\na,b\na,"c\nd,e\n', "line 3: the quotes are malformed"),
+        ('parent,child\na,"b"c\n', "line 2: the quotes are malformed"),
     ],
 )
 def test_mistakes_in_edge_lists(text, sentence):
@@ -100,8 +100,8 @@ def test_levels_and_ragged_depth():
     [
         ("a,b,c\nx,y,z\nx,,z\n", "line 3: the level 'b' is empty, but a level below it is not"),
         ("a,b\nx,y\n,\n", "line 3: all levels are empty"),
-        ("a,b\nx,y,z\n", "line 2: the row has 3 cells and the header 2"),
-        ("a,b\n", "header line, but no row"),
+        ("a,b\nx,y,z\n", "line 2: the row has 3 cells but the header has 2"),
+        ("a,b\n", "header line but no rows"),
     ],
 )
 def test_mistakes_in_levels(text, sentence):
@@ -110,7 +110,7 @@ def test_mistakes_in_levels(text, sentence):
 
 
 def test_missing_level_column():
-    with pytest.raises(FormatError, match="line 1: there is no column 'd'"):
+    with pytest.raises(FormatError, match="line 1: no column 'd'"):
         read_levels("a,b\nx,y\n", columns=["a", "d"])
 
 

@@ -75,7 +75,7 @@ def test_cycles_name_the_file(tmp_path):
 def test_unknown_formats(tmp_path):
     with pytest.raises(FormatError, match=r"no format has the suffix '.xls'; pass format=: csv, l"):
         formats.read(tmp_path / "t.xls")
-    with pytest.raises(FormatError, match="no format 'level'.*Did you mean 'levels'"):
+    with pytest.raises(FormatError, match="Unknown format 'level'.*Did you mean 'levels'"):
         formats.write(PAIR, tmp_path / "t.csv", format="level")
     with pytest.raises(FileNotFoundError):
         formats.read(tmp_path / "t.csv")

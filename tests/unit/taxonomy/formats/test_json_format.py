@@ -73,18 +73,18 @@ def test_written_text():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('{"nodes": [\n{"id": "a"},]}', "line 2: this is not JSON"),
+        ('{"nodes": [\n{"id": "a"},]}', "line 2: invalid JSON"),
         ("3", "expected an object or a list of objects; got 3"),
         ('["a"]', 'a node is an object with an "id"; got "a"'),
         ('{"nodes": [{"name": "a"}]}', 'a node is an object with an "id"; got {"name": "a"}'),
         ('{"nodes": [{"id": "a"}, {"id": "a"}]}', "the node 'a' is listed twice"),
-        ('{"nodes": [{"id": true}]}', "an id is a string that is not empty; got true"),
-        ('{"nodes": [{"id": " "}]}', "an id is a string that is not empty"),
+        ('{"nodes": [{"id": true}]}', "an id must be a non-empty string; got true"),
+        ('{"nodes": [{"id": " "}]}', "an id must be a non-empty string"),
         ('{"nodes": [{"id": "a", "name": 3}]}', "the name of 'a' is not a string: 3"),
-        ('{"nodes": [{"id": "b", "parents": "a"}]}', '"parents" is a list; got "a"'),
-        ('{"nodes": {}, "edges": [["a", "b"]]}', '"nodes" is a list; got {}'),
+        ('{"nodes": [{"id": "b", "parents": "a"}]}', '"parents" must be a list; got "a"'),
+        ('{"nodes": {}, "edges": [["a", "b"]]}', '"nodes" must be a list; got {}'),
         ('{"edges": [["a", "b", "c"]]}', r'an edge is a list \[parent, child\]; got \["a", "b"'),
-        ('{"id": "a", "children": {}}', '"children" is a list; got {}'),
+        ('{"id": "a", "children": {}}', '"children" must be a list; got {}'),
         (json.dumps({"edges": ["x" * 99]}), r"x\.\.\.\."),
         ('{"name": "a", "children": [{"name": "b"}]}', 'a node is an object with an "id"'),
         (
@@ -106,12 +106,12 @@ def test_no_taxonomy(text):
 
 
 def test_nested_holds_trees_only():
-    with pytest.raises(FormatError, match="nested objects hold trees only"):
+    with pytest.raises(FormatError, match="nested objects need a tree"):
         write(DIAMOND, nested=True)
 
 
 def test_nested_has_a_depth_limit():
     chain = Taxonomy([(str(i), str(i + 1)) for i in range(10**4)])
     assert read(write(chain)) == chain
-    with pytest.raises(FormatError, match="too deep to be nested"):
+    with pytest.raises(FormatError, match="too deep for nesting"):
         write(chain, nested=True)

@@ -94,10 +94,10 @@ def test_nodes_are_written_in_order(syntax):
     ("text", "syntax", "sentence"),
     [
         ("<a> <b> <c> .", "turtle", "there is no skos:Concept"),
-        ("<a> <b", "turtle", "this is not valid turtle: "),
-        ("<a>", "xml", "this is not valid xml: .*1:3"),
-        ("{", "json-ld", "this is not valid json-ld: .*line 1"),
-        ("null", "json-ld", "this is not valid json-ld: "),
+        ("<a> <b", "turtle", "invalid turtle: "),
+        ("<a>", "xml", "invalid xml: .*1:3"),
+        ("{", "json-ld", "invalid json-ld: .*line 1"),
+        ("null", "json-ld", "invalid json-ld: "),
     ],
 )
 def test_mistakes(text, syntax, sentence):
