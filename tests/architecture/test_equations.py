@@ -9,9 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-PAGES = sorted(
-    page for part in ("how-to", "theory") for page in (ROOT / "docs" / part).glob("*.md")
-)
+PAGES = sorted((ROOT / "docs" / "theory").glob("*.md"))
 KEYS = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs/references.bib").read_text(), re.M))
 
 KEY = r"[A-Z]{2,}\d{2}"
