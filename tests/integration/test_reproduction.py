@@ -13,7 +13,7 @@ import pytest
 
 from taxonomist.experiments import PAPERS
 from taxonomist.experiments.reproduction import load_paper
-from tests.unit.cli.running import arguments, run
+from tests.unit.cli.running import arguments, run, run_here
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -159,15 +159,16 @@ def test_no_corpus_is_missing_where_all_are_there(quick, data_folder):
     ],
 )
 def test_what_is_not_there(tmp_path, asked, said):
-    done = run("reproduce", *asked, "--quick", "--out", tmp_path / "none")
+    done = run_here("reproduce", *asked, "--quick", "--out", tmp_path / "none")
     assert done.code == 2
     assert said in done.err
     assert not (tmp_path / "none").exists()
 
 
-def test_without_any_of_its_corpora_a_paper_says_where_to_get_them(tmp_path):
-    out, home = tmp_path / "none", str(tmp_path / "empty")
-    done = run("reproduce", "RSSS06", "--quick", "--out", out, TAXONOMIST_DATA=home)
+def test_without_any_of_its_corpora_a_paper_says_where_to_get_them(tmp_path, monkeypatch):
+    for variable in ("TAXONOMIST_DATA", "XDG_DATA_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path / "empty"))
+    done = run_here("reproduce", "RSSS06", "--quick", "--out", tmp_path / "none")
     assert done.code == 2
     assert "Download it from" in done.err
-    assert not out.exists()
+    assert not (tmp_path / "none").exists()
