@@ -45,12 +45,13 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
+# A file's tests stay in one process, and files keep the order that tests/conftest.py gives them.
 test: lint
-	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 # Make hands variables of its command line to the commands that it runs.
 test-corpora: $(VENV)/.dev
-	$(BIN)/pytest -m "corpora and not slow" -n 2
+	$(BIN)/pytest -n 2 -m "corpora and not slow"
 
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow

@@ -23,6 +23,40 @@ def pytest_make_parametrize_id(val, argname):
     return f"{argname}-{len(val)}-bytes" if isinstance(val, bytes) else None
 
 
+ORDER = (
+    "contract",
+    "architecture",
+    "unit/metrics",
+    "unit/losses",
+    "unit/taxonomy",
+    "unit/datasets",
+    "unit/features",
+    "unit/kernels",
+    "docs/test_doctests.py",
+    "oracle",
+    "unit/compiled",
+    "unit/solvers",
+    "unit/models",
+    "equations",
+    "unit/persistence",
+    "docs",
+    "integration",
+    "unit",
+)
+"""Which tests run first. Those in ``contract`` compile most loops; the other of two processes
+meanwhile runs tests that need none, so that a loop is rarely compiled twice."""
+
+
+def pytest_collection_modifyitems(items):
+    """Sort the tests by ``ORDER``, and keep those of a file together."""
+
+    def place(item):
+        path = item.nodeid.removeprefix("tests/")
+        return next((i for i, part in enumerate(ORDER) if path.startswith(part)), len(ORDER))
+
+    items.sort(key=place)
+
+
 def pytest_itemcollected(item):
     """Mark the tests that ask for a corpus, so that nobody can forget to."""
     if "data_folder" in getattr(item, "fixturenames", ()):
