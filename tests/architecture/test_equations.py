@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,7 @@ def cited(path):
     }
 
 
+@cache
 def marked():
     """Return what the markers of all tests name."""
     files = (ROOT / "tests").rglob("test_*.py")
