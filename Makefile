@@ -3,18 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint format docs bench clean
+.PHONY: help demo test test-corpora test-slow lint format docs bench clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo       train on the bundled corpus and show the result"
-	@echo "make test       lint and run the tests"
-	@echo "make test-slow  run the tests that take longer"
-	@echo "make lint       ruff, mypy --strict, import-linter"
-	@echo "make format     rewrite the sources in the house format"
-	@echo "make docs       build the pages in docs/_build/html"
-	@echo "make bench      run the benchmarks and record them in benchmarks/results"
-	@echo "make clean      remove .venv and caches"
+	@echo "make demo          train on the bundled corpus and show the result"
+	@echo "make test          lint and run the tests"
+	@echo "make test-corpora  run the tests that need corpora: make test-corpora TAXONOMIST_DATA=folder"
+	@echo "make test-slow     run the tests that take longer"
+	@echo "make lint          ruff, mypy --strict, import-linter"
+	@echo "make format        rewrite the sources in the house format"
+	@echo "make docs          build the pages in docs/_build/html"
+	@echo "make bench         run the benchmarks and record them in benchmarks/results"
+	@echo "make clean         remove .venv and caches"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -44,8 +45,13 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
+# A file's tests stay in one process, and files keep the order that tests/conftest.py gives them.
 test: lint
-	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+
+# Make hands variables of its command line to the commands that it runs.
+test-corpora: $(VENV)/.dev
+	$(BIN)/pytest -n 2 -m "corpora and not slow"
 
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from taxonomist import datasets
+from taxonomist.errors import CorpusNotFoundError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Times vary with the machine's load, so they do not decide whether a test passes.
 settings.register_profile("taxonomist", deadline=None, max_examples=60)
@@ -18,14 +23,71 @@ def pytest_make_parametrize_id(val, argname):
     return f"{argname}-{len(val)}-bytes" if isinstance(val, bytes) else None
 
 
+ORDER = (
+    "contract",
+    "architecture",
+    "unit/metrics",
+    "unit/losses",
+    "unit/taxonomy",
+    "unit/datasets",
+    "unit/features",
+    "unit/kernels",
+    "docs/test_doctests.py",
+    "oracle",
+    "unit/compiled",
+    "unit/solvers",
+    "unit/models",
+    "equations",
+    "unit/persistence",
+    "docs",
+    "integration",
+    "unit",
+)
+"""Which tests run first. Those in ``contract`` compile most loops; the other of two processes
+meanwhile runs tests that need none, so that a loop is rarely compiled twice."""
+
+
+def pytest_collection_modifyitems(items):
+    """Sort the tests by ``ORDER``, and keep those of a file together."""
+
+    def place(item):
+        path = item.nodeid.removeprefix("tests/")
+        return next((i for i, part in enumerate(ORDER) if path.startswith(part)), len(ORDER))
+
+    items.sort(key=place)
+
+
+def pytest_itemcollected(item):
+    """Mark the tests that ask for a corpus, so that nobody can forget to."""
+    if "data_folder" in getattr(item, "fixturenames", ()):
+        item.add_marker("corpora")
+
+
 @pytest.fixture
 def data_folder():
     """Return a function from a corpus name to its folder; it skips where the corpus is absent."""
 
     def folder(name: str) -> Path:
-        home = os.environ.get("TAXONOMIST_DATA")
-        if not home or not (Path(home) / name).is_dir():
-            pytest.skip(f"the corpus {name!r} is not under TAXONOMIST_DATA")
-        return Path(home) / name
+        try:
+            found = datasets.find(name)
+        except CorpusNotFoundError:
+            pytest.skip(f"the corpus {name} is not on this machine: set TAXONOMIST_DATA")
+        if name == "20newsgroups" and (found / "SOURCE.json").exists():
+            pytest.skip("the corpus 20newsgroups is the fetched edition, which is smaller")
+        return found
 
     return folder
+
+
+@pytest.fixture
+def load_corpus(data_folder):
+    """Return ``datasets.load``, which here skips the test where the corpus is absent."""
+
+    def load(name: str, **options: str) -> datasets.Corpus:
+        data_folder(name)
+        try:
+            return datasets.load(name, **options)
+        except CorpusNotFoundError:
+            pytest.skip(f"the corpus {name} is not complete on this machine: lacks {options}")
+
+    return load

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -33,15 +32,19 @@ def test_help_loads_no_library_of_the_layers_below():
     assert not loaded & (HEAVY - {"typer", "rich"}) - {"numpy"}
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no times of other processes")
 def test_help_answers_in_under_half_a_second():
     def seconds():
-        start = time.perf_counter()
+        # Of the processor: how busy the machine is does not count.
+        import resource
+
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-m", "taxonomist", "--help"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert "demo" in done.stdout
-        return time.perf_counter() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    # The best of some tries: the others measure what else the machine is doing.
     assert min(seconds() for _ in range(5)) < 0.5
 
 

@@ -1,63 +1,83 @@
-"""scikit-learn's own checks, on every public classifier."""
+"""scikit-learn's own checks, on every public estimator: a new class is tested without an edit."""
 
 from __future__ import annotations
 
+import os
+import re
+from functools import partial
+
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.base import clone
+from sklearn.utils import estimator_checks
 
-from taxonomist import (
-    CoupledBinarySVC,
-    HierarchicalPerceptron,
-    HierarchicalRankingSVC,
-    HierarchicalSVC,
+from tests.contract.estimators import (
+    CLASSIFIERS,
+    DEFAULTS,
+    EXACT_ONES,
+    EXPECTED,
+    HIDDEN,
+    PARAMETERS,
+    VARIANTS,
 )
-from taxonomist.inference.label_sets import Threshold
 
-# Solved as exactly as the checks compare.
-EXACT = {"tol": 1e-10, "dtype": "float64"}
-# Chosen where the score is above 0, as some checks expect.
-PLAIN = {"decision": Threshold(value=0.0, calibrated=False), "min_labels": 0}
-ESTIMATORS = [
-    HierarchicalSVC(),
-    HierarchicalSVC(**EXACT, constant=1.0, loss="zero_one"),
-    HierarchicalRankingSVC(max_iter=20),
-    HierarchicalRankingSVC(**EXACT, slack="pair", decision="top_k", max_iter=100),
-    CoupledBinarySVC(max_iter=20),
-    CoupledBinarySVC(**EXACT, constant=1.0, max_iter=100, **PLAIN),
-    HierarchicalPerceptron(max_iter=200),
-]
-VARIANTS = [
-    HierarchicalSVC(**EXACT, solver="greedy"),
-    HierarchicalSVC(**EXACT, kernel="rbf", gamma=1.0, max_iter=50),
-    HierarchicalRankingSVC(kernel="rbf", gamma=1.0, decision="threshold", max_iter=20),
-    CoupledBinarySVC(kernel="rbf", gamma=1.0, decision="category_thresholds", max_iter=20),
-    HierarchicalPerceptron(ridge=1.0, max_iter=200, average=True, kernel="rbf", gamma=1.0),
-]
-APPROXIMATE = "compares scores to 1e-7, where the default tolerance is 1e-2; the exact ones pass"
-ORDER = "shuffles items, of which the perceptron takes the first of equally bad ones"
-TUNED = "expects labels where scores are above 0; the decision rule tunes thresholds"
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-def expected_failures(estimator):
-    failures = {}
-    reason = APPROXIMATE if getattr(estimator, "tol", EXACT["tol"]) != EXACT["tol"] else ""
-    reason = ORDER if isinstance(estimator, HierarchicalPerceptron) else reason
-    if reason:
-        failures["check_sample_weight_equivalence_on_dense_data"] = reason
-        failures["check_sample_weight_equivalence_on_sparse_data"] = reason
-    if getattr(estimator, "decision", PLAIN["decision"]) is not PLAIN["decision"]:
-        failures["check_classifier_multioutput"] = TUNED
-    return failures
+def applies(estimator, check):
+    """Whether a check has something to check; scikit-learn would skip it if not."""
+    name = check.func.__name__
+    if "array_api" in name:
+        return "SCIPY_ARRAY_API" in os.environ
+    return not name.endswith("_predict_proba") or hasattr(estimator, "predict_proba")
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def title(value):
+    """Return the name of an estimator or of a check."""
+    if not isinstance(value, partial):
+        return re.sub(r"\s", "", repr(value))
+    options = ",".join(f"{key}={option}" for key, option in value.keywords.items())
+    return value.func.__name__ + (f"({options})" if options else "")
+
+
+def checks_of(cases):
+    """Return the decorator that runs all checks on all estimators."""
+    found = [
+        one
+        for case in cases
+        for one in estimator_checks.estimator_checks_generator(
+            case.estimator, mark="xfail", expected_failed_checks=case.failures
+        )
+        if applies(*getattr(one, "values", one))
+    ]
+    return pytest.mark.parametrize(("estimator", "check"), found, ids=title)
+
+
+@checks_of(DEFAULTS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
+@checks_of(VARIANTS)
 def test_scikit_learn_checks_of_variants(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("case", "check"),
+    [
+        pytest.param(case, check, id=f"{type(case.estimator).__name__}-{check}")
+        for case in EXACT_ONES
+        for check in EXPECTED[type(case.estimator)]
+        if check not in case.failures
+    ],
+)
+def test_exact_ones_pass_what_defaults_are_excused_from(case, check):
+    kind = type(case.estimator)
+    getattr(estimator_checks, check)(kind.__name__, clone(case.estimator))
+
+
+def test_every_classifier_is_found():
+    assert len(CLASSIFIERS) >= 14
+    assert not HIDDEN
+    assert EXPECTED.keys() | PARAMETERS.keys() <= set(CLASSIFIERS)

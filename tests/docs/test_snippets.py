@@ -10,12 +10,12 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.unit.cli.running import run_here
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ("_build", "generated")
@@ -81,9 +81,8 @@ def run_python(page: Path, block: Block, namespace: dict[str, object]) -> None:
 
 
 def run_command(arguments: str) -> None:
-    command = [sys.executable, "-m", "taxonomist", *shlex.split(arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    done = run_here(*shlex.split(arguments))
+    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

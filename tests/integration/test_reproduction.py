@@ -13,19 +13,26 @@ import pytest
 
 from taxonomist.experiments import PAPERS
 from taxonomist.experiments.reproduction import load_paper
-from tests.unit.cli.running import arguments, run
+from tests.unit.cli.running import arguments, run, run_here
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """Return the folder of a small run of everything, and what the command said."""
-    out = tmp_path_factory.mktemp("reproduction")
-    command = arguments(("reproduce", "--quick", "--out", out, "--json"))
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=400)
+TABLE = ("reproduce", "CH04", "--quick", "--table", "1")
+"""The one table whose points are drawn, so that it needs no corpus."""
+
+
+def reproduce(*args):
+    """Run ``taxonomist reproduce`` in its small version, with time enough on a busy machine."""
+    command = arguments(("reproduce", *args, "--quick", "--json"))
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=600)
     assert done.returncode == 0, done.stderr
-    return out, done
+    return done
+
+
+def cells_in(out):
+    """Return when each finished cell was written."""
+    return {path: path.stat().st_mtime_ns for path in (out / "cells").glob("*.json.gz")}
 
 
 def declared():
@@ -37,63 +44,110 @@ def declared():
     ]
 
 
-def test_every_table_and_figure_is_there_or_lacks_a_corpus(quick):
-    out, done = quick
-    for key, kind, part in declared():
-        name = f"{kind}-{part.number}"
-        if f"{key} {name} needs " in done.stderr:
-            continue
-        assert (out / key / f"{name}.md").stat().st_size > 100
-        other = (out / key / name).with_suffix(".csv" if kind == "table" else ".png")
-        assert other.stat().st_size > 50
-        assert f"[{name}]({key}/{name}.md)" in (out / "index.md").read_text()
+def assert_written(out, key, kind, part):
+    name = f"{kind}-{part.number}"
+    assert (out / key / f"{name}.md").stat().st_size > 100
+    other = (out / key / name).with_suffix(".csv" if kind == "table" else ".png")
+    assert other.stat().st_size > 50
+    assert f"[{name}]({key}/{name}.md)" in (out / "index.md").read_text()
 
 
-def test_every_claim_has_a_verdict(quick):
-    _, done = quick
-    verdicts = json.loads(done.stdout)
+def assert_judged(done, key, kind, part):
+    verdicts = json.loads(done)
     assert {row["verdict"] for row in verdicts} <= {"yes", "no", "within noise"}
     texts = {(row["paper"], row["part"], row["claim"]) for row in verdicts}
+    assert {(key, f"{kind}-{part.number}", claim.text) for claim in part.claims} <= texts
+
+
+# A short run -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """Return the folder of a run that was killed after its first cell, and what it had made."""
+    out = tmp_path_factory.mktemp("reproduction")
+    process = subprocess.Popen(
+        arguments((*TABLE, "--jobs", "1", "--out", out)),
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + 100
+    while not cells_in(out) and time.monotonic() < until:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return out, cells_in(out)
+
+
+@pytest.fixture(scope="module")
+def short(killed):
+    """Return the folder of a run of one table, and what the command said."""
+    out, _ = killed
+    return out, run(*TABLE, "--out", out, "--json")
+
+
+def test_a_killed_run_goes_on_where_it_was(killed, short):
+    out, kept = killed
+    assert kept
+    assert short[1].code == 0
+    assert kept.items() <= cells_in(out).items()
+
+
+def test_the_table_of_a_short_run_is_written_and_judged(short):
+    out, done = short
+    (table,) = (table for table in load_paper("CH04", is_quick=True).tables if table.number == "1")
+    assert_written(out, "CH04", "table", table)
+    assert_judged(done.out, "CH04", "table", table)
+
+
+def test_a_second_run_runs_nothing_again(short):
+    out, _ = short
+    before = cells_in(out)
+    record = json.loads((out / "CH04" / "table-1.json").read_text()) | {"paper": "BEYOND"}
+    (out / "BEYOND").mkdir()
+    (out / "BEYOND" / "table-1.json").write_text(json.dumps(record))
+    assert run(*TABLE, "--out", out).code == 0
+    assert cells_in(out) == before
+    # What other papers have is still listed.
+    assert "[table-1](BEYOND/table-1.md)" in (out / "index.md").read_text()
+
+
+def test_a_table_of_a_corpus(data_folder, tmp_path):
+    data_folder("us-patents-ipc")
+    done = reproduce("CH04", "--table", "2", "--out", tmp_path)
+    (table,) = (table for table in load_paper("CH04", is_quick=True).tables if table.number == "2")
+    assert_written(tmp_path, "CH04", "table", table)
+    assert_judged(done.stdout, "CH04", "table", table)
+
+
+# The whole of it -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """Return the folder of a small run of everything, and what the command said."""
+    out = tmp_path_factory.mktemp("reproduction")
+    return out, reproduce("--out", out)
+
+
+@pytest.mark.slow
+def test_every_table_and_figure_is_there_and_judged_or_lacks_a_corpus(quick):
+    out, done = quick
     for key, kind, part in declared():
         if f"{key} {kind}-{part.number} needs " not in done.stderr:
-            assert {(key, f"{kind}-{part.number}", claim.text) for claim in part.claims} <= texts
+            assert_written(out, key, kind, part)
+            assert_judged(done.stdout, key, kind, part)
 
 
+@pytest.mark.slow
 def test_no_corpus_is_missing_where_all_are_there(quick, data_folder):
     for name in ("us-patents-ipc", "20newsgroups", "reuters21578", "rcv1-subset", "enzyme-ec"):
         data_folder(name)
     assert "needs" not in quick[1].stderr
 
 
-def test_a_second_run_runs_nothing_again(quick):
-    out, _ = quick
-    before = {path: path.stat().st_mtime_ns for path in (out / "cells").iterdir()}
-    done = run("reproduce", "CH04", "--quick", "--table", "1", "--out", out)
-    assert done.code == 0
-    assert {path: path.stat().st_mtime_ns for path in (out / "cells").iterdir()} == before
-    assert "BEYOND" in (out / "index.md").read_text()
-
-
-def test_a_killed_run_goes_on_where_it_was(tmp_path):
-    process = subprocess.Popen(
-        arguments(
-            ("reproduce", "CH04", "--quick", "--table", "1", "--jobs", "1", "--out", tmp_path)
-        ),
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    cells = tmp_path / "cells"
-    until = time.monotonic() + 100
-    while not list(cells.glob("*.json.gz")) and time.monotonic() < until:
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    kept = {path: path.stat().st_mtime_ns for path in cells.glob("*.json.gz")}
-    assert kept
-    assert run("reproduce", "CH04", "--quick", "--table", "1", "--out", tmp_path).code == 0
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept
-    assert (tmp_path / "CH04" / "table-1.md").exists()
+# Requests that cannot be met -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -105,15 +159,16 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     ],
 )
 def test_what_is_not_there(tmp_path, asked, said):
-    done = run("reproduce", *asked, "--quick", "--out", tmp_path / "none")
+    done = run_here("reproduce", *asked, "--quick", "--out", tmp_path / "none")
     assert done.code == 2
     assert said in done.err
     assert not (tmp_path / "none").exists()
 
 
-def test_without_any_of_its_corpora_a_paper_says_where_to_get_them(tmp_path):
-    out, home = tmp_path / "none", str(tmp_path / "empty")
-    done = run("reproduce", "RSSS06", "--quick", "--out", out, TAXONOMIST_DATA=home)
+def test_without_any_of_its_corpora_a_paper_says_where_to_get_them(tmp_path, monkeypatch):
+    for variable in ("TAXONOMIST_DATA", "XDG_DATA_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path / "empty"))
+    done = run_here("reproduce", "RSSS06", "--quick", "--out", tmp_path / "none")
     assert done.code == 2
     assert "Download it from" in done.err
-    assert not out.exists()
+    assert not (tmp_path / "none").exists()

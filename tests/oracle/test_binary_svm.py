@@ -16,6 +16,7 @@ from taxonomist.solvers import binary
 from taxonomist.solvers import problem as problems
 from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.solvers.solution import Options
+from tests.combinations import every_pair
 from tests.reference import binary_svm as reference
 from tests.reference.binary_svm import SHAPES, recomputed, toy
 
@@ -77,10 +78,7 @@ def test_reference_programs_agree(shape, C):
 
 
 @pytest.mark.equation("CH04:22")
-@pytest.mark.parametrize("least_size", [1, binary.LEAST_SIZE])
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("shape", SHAPES)
+@every_pair(shape=SHAPES, C=[0.01, 1.0, 100.0], seed=[0, 1], least_size=[1, binary.LEAST_SIZE])
 def test_solution_is_optimal(shape, C, seed, least_size, monkeypatch):
     monkeypatch.setattr(binary, "LEAST_SIZE", least_size)
     found = toy(shape, C, seed)

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from taxonomist import Taxonomy
 from taxonomist.models import hierarchical_rls
 from taxonomist.models.hierarchical_rls import HierarchicalRLS
+from tests.combinations import every_pair
 
 TAXONOMIES = {
     "tree": Taxonomy.from_paths(["a > a1 > a11", "a > a1 > a12", "a > a2", "b > b1", "b > b2"]),
@@ -51,11 +52,13 @@ def margin_by_inverse(taxonomy, X, y, node, x, costs):
     return np.linalg.inv(matrix) @ right @ x
 
 
-@pytest.mark.parametrize("name", TAXONOMIES)
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-@pytest.mark.parametrize("options", [{}, {"cache_size": 0}, {"C": 0.3}], ids=str)
-@pytest.mark.parametrize("weighted", [False, True])
+@every_pair(
+    name=TAXONOMIES,
+    width=WIDTHS,
+    form=[np.asarray, csr_array],
+    options=[{}, {"cache_size": 0}, {"C": 0.3}],
+    weighted=[False, True],
+)
 def test_margins_are_those_of_an_inverse_per_item(name, width, form, options, weighted):
     taxonomy = TAXONOMIES[name]
     X, y = make_problem(taxonomy, WIDTHS[width])

@@ -19,6 +19,7 @@ from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.solvers.solution import Options
 from taxonomist.taxonomy import Taxonomy
+from tests.combinations import every_pair
 from tests.reference import joint_svm as reference
 from tests.reference.joint_toys import LOSSES, SHAPES, alpha_of, recomputed, separable, toy
 
@@ -110,9 +111,7 @@ def test_reference_programs_agree(shape, C):
 
 @pytest.mark.equation("CH04:24")
 @pytest.mark.equation("CH04:26")
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("shape", SHAPES)
+@every_pair(shape=SHAPES, loss=LOSSES, C=[0.01, 1.0, 100.0])
 def test_sequential_is_optimal(shape, loss, C):
     found = cached_toy(shape, loss, C)
     solution = sequential.solve(found.problem(), EXACT)

@@ -20,6 +20,7 @@ from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.solvers.solution import Options
 from taxonomist.solvers.warm_start import carry_over
 from taxonomist.taxonomy import Taxonomy
+from tests.combinations import every_pair
 from tests.reference import joint_svm
 from tests.reference import pair_svm as reference
 from tests.reference.joint_toys import (
@@ -114,24 +115,21 @@ def test_toys_have_label_sets_of_all_sizes():
 # Solvers.
 
 
-@every_slack
-@pytest.mark.parametrize(
-    ("shape", "loss", "C"),
-    [*product(SHAPES, LOSSES, [0.03, 3.0]), ("flat", "weighted", 100.0), ("real", "tree", 100.0)],
-)
+@every_pair(shape=SHAPES, loss=LOSSES, C=[0.03, 3.0, 100.0], slack=SLACKS)
 def test_sequential_is_optimal(shape, loss, C, slack):
     found = cached_toy(shape, loss, C, slack)
     solution = sequential.solve(found.problem(), EXACT)
     assert_solves(found, solution, optimum(shape, loss, C, slack), EXACT)
 
 
-@every
-@pytest.mark.parametrize("C", [0.1, 5.0])
-@pytest.mark.parametrize(
-    ("shape", "loss"),
-    [("tree", "weighted"), ("dag", "tree"), ("flat", "zero_one"), ("real", "matrix")],
+@every_pair(
+    name=NAMES,
+    toy=[("tree", "weighted"), ("dag", "tree"), ("flat", "zero_one"), ("real", "matrix")],
+    C=[0.1, 5.0],
+    slack=SLACKS,
 )
-def test_every_solver_is_optimal(name, shape, loss, C, slack):
+def test_every_solver_is_optimal(name, toy, C, slack):
+    shape, loss = toy
     found = cached_toy(shape, loss, C, slack, *SMALL)
     solution = SOLVERS[name](found.problem(), GOOD)
     assert_solves(found, solution, optimum(shape, loss, C, slack, *SMALL), GOOD)

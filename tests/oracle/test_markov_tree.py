@@ -18,6 +18,7 @@ from taxonomist.solvers import problem as problems
 from taxonomist.solvers.markov_problem import labelled_tree, node_map, parents
 from taxonomist.solvers.problem import GramRows
 from taxonomist.solvers.solution import Options
+from tests.combinations import every_pair
 from tests.reference import markov_tree as reference
 from tests.reference.markov_toys import (
     LOSSES,
@@ -35,8 +36,10 @@ ROUNDING = {"float64": 1e-11, "float32": 1e-6}
 
 cached_toy = cache(toy)
 every_slack = pytest.mark.parametrize("slack", SLACKS)
-every_train_on = pytest.mark.parametrize("train_on", ["all", "consistent"])
-every_features = pytest.mark.parametrize("features", ["edge", "path"])
+FEATURES = ("edge", "path")
+TRAIN_ON = ("all", "consistent")
+every_train_on = pytest.mark.parametrize("train_on", TRAIN_ON)
+every_features = pytest.mark.parametrize("features", FEATURES)
 
 
 @cache
@@ -84,19 +87,14 @@ def check_feasible(instance, steps):
 
 @pytest.mark.equation("RSSS06:1")
 @pytest.mark.equation("RSSS06:2")
-@every_features
-@every_slack
-@pytest.mark.parametrize("loss", LOSSES)
+@every_pair(loss=LOSSES, slack=SLACKS, features=FEATURES)
 def test_every_loss_is_optimal(loss, slack, features):
     arguments = "tree", loss, 1.0, slack, features
     case = cached_toy(*arguments)
     check(case, markov.solve(case.problem(), EXACT), optimum(*arguments))
 
 
-@every_train_on
-@every_features
-@every_slack
-@pytest.mark.parametrize("shape", SHAPES)
+@every_pair(shape=SHAPES, slack=SLACKS, features=FEATURES, train_on=TRAIN_ON)
 def test_local_features_on_every_shape(shape, slack, features, train_on):
     arguments = shape, "costs", 0.5, slack, features, train_on, 2
     case = cached_toy(*arguments)
@@ -114,10 +112,7 @@ def test_costs_of_every_size(C, slack, features):
     check(case, markov.solve(case.problem(), options), optimum(*arguments), options)
 
 
-@every_slack
-@pytest.mark.parametrize("n_local", [0, 2])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@every_pair(kind=["dense", "sparse"], dtype=["float32", "float64"], n_local=[0, 2], slack=SLACKS)
 def test_feature_rows_of_any_kind(kind, dtype, n_local, slack):
     arguments = "tree", "costs", 1.0, slack, "edge", "all", n_local
     case = cached_toy(*arguments)
@@ -183,10 +178,7 @@ def test_weight_two_is_two_items(slack, features):
     assert one.primal == pytest.approx(two.primal, rel=2e-5)
 
 
-@every_train_on
-@every_features
-@every_slack
-@pytest.mark.parametrize("members", [[0], [3], [5], [1, 2]])
+@every_pair(members=[[0], [3], [5], [1, 2]], slack=SLACKS, features=FEATURES, train_on=TRAIN_ON)
 def test_few_items(members, slack, features, train_on):
     """An item without features, one without labels, a usual one, and two with equal features."""
     case = cached_toy("tree", "costs", 1.0, slack, features, train_on).select(members)

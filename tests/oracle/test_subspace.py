@@ -19,6 +19,7 @@ from taxonomist.solvers.markov_problem import labelled_tree, parents
 from taxonomist.solvers.problem import GramRows
 from taxonomist.solvers.solution import Options
 from taxonomist.solvers.subspace import SubspaceOptions
+from tests.combinations import every_pair
 from tests.reference import markov_tree as reference
 from tests.reference.markov_toys import (
     LOSSES,
@@ -34,7 +35,8 @@ ROUGH = replace(CLOSE, tol=1e-2)
 
 cached_toy = cache(toy)
 every_slack = pytest.mark.parametrize("slack", SLACKS)
-every_rule = pytest.mark.parametrize("working_set", ["kkt", "gap"])
+RULES = ("kkt", "gap")
+every_rule = pytest.mark.parametrize("working_set", RULES)
 
 
 @cache
@@ -75,10 +77,7 @@ def test_every_loss_is_optimal(loss, slack):
     assert solution.certificate.primal >= other.certificate.dual
 
 
-@pytest.mark.parametrize("train_on", ["all", "consistent"])
-@every_rule
-@every_slack
-@pytest.mark.parametrize("shape", SHAPES)
+@every_pair(shape=SHAPES, slack=SLACKS, working_set=RULES, train_on=["all", "consistent"])
 def test_local_features_on_every_shape(shape, slack, working_set, train_on):
     arguments = shape, "costs", 0.2, slack, "edge", train_on, 2
     case = cached_toy(*arguments)
@@ -147,9 +146,7 @@ def test_single_precision(slack):
     assert solution.certificate.primal == pytest.approx(best, rel=0.02)
 
 
-@every_rule
-@every_slack
-@pytest.mark.parametrize("members", [[0], [3], [5], [1, 2]])
+@every_pair(members=[[0], [3], [5], [1, 2]], slack=SLACKS, working_set=RULES)
 def test_few_items(members, slack, working_set):
     """An item without features, one without labels, a usual one, and two with equal features."""
     case = cached_toy("tree", "costs", 0.5, slack).select(members)
@@ -194,13 +191,13 @@ def climbed(case, options, passes):
 @pytest.mark.equation("RSSS06:5")
 @pytest.mark.equation("RSSS06:6")
 @pytest.mark.equation("RSSS06:7")
-@pytest.mark.parametrize(
-    ("slack", "oracle"),
-    [("example", "dynamic"), ("example_signed", "dynamic"), ("example", "linear_program")],
+@every_pair(
+    shape=SHAPES,
+    train_on=["all", "consistent"],
+    way=[("example", "dynamic"), ("example_signed", "dynamic"), ("example", "linear_program")],
 )
-@pytest.mark.parametrize("train_on", ["all", "consistent"])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_marginals_stay_in_their_polytope(shape, slack, train_on, oracle):
+def test_marginals_stay_in_their_polytope(shape, train_on, way):
+    slack, oracle = way
     case = cached_toy(shape, "costs", 0.3, slack, "edge", train_on)
     passes, n = (30, 12) if oracle == "dynamic" else (3, 4)
     instance = case.select(slice(n)).instance()

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from typing import NamedTuple
+from unittest.mock import patch
+from warnings import catch_warnings, simplefilter
 
 
 class Result(NamedTuple):
@@ -18,6 +22,21 @@ class Result(NamedTuple):
 
 def arguments(args: tuple[object, ...]) -> list[str]:
     return [sys.executable, "-m", "taxonomist", *map(str, args)]
+
+
+def run_here(*args: object) -> Result:
+    """Run ``taxonomist`` in this process, which has loaded what it needs."""
+    from taxonomist.cli import main
+
+    out, err, code = StringIO(), StringIO(), None
+    with redirect_stdout(out), redirect_stderr(err), catch_warnings():
+        simplefilter("default")  # a warning does not end the command, as it would a test
+        with patch.object(sys, "argv", ["taxonomist", *map(str, args)]):
+            try:
+                main()
+            except SystemExit as exit_:
+                code = exit_.code
+    return Result(int(code or 0), out.getvalue(), err.getvalue())
 
 
 def run(*args: object, **env: str) -> Result:

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from taxonomist import datasets
-from taxonomist.errors import CorpusNotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
 
 ROOT = Path(__file__).parents[3]
 
@@ -47,11 +49,8 @@ def test_fits_the_wheel_and_carries_its_terms() -> None:
         assert part in terms
 
 
-def test_is_what_the_tool_draws() -> None:
-    try:
-        source = datasets.find("arxiv")
-    except CorpusNotFoundError:
-        pytest.skip("the corpus arxiv is not on this machine")
+def test_is_what_the_tool_draws(data_folder: Callable[[str], Path]) -> None:
+    source = data_folder("arxiv")
     groups = tool().by_primary(source / "docs.jsonl.gz")
     drawn = [document["id"] for group in groups for document in group[:45]]
     assert datasets.load("arxiv-sample").ids == drawn

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
 from taxonomist import datasets
-from taxonomist.errors import CorpusNotFoundError
 
 Parts = dict[str, int]
+Load = Callable[..., datasets.Corpus]
 
 # name, options, items, parts, labels in use, nodes below the root, height
 COUNTS = [
@@ -81,15 +82,6 @@ HMC_COUNTS = [
 ]
 
 
-def loaded(name: str, **options: str) -> datasets.Corpus:
-    try:
-        if name == "20newsgroups" and (datasets.find(name) / "SOURCE.json").exists():
-            pytest.skip("the fetched edition of 20newsgroups is a smaller one")
-        return datasets.load(name, **options)
-    except CorpusNotFoundError:
-        pytest.skip(f"the corpus {name} is not on this machine")
-
-
 @pytest.mark.parametrize(
     ("name", "options", "items", "parts", "labels", "nodes", "height"),
     COUNTS,
@@ -103,8 +95,9 @@ def test_counts(
     labels: int,
     nodes: int,
     height: int,
+    load_corpus: Load,
 ) -> None:
-    corpus = loaded(name, **options)
+    corpus = load_corpus(name, **options)
     found = corpus.describe()
     assert found["items"] == items
     assert parts in ({}, found["parts"])
@@ -117,8 +110,10 @@ def test_counts(
 
 
 @pytest.mark.parametrize(("name", "train", "valid", "test", "classes"), HMC_COUNTS)
-def test_hmc_counts(name: str, train: int, valid: int, test: int, classes: int) -> None:
-    corpus = loaded("hmc-funcat-go", set=name)
+def test_hmc_counts(
+    name: str, train: int, valid: int, test: int, classes: int, load_corpus: Load
+) -> None:
+    corpus = load_corpus("hmc-funcat-go", set=name)
     assert corpus.name == f"hmc-funcat-go/{name}"
     assert corpus.split is not None
     assert Counter(corpus.split) == Counter(train=train, valid=valid, test=test)
@@ -140,24 +135,24 @@ def test_the_catalogue_tells_the_sizes() -> None:
     assert {name: datasets.info(name).size for name in datasets.names()} == counted
 
 
-def test_folds_of_the_patents() -> None:
-    corpus = loaded("us-patents-ipc")
+def test_folds_of_the_patents(load_corpus: Load) -> None:
+    corpus = load_corpus("us-patents-ipc")
     assert corpus.folds is not None
     assert Counter(corpus.folds.tolist()) == {0: 4134, 1: 4072, 2: 4222}
 
 
-def test_newsgroup_texts_hold_no_headers() -> None:
-    corpus = loaded("20newsgroups")
+def test_newsgroup_texts_hold_no_headers(load_corpus: Load) -> None:
+    corpus = load_corpus("20newsgroups")
     assert corpus.texts is not None
     assert corpus.texts[0].startswith("Alt.Atheism FAQ: Atheist Resources\n")
     assert "Newsgroups: alt.atheism" not in corpus.texts[0]
 
 
-def test_rcv1_vectors_have_unit_length() -> None:
-    X = loaded("rcv1-subset", subset="ccat").X
+def test_rcv1_vectors_have_unit_length(load_corpus: Load) -> None:
+    X = load_corpus("rcv1-subset", subset="ccat").X
     assert X.shape[1] == 47236
     assert abs((X**2).sum(axis=1) - 1).max() < 1e-5
 
 
-def test_names_of_synsets() -> None:
-    assert loaded("wordnet-semcor").taxonomy.name("00001740-n") == "entity"
+def test_names_of_synsets(load_corpus: Load) -> None:
+    assert load_corpus("wordnet-semcor").taxonomy.name("00001740-n") == "entity"

@@ -1,20 +1,21 @@
 from __future__ import annotations
 
 import gzip
-import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from taxonomist import datasets
 from taxonomist.errors import CorpusNotFoundError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def test_every_folder_of_the_index_has_an_entry() -> None:
-    home = os.environ.get("TAXONOMIST_DATA")
-    if not home:
-        pytest.skip("TAXONOMIST_DATA is not set")
-    folders = {folder.name for folder in Path(home).iterdir() if folder.is_dir()}
+
+def test_every_folder_beside_a_corpus_has_an_entry(data_folder: Callable[[str], Path]) -> None:
+    home = data_folder("trec-question").parent
+    folders = {folder.name for folder in home.iterdir() if folder.is_dir()}
     assert folders <= set(datasets.names())
 
 

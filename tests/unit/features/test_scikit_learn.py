@@ -1,16 +1,14 @@
-"""scikit-learn's own checks: all for matrices, and for texts those that need no matrix."""
+"""scikit-learn's own checks for transformers of texts: those that need no matrix."""
 
 import pytest
 from sklearn.base import clone
 from sklearn.utils import estimator_checks as checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from taxonomist.features import (
     ContextFeatures,
     SequenceCodes,
     SpectrumFeatures,
     TfidfFeatures,
-    TfidfWeights,
 )
 
 TEXT_CHECKS = [
@@ -25,11 +23,6 @@ TEXT_CHECKS = [
     checks.check_do_not_raise_errors_in_init_or_set_params,
     checks.check_mixin_order,
 ]
-
-
-@parametrize_with_checks([TfidfWeights(), TfidfWeights(normalize=False)])
-def test_matrices(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("check", TEXT_CHECKS, ids=lambda check: check.__name__)

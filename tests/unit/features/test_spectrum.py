@@ -227,12 +227,8 @@ def test_substrings_may_be_long():
     assert spectrum.get_feature_names_out()[0] == text[:60]
 
 
-def test_the_length_4_spectrum_of_proteins(data_folder):
-    data_folder("enzyme-ec")
-    from taxonomist import datasets
-
-    corpus = datasets.load("enzyme-ec")
-    train = corpus.train().texts
+def test_the_length_4_spectrum_of_proteins(load_corpus):
+    train = load_corpus("enzyme-ec").train().texts
     X = SpectrumFeatures(4, normalize=False).fit_transform(train)
     assert X.shape == (7700, 157_292)
     assert X.sum() == sum(max(0, len(text) - 3) for text in train)

@@ -51,6 +51,7 @@ def test_probabilities_are_distributions_and_mixed_along_paths(kind, taxonomy, m
     assert np.isclose(np.exp(model.class_log_prior_).sum(), 1)
 
 
+@pytest.mark.equation("TCPH01:2")
 @pytest.mark.equation("TCPH01:8")
 @pytest.mark.equation("TCPH01:13")
 @pytest.mark.parametrize("kind", MODELS)

@@ -20,7 +20,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from taxonomist import Taxonomy
 from taxonomist.errors import LabelError, UnknownNodeError
@@ -532,36 +531,6 @@ def test_copies_and_searches(kind):
     if kind in SVMS:
         own = kind(TREE, estimator=LinearSVC())
         assert own.set_params(estimator__C=3.0).fit(X, y).node_estimators_["dog"].C == 3.0
-
-
-# scikit-learn's own checks -------------------------------------------------------------------
-
-APPROXIMATE = "compares scores to 1e-7, where the default tolerance is 1e-4; the exact ones pass"
-
-
-def expected_failures(estimator):
-    if not isinstance(estimator, NodeSVC) or estimator.estimator is not None:
-        return {}
-    return {
-        "check_sample_weight_equivalence_on_dense_data": APPROXIMATE,
-        "check_sample_weight_equivalence_on_sparse_data": APPROXIMATE,
-    }
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        NodeSVC(),
-        NodeSVC(estimator=EXACT),
-        TopDownSVC(),
-        TopDownSVC(estimator=GaussianNB()),
-        HierarchicalRLS(),
-        HierarchicalRLS(cache_size=0),
-    ],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_items_with_wide_indices_are_taken():

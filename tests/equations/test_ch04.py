@@ -1,0 +1,171 @@
+"""Equations of CH04, with Φ(x, y) = Λ(y) ⊗ x written out."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from taxonomist import HierarchicalSVC, Taxonomy
+from taxonomist.compiled import joint
+from taxonomist.inference.best import LinearScores
+from taxonomist.solvers.duals import Entries
+from taxonomist.solvers.weights import coefficients, weights_from_duals
+from tests.reference import joint_svm as reference
+from tests.reference.joint_toys import SHAPES, SetToy, State, toy
+from tests.strategies import taxonomies
+
+seeds = st.integers(0, 10**6)
+every_shape = pytest.mark.parametrize("shape", SHAPES)
+
+
+def drawn_scores(seed):
+    """Return items, attributes and weights, small integers so that scores are exact and tie."""
+    rng = np.random.default_rng(seed)
+    n_categories, n_attributes, n_features = rng.integers(1, 8, size=3)
+    X = rng.integers(-2, 3, size=(5, n_features)).astype(float)
+    attributes = rng.integers(-1, 3, size=(n_categories, n_attributes)).astype(float)
+    W = rng.integers(-2, 3, size=(n_features, n_attributes)).astype(float)
+    return X, attributes, W
+
+
+def scores_of(X, attributes, W):
+    return LinearScores(W, sparse.csr_array(attributes), sparse.csr_array, n_threads=1).all(
+        sparse.csr_array(X)
+    )
+
+
+@pytest.mark.equation("CH04:10")
+@given(seeds)
+def test_scores_are_sums_over_attributes(seed):
+    X, attributes, W = drawn_scores(seed)
+    found = scores_of(X, attributes, W)
+    for i, x in enumerate(X):
+        for y, of_category in enumerate(attributes):
+            terms = [of_category[r] * np.dot(W[:, r], x) for r in range(W.shape[1])]
+            assert found[i, y] == sum(terms)
+            # Eq. 7: the same with the stacked weights.
+            assert found[i, y] == np.dot(W.T.ravel(), np.kron(of_category, x))
+
+
+@pytest.mark.equation("CH04:2")
+@given(seeds)
+def test_the_winner_takes_all(seed):
+    X, attributes, W = drawn_scores(seed)
+    everything = scores_of(X, attributes, W)
+    model = LinearScores(W, sparse.csr_array(attributes), sparse.csr_array, n_threads=1)
+    winners, best = model.best(sparse.csr_array(X), 1)
+    for i, row in enumerate(everything.tolist()):
+        assert best[i, 0] == max(row)
+        assert winners[i, 0] == row.index(max(row))  # of equal ones the first
+
+
+def drawn_duals(case, seed):
+    """Return feasible dual variables of a problem, and α as a dense array."""
+    rng = np.random.default_rng(seed)
+    n_items, n_categories = len(case.y), case.attributes.shape[0]
+    chosen = rng.random((n_items, n_categories)) < 0.4
+    chosen[np.arange(n_items), case.y] = False
+    item, other = np.nonzero(chosen)
+    beta = rng.random(len(item)) * case.costs[item] / n_categories
+    own = case.y[item]
+    delta = case.loss.rows(range(n_categories))[own, other]
+    alpha = np.zeros((n_items, n_categories))
+    alpha[item, other] = beta * delta
+    return Entries(item, own, other, beta, delta).stored(n_items), alpha
+
+
+def joint_features(case, i, y):
+    """Return Φ(x_i, y_i) - Φ(x_i, y) as attributes x features."""
+    Lambda = case.attributes.toarray()
+    return np.kron(Lambda[case.y[i]] - Lambda[y], case.X[i]).reshape(len(Lambda.T), -1)
+
+
+def stacked_weights(case, alpha):
+    """Return w(α) as attributes x features."""
+    return sum(
+        alpha[i, y] * joint_features(case, i, y)
+        for i in range(len(case.y))
+        for y in range(alpha.shape[1])
+        if y != case.y[i]
+    )
+
+
+@pytest.mark.equation("CH04:13")
+@every_shape
+def test_weights_are_sums_of_joint_features(shape):
+    case = toy(shape, "weighted")
+    duals, alpha = drawn_duals(case, seed=1)
+    w = stacked_weights(case, alpha)
+    problem = case.problem()
+    np.testing.assert_allclose(weights_from_duals(problem, duals, "float64"), w.T, atol=1e-12)
+    np.testing.assert_allclose(coefficients(problem, duals).T @ case.X, w, atol=1e-12)
+
+
+@pytest.mark.equation("CH04:28")
+@every_shape
+def test_gradients_of_the_dual(shape):
+    case = toy(shape, "weighted")
+    duals, alpha = drawn_duals(case, seed=2)
+    w = stacked_weights(case, alpha)
+    state = State(SetToy.of(case), SimpleNamespace(W=w.T.copy(), duals=duals))
+    active = Entries.of(duals)
+    for i, y_i in enumerate(case.y):
+        F = [
+            case.loss.row(y_i)[y] * (1 - np.sum(joint_features(case, i, y) * w))
+            for y in range(alpha.shape[1])
+        ]
+        assert F[y_i] == 0
+        room = state.room()
+        joint.score_row(state.problem.rows, i, state.W, room.scores)
+        joint.category_scores(state.problem.attributes, room.scores, room.f)
+        joint.write_pairs(i, y_i, state.problem, room)
+        np.testing.assert_allclose(room.G, F, atol=1e-10)
+        n_used = state.enter(i)
+        others = active.other[active.item == i]
+        np.testing.assert_allclose(state.scratch.G[: len(others)], np.array(F)[others], atol=1e-10)
+        joint.leave(n_used, state.scratch)
+
+
+@pytest.mark.equation("CH04:21")
+@settings(max_examples=15)
+@given(taxonomies(max_nodes=12), seeds)
+def test_scores_are_sums_over_the_nodes_at_and_above(taxonomy, seed):
+    rng = np.random.default_rng(seed)
+    leaves = [node for node in taxonomy.leaves if node != taxonomy.root]
+    if len(leaves) < 3:
+        taxonomy = Taxonomy.from_paths(["a > b > c", "a > d", "a > b > e"])
+        leaves = list(taxonomy.leaves)
+    y = leaves * 3
+    X = rng.normal(size=(len(y), 4))
+    weight = {node: rng.uniform(0.5, 2) for node in taxonomy.nodes}
+    model = HierarchicalSVC(taxonomy, node_weight=weight, constant=0.0, dtype="float64", tol=0.1)
+    scores = model.fit(X, y).decision_function(X)
+    row_of = dict(zip(model.taxonomy_.nodes, model.node_coef_, strict=True))  # λ_z w_z
+    for column, label in zip(scores.T, model.classes_, strict=True):
+        nodes = {label, *taxonomy.ancestors(label)} - {taxonomy.root}
+        expected = sum(np.array([np.dot(row_of[z], x) for x in X]) for z in nodes)
+        np.testing.assert_allclose(column, expected, atol=1e-10)
+
+
+@pytest.mark.equation("CH04:41")
+@pytest.mark.parametrize("C", [0.05, 1.0])
+@pytest.mark.parametrize("shape", ["tree", "dag", "flat"])
+def test_active_ratio_is_the_share_of_positive_dual_variables(shape, C):
+    case = toy(shape, n=12)
+    X = np.random.default_rng(3).normal(size=(12, 20))  # independent rows: one optimum only
+    taxonomy, q = case.loss.taxonomy, case.attributes.shape[0]
+    model = HierarchicalSVC(
+        taxonomy, C=C, node_weight="unit", constant=0.0, dtype="float64", tol=1e-9, stop="gap"
+    ).fit(X, np.array(taxonomy.leaves)[case.y])
+    instance = case._replace(X=X, costs=np.full(12, C)).instance()
+    _, alpha = reference.dual_optimum(instance)
+    positive = sum(
+        alpha[i, y] > 1e-5 * C for i in range(12) for y in range(q) if y != instance.y[i]
+    )
+    assert 0 < positive < 12 * (q - 1)
+    assert model.active_ratio_ == pytest.approx(positive / (12 * (q - 1)))

@@ -1,0 +1,20 @@
+"""Fewer combinations than all still show every pair of values."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+from tests.combinations import covering
+
+
+def test_any_two_values_meet():
+    options = {"a": "uvw", "b": [0, 1], "c": [None, {}, []], "d": "xy"}
+    found = covering(options)
+    assert len(found) < 36 / 3
+    for (i, first), (j, second) in combinations(enumerate(options.values()), 2):
+        for one, other in product(first, second):
+            assert any(row[i] == one and row[j] == other for row in found)
+
+
+def test_two_options_meet_in_full():
+    assert sorted(covering({"a": "uv", "b": "xyz"})) == list(product("uv", "xyz"))
