@@ -4,6 +4,7 @@
     ├── TaxonomyError        (ValueError)         nodes and edges that form no taxonomy
     ├── UnknownNodeError     (KeyError)           an id that is not in the taxonomy
     ├── LabelError           (ValueError)         labels or scores that do not fit the taxonomy
+    ├── ParameterError       (ValueError)         a parameter outside the values it can have
     ├── FormatError          (ValueError)         a file that cannot be read or written
     ├── ModelFileError       (OSError, ValueError)  a model that cannot be saved or loaded
     ├── NotSeparableError    (ValueError)         a hard margin where no margin exists
@@ -32,6 +33,7 @@ __all__ = [
     "MissingExtraError",
     "ModelFileError",
     "NotSeparableError",
+    "ParameterError",
     "TaxonomistError",
     "TaxonomyError",
     "UnknownNodeError",
@@ -59,6 +61,10 @@ class UnknownNodeError(TaxonomistError, KeyError):
 
 class LabelError(TaxonomistError, ValueError):
     """Labels or scores do not fit the taxonomy or each other."""
+
+
+class ParameterError(TaxonomistError, ValueError):
+    """A parameter has a value that it cannot have."""
 
 
 class FormatError(TaxonomistError, ValueError):
