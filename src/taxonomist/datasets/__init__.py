@@ -1,11 +1,11 @@
 """Corpora: labelled items with their taxonomy, read from files, by name, or drawn at random.
 
 ``corpus`` holds the class. ``readers`` reads a file by its suffix through ``tables``,
-``svmlight`` and ``arff``. A table in any of ``table_formats`` is opened by ``rows``; ``items`` makes
-its rows into items as ``columns`` and ``cells`` say, and ``bad_rows`` counts those that cannot be
-used. ``catalogue`` lists the named corpora, ``named`` finds
-them, ``loaders`` loads them; ``fetching`` gets some of them from the web, through ``download``
-and ``conversions``. ``synthetic`` draws points under a tree.
+``svmlight`` and ``arff``. ``rows`` opens a table in any of ``table_formats``; ``items`` makes its
+rows into items as ``columns`` and ``cells`` say, and ``bad_rows`` counts those that cannot be used.
+``catalogue`` lists the named corpora, ``named`` finds them, ``loaders`` loads them; ``fetching``
+gets some of them from the web, through ``download`` and ``conversions``. ``synthetic`` draws points
+under a tree.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class TableFile:
         if self.source.path == STANDARD_INPUT:
             raw: Any = sys.stdin.buffer
         else:
-            raw = self._stack.enter_context(Path(self.source.path).open("rb"))
+            raw = self._stack.enter_context(Path(self.source.path).open("rb"))  # noqa: SIM115 (the stack closes it)
         stream = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
         mark = stream.peek(2)[:2]
         if mark == GZIP_MARK:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taxonomist.features.contexts import ContextFeatures
+from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.information_gain import InformationGainSelector
 from taxonomist.features.letters import AMINO_ACIDS
 from taxonomist.features.sequences import SequenceCodes
@@ -13,6 +14,7 @@ from taxonomist.features.tfidf import TfidfFeatures, TfidfWeights
 __all__ = [
     "AMINO_ACIDS",
     "ContextFeatures",
+    "CountedTexts",
     "InformationGainSelector",
     "SequenceCodes",
     "SpectrumFeatures",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,22 +9,19 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array, get_index_dtype
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from taxonomist.errors import some
+from taxonomist.errors import ParameterError, some
+from taxonomist.features.counted_texts import CountedTexts, Tokenisation, csr_of
 from taxonomist.features.spectrum import unit_rows
+from taxonomist.features.terms import spans, terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import CSR, Codes
-
-# Scripts that put no blanks between words: Thai, Lao, Khmer, Myanmar; kana, ideographs.
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-TERM = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]{{2,}}|\d")
-RUN = re.compile(rf"[{UNSPACED}]")
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):
@@ -116,18 +112,17 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         -------
         csr_array, shape (n_items, n_features)
         """
-        if not self.words and not self.characters:
-            raise ValueError("words and characters are both None: there would be no terms.")
-        first, items = _peek(texts)
-        self.columns_ = list(first) if isinstance(first, Mapping) else None
-        self._weights = self._column_weights(first)
-        growing: defaultdict[str, int] = defaultdict()
-        growing.default_factory = growing.__len__
-        counts = self._counted(items, growing, growing.__getitem__)
-        if not growing:
-            raise ValueError("No text has a word, so there is nothing to learn from.")
+        counted = texts if isinstance(texts, CountedTexts) else None
+        first, items = _peek(texts) if counted is None else (None, iter(()))
+        self._learn_columns(first, counted)
+        if counted is None:
+            counts, names = self._grown(items)
+        else:
+            counts, names = counted.growing()
+        if not len(names):
+            raise ParameterError("No text has a word, so there is nothing to learn from.")
         kept = self._kept(counts)
-        names = np.array(list(growing), dtype=object)[kept]
+        names = names[kept]
         order = np.argsort(names, kind="stable")
         counts = csr_array(counts[:, kept[order]])
         self.terms_ = names[order]
@@ -154,7 +149,33 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """Return how often items have the terms, weights of columns included."""
         check_is_fitted(self, "idf_")
         known = self._vocabulary
+        if isinstance(texts, CountedTexts):
+            self._check_tokenised(texts)
+            return texts.known(known)
         return self._counted(texts, known, known.get)
+
+    def count(self, texts: Iterable[Any]) -> CountedTexts:
+        """Tokenise texts once, for any number of fits to subsets of them.
+
+        The first item says which columns all have, unless the features are fitted.
+
+        Parameters
+        ----------
+        texts
+            As in ``fit_counts``. They are kept.
+
+        Returns
+        -------
+        CountedTexts
+            Can be indexed like an array, and given to all methods in place of texts.
+        """
+        given = list(texts if isinstance(texts, CountedTexts) else _peek(texts)[1])
+        counter = self
+        if not hasattr(self, "idf_"):
+            counter = TextFeatures(**self.get_params())
+            counter._learn_columns(given[0] if given else None)
+        counts, names = counter._grown(given)
+        return CountedTexts(given, counts, names, counter._tokenisation)
 
     def weigh(self, counts: CSR) -> CSR:
         """Return counts made into vectors of length 1."""
@@ -171,12 +192,41 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yield where the words of a text begin and end, and the terms that they are."""
-        for found in TERM.finditer(text):
-            begin, end = found.span()
-            if RUN.match(found.group()) and end - begin > 2:
-                yield from ((k, k + 2, text[k : k + 2].lower()) for k in range(begin, end - 1))
-            else:
-                yield begin, end, found.group().lower()
+        return spans(text)
+
+    def _learn_columns(self, first: Any, counted: CountedTexts | None = None) -> None:
+        """Take columns and their weights from the first item, or from texts that are counted."""
+        if not self.words and not self.characters:
+            raise ParameterError("words and characters are both None: there would be no terms.")
+        if counted is not None:
+            columns, weights = counted.tokenisation.columns, counted.tokenisation.weights
+            first = [""] * len(weights) if columns is None else dict.fromkeys(columns, "")
+        self.columns_ = list(first) if isinstance(first, Mapping) else None
+        self._weights = self._column_weights(first)
+        if counted is not None:
+            self._check_tokenised(counted)
+
+    @property
+    def _tokenisation(self) -> Tokenisation:
+        """How texts are made into terms."""
+        columns = None if self.columns_ is None else tuple(self.columns_)
+        ranges = (tuple(x) if x else None for x in (self.words, self.characters))
+        return Tokenisation(*ranges, columns, tuple(self._weights))
+
+    def _check_tokenised(self, counted: CountedTexts) -> None:
+        """Raise if texts were tokenised in another way."""
+        if counted.tokenisation != self._tokenisation:
+            raise ParameterError(
+                f"The texts were counted with {counted.tokenisation}, but these features have "
+                f"{self._tokenisation}; count them again."
+            )
+
+    def _grown(self, items: Iterable[Any]) -> tuple[CSR, Any]:
+        """Return how often items have terms, and the terms in order of first appearance."""
+        growing: defaultdict[str, int] = defaultdict()
+        growing.default_factory = growing.__len__
+        counts = self._counted(items, growing, growing.__getitem__)
+        return counts, np.array(list(growing), dtype=object)
 
     def _counted(
         self,
@@ -189,33 +239,15 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         for number, item in enumerate(items):
             counts: dict[int, float] = {}
             for weight, text in self.parts(item, number):
-                for term in self._terms(text):
+                for term in terms(text, self.words, self.characters):
                     column = column_of(term)
                     if column is not None:
                         counts[column] = counts.get(column, 0.0) + weight
             columns.extend(counts)
             values.extend(counts.values())
             ends.append(len(columns))
-        shape = (len(ends) - 1, len(vocabulary))
-        if not columns:
-            return csr_array(shape)
-        # liblinear takes 32-bit indices only, and they take half the room.
-        width = get_index_dtype(maxval=max(len(columns), *shape))
-        indices, indptr = (np.frombuffer(table, "q").astype(width) for table in (columns, ends))
-        return csr_array((np.frombuffer(values), indices, indptr), shape=shape)
-
-    def _terms(self, text: str) -> list[str]:
-        """Return the terms of a text, as often as it has them."""
-        words = TERM.findall(text.lower())
-        if RUN.search(text):
-            words = [part for word in words for part in _pairs(word)]
-        least, most = self.words or (1, 0)
-        terms = words if least == 1 and most >= 1 else []
-        for n in range(max(least, 2), most + 1):
-            terms = terms + [" ".join(words[k : k + n]) for k in range(len(words) - n + 1)]
-        if self.characters:
-            terms = terms + _grams(words, *self.characters)
-        return terms
+        indices, indptr = np.frombuffer(columns, "q"), np.frombuffer(ends, "q")
+        return csr_of(indices, np.frombuffer(values), indptr, len(vocabulary))
 
     def parts(self, item: Any, number: int = 0) -> list[tuple[float, str]]:
         """Return the texts of an item with their weights."""
@@ -226,7 +258,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         else:
             values = list(item)
         if len(values) != len(self._weights):
-            raise ValueError(
+            raise ParameterError(
                 f"Item {number} has {len(values)} texts, but the first training item has "
                 f"{len(self._weights)}; give each item the same columns."
             )
@@ -241,12 +273,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             unknown = [name for name in self.weights if name not in (self.columns_ or ())]
             if unknown:
                 have = some(self.columns_ or ["(one text without a name)"])
-                raise ValueError(f"weights has {some(unknown)}, but the columns are {have}.")
+                raise ParameterError(f"weights has {some(unknown)}, but the columns are {have}.")
             found = [float(self.weights.get(name, 1.0)) for name in self.columns_ or ()]
         else:
             found = [1.0] * n_columns if self.weights is None else [*map(float, self.weights)]
         if len(found) != n_columns or not all(0 <= weight < np.inf for weight in found):
-            raise ValueError(
+            raise ParameterError(
                 f"weights must be {n_columns} finite numbers from 0 on, one for each column of "
                 f"texts. Got {self.weights!r}."
             )
@@ -283,21 +315,3 @@ def _as_text(value: Any, number: int) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
     raise TypeError(f"Item {number} is no text but {type(value).__name__}: {value!r}.")
-
-
-def _pairs(word: str) -> list[str]:
-    """Return the pairs of neighbouring characters of a run without blanks, or the word itself."""
-    if len(word) <= 2 or not RUN.match(word):
-        return [word]
-    return [word[k : k + 2] for k in range(len(word) - 1)]
-
-
-def _grams(words: list[str], least: int, most: int) -> list[str]:
-    """Return the character n-grams of words with the blanks around them, in quotes."""
-    padded = [f" {word} " for word in words]
-    return [
-        f'"{word[k : k + n]}"'
-        for word in padded
-        for n in range(least, min(most, len(word)) + 1)
-        for k in range(len(word) - n + 1)
-    ]
