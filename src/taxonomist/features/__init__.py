@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from taxonomist.features.contexts import ContextFeatures
-from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.information_gain import InformationGainSelector
 from taxonomist.features.letters import AMINO_ACIDS
 from taxonomist.features.sequences import SequenceCodes
@@ -14,7 +13,6 @@ from taxonomist.features.tfidf import TfidfFeatures, TfidfWeights
 __all__ = [
     "AMINO_ACIDS",
     "ContextFeatures",
-    "CountedTexts",
     "InformationGainSelector",
     "SequenceCodes",
     "SpectrumFeatures",

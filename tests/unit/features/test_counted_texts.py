@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sklearn.utils import _safe_indexing
 
 from taxonomist.errors import ParameterError
-from taxonomist.features import CountedTexts, TextFeatures
+from taxonomist.features import TextFeatures
+from taxonomist.features.counted_texts import CountedTexts
 
 WORD = st.sampled_from(["cat", "dog", "bird", "Fish", "fish", "7", "事象の地", "x", "über"])
 TEXT = st.lists(WORD, max_size=8).map(" ".join)
@@ -83,9 +84,7 @@ def test_it_is_indexed_like_an_array():
     assert list(_safe_indexing(counted, np.array([3, 0, 3]))) == ["bird", "cat", "bird"]
     assert list(pickle.loads(pickle.dumps(counted))[:1]) == ["cat"]
     # Once more from texts that are counted already.
-    same_matrix(
-        TextFeatures(min_df=1).count(counted).known({"dog": 0}), counted.known({"dog": 0})
-    )
+    same_matrix(TextFeatures(min_df=1).count(counted).known({"dog": 0}), counted.known({"dog": 0}))
 
 
 def test_texts_that_were_counted_otherwise_are_refused():
