@@ -32,8 +32,8 @@ class Tokenisation(NamedTuple):
         How often each column counts.
     """
 
-    words: tuple[int, int] | None
-    characters: tuple[int, int] | None
+    words: tuple[int, ...] | None
+    characters: tuple[int, ...] | None
     columns: tuple[str, ...] | None
     weights: tuple[float, ...]
 

@@ -209,9 +209,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     @property
     def _tokenisation(self) -> Tokenisation:
         """How texts are made into terms."""
-        columns = None if self.columns_ is None else tuple(self.columns_)
-        ranges = (tuple(x) if x else None for x in (self.words, self.characters))
-        return Tokenisation(*ranges, columns, tuple(self._weights))
+        return Tokenisation(
+            words=tuple(self.words) if self.words else None,
+            characters=tuple(self.characters) if self.characters else None,
+            columns=None if self.columns_ is None else tuple(self.columns_),
+            weights=tuple(self._weights),
+        )
 
     def _check_tokenised(self, counted: CountedTexts) -> None:
         """Raise if texts were tokenised in another way."""

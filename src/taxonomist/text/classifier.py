@@ -234,8 +234,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         are as in ``fit``.
         """
         check_is_fitted(self, "model_")
-        model, C = self.chosen
-        again = TextClassifier(**self.get_params(deep=False)).set_params(model=model, C=C)
+        again = self._unfitted()
         again.fit(texts, labels, sample_weight)
         again.search_ = self.search_
         return again.record(search=self.training_["search"])
@@ -243,13 +242,19 @@ class TextClassifier(TextQuestions, BaseEstimator):
     def flat_twin(self) -> TextClassifier:
         """Return an unfitted classifier with the same model and C, but without the taxonomy."""
         check_is_fitted(self, "model_")
-        model, C = self.chosen
-        twin = TextClassifier(**self.get_params(deep=False)).set_params(model=model, C=C)
+        twin, model = self._unfitted(), self.chosen[0]
         if isinstance(model, str):
             model = self._made()
-            if "attributes" not in model.get_params(deep=False):
-                return twin.set_params(taxonomy=None)
-        return twin.set_params(model=flat.flat_twin(model))
+        if isinstance(twin.model, str) and "attributes" not in model.get_params(deep=False):
+            twin.taxonomy = None
+        else:
+            twin.model = flat.flat_twin(model)
+        return twin
+
+    def _unfitted(self) -> TextClassifier:
+        """Return an unfitted classifier with the model and the C that were chosen."""
+        model, C = self.chosen
+        return TextClassifier(**{**self.get_params(deep=False), "model": model, "C": C})
 
     def record(self, **facts: Any) -> Self:
         """Add facts to ``training_``, such as measures on held-out items; files keep them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.probabilities import METHODS
@@ -19,8 +19,8 @@ def check_parameters(classifier: TextClassifier) -> None:
     """Raise if a parameter of a classifier has a value that it cannot have."""
     if isinstance(classifier.model, str) and classifier.model != "auto":
         choice_of(classifier.model)
-    C = classifier.C
-    if C is not None and (not isinstance(C, Real) or not C > 0):
+    C: Any = classifier.C
+    if C is not None and not (isinstance(C, Real) and float(C) > 0):
         raise ParameterError(f"C must be a number above 0, or None. Got {C!r}.")
     method = classifier.calibration
     if method not in (None, "auto", *METHODS):

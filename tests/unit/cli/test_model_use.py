@@ -137,14 +137,24 @@ def test_bad_rows_leave_no_file(call, there, tmp_path):
 
 
 def test_a_pipe_gets_the_blocks_before_a_bad_row(call, there, tmp_path, monkeypatch):
-    from taxonomist.cli import predictions
+    from taxonomist.workflow import predictions
 
-    monkeypatch.setattr(predictions, "BLOCK", 2)
+    monkeypatch.setattr(predictions, "MOST_ITEMS", 2)
     items = rows(6, seed=2)
     items[3] |= {"title": "", "text": ""}
     done = call("predict", "data", write_csv(tmp_path / "a.csv", items))
     assert done.code == 2
     assert [row["id"] for row in table(done.out)] == ["doc-0", "doc-1"]
+    assert "Nothing was written" not in done.err
+    assert "The predictions for the first 2 rows were written. Repair" in done.err
+
+
+def test_a_pipe_gets_nothing_if_the_first_block_has_a_bad_row(call, there, tmp_path):
+    items = rows(6, seed=2)
+    items[3] |= {"title": "", "text": ""}
+    done = call("predict", "data", write_csv(tmp_path / "a.csv", items))
+    assert (done.code, done.out) == (2, "")
+    assert "Nothing was written. Repair" in done.err
 
 
 def test_a_missing_column_names_the_nearest(call, there, tmp_path):
