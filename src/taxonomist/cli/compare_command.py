@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from taxonomist.cli.checks import bad_rows_explained, check_cost, check_models
+from taxonomist.cli.checks import OptionError, bad_rows_explained, check_cost, check_models
 from taxonomist.cli.options import (
     UTF_8,
     Cost,
@@ -66,6 +66,8 @@ def compare(
         )
     if labelled.note:
         print_note(labelled.note)
+    if folds > len(labelled.texts):
+        raise OptionError(f"--folds {folds} is more than the {len(labelled.texts)} items.")
     with progress("fits") as on_step:
         table = workflow.compare(
             labelled,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from taxonomist.cli.checks import check_explains, check_text
+from taxonomist.cli.checks import OptionError, check_explains, check_text
 from taxonomist.cli.options import ModelFolder
 from taxonomist.cli.output import AsJson, print_json, print_note
 
@@ -43,7 +43,10 @@ def explain(
 
     classifier = TextClassifier.load(model)
     check_explains(classifier)
-    whole = sys.stdin.read() if text == "-" else text
+    try:
+        whole = sys.stdin.read() if text == "-" else text
+    except UnicodeDecodeError as error:
+        raise OptionError(f"--text -: this is not {error.encoding} ({error.reason}).") from error
     check_text(whole)
     if category is not None:
         category = classifier.taxonomy_.resolve(category)

@@ -91,7 +91,7 @@ SkipBad = Annotated[
 Every = Annotated[
     bool, typer.Option("--all", help="Also measure on items that the model was trained on.")
 ]
-Seed = Annotated[int, typer.Option(help="Seed of all that is drawn.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all that is drawn.")]
 Cost = Annotated[
     float | None, typer.Option("--C", help="Cost of slack of SVMs; by default 1, or what is best.")
 ]

@@ -132,10 +132,7 @@ class TableFile:
         FormatError
             If the encoding is unknown, or evidently another one.
         """
-        try:
-            encoding = codecs.lookup(self.source.encoding).name
-        except LookupError as error:
-            raise FormatError(f"{self.source.name} cannot be decoded: {error}.") from error
+        encoding = self._encoding()
         if encoding == "utf-8":
             if self.head.startswith(_UTF_16_MARKS):
                 raise FormatError(
@@ -146,6 +143,14 @@ class TableFile:
         # Standard input belongs to others too and stays open.
         self._stack.callback(text.detach)
         return text
+
+    def _encoding(self) -> str:
+        """Return the usual name of the encoding."""
+        try:
+            io.TextIOWrapper(io.BytesIO(), self.source.encoding)
+            return codecs.lookup(self.source.encoding).name
+        except LookupError as error:
+            raise FormatError(f"{self.source.name} cannot be decoded: {error}.") from error
 
     def on_close(self, function: Callable[..., object], *given: object) -> None:
         """Call a function when the file is closed."""

@@ -145,13 +145,21 @@ def _parquet(file: TableFile) -> Parsed:
     """Return columns and rows of a Parquet file; lines are numbers of rows."""
     parquet = import_extra("pyarrow.parquet", "io")
     pyarrow = import_extra("pyarrow", "io")
+    name, damaged = file.source.name, pyarrow.ArrowException
     try:
         opened = parquet.ParquetFile(file.seekable())
-    except pyarrow.ArrowInvalid as error:
-        raise FormatError(f"{file.source.name} is not a Parquet file: {error}.") from error
-    batches = opened.iter_batches(batch_size=2_000)
-    values = (row for batch in batches for row in batch.to_pylist())
-    return tuple(opened.schema_arrow.names), (Row(k, row) for k, row in enumerate(values, 1))
+    except damaged as error:
+        raise FormatError(f"{name} is not a Parquet file: {error}.") from error
+
+    def rows() -> Iterator[Row]:
+        try:
+            batches = opened.iter_batches(batch_size=2_000)
+            values = (row for batch in batches for row in batch.to_pylist())
+            yield from (Row(k, row) for k, row in enumerate(values, 1))
+        except damaged as error:
+            raise FormatError(f"{name} is a damaged Parquet file: {error}.") from error
+
+    return tuple(opened.schema_arrow.names), rows()
 
 
 FORMATS = {

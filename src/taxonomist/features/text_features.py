@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from taxonomist.errors import ParameterError, some
 from taxonomist.features.counted_texts import CountedTexts, Tokenisation, csr_of
 from taxonomist.features.spectrum import unit_rows
-from taxonomist.features.terms import spans, terms
+from taxonomist.features.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,10 +189,6 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """Return the terms, in column order; character n-grams are in quotes."""
         check_is_fitted(self, "idf_")
         return self.terms_
-
-    def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield where the words of a text begin and end, and the terms that they are."""
-        return spans(text)
 
     def _learn_columns(self, first: Any, counted: CountedTexts | None = None) -> None:
         """Take columns and their weights from the first item, or from texts that are counted."""

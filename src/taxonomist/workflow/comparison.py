@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from taxonomist.workflow.labelled import Labelled
     from taxonomist.workflow.steps import OnStep
 
-__all__ = ["FLAT", "MEASURES", "compare", "told"]
+__all__ = ["COMPARED", "FLAT", "compare", "told"]
 
 FLAT = "flat"
 """The model that the others are tested against."""
-MEASURES = {
+COMPARED = {
     False: ("accuracy", "taxonomy_loss", "hierarchical_f1", "macro_f1"),
     True: ("zero_one_loss", "symmetric_difference_loss", "hierarchical_f1", "macro_f1"),
 }
@@ -60,7 +60,7 @@ def compare(
         Called with the number of models that were fitted.
     """
     plan = Plan(
-        measures=MEASURES[labelled.is_multilabel],
+        measures=COMPARED[labelled.is_multilabel],
         taxonomy=labelled.taxonomy,
         cv=n_folds,
         per_item=True,

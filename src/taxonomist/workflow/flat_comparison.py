@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from taxonomist.evaluation import MEASURES as KNOWN
-from taxonomist.evaluation import Plan, compare, learning_curve
+from taxonomist.evaluation import MEASURES, Plan, compare, learning_curve
 from taxonomist.text import TextClassifier
-from taxonomist.workflow.comparison import FLAT, MEASURES, told
+from taxonomist.workflow.comparison import COMPARED, FLAT, told
 from taxonomist.workflow.steps import silent
 
 if TYPE_CHECKING:
@@ -78,9 +77,9 @@ def compare_twins(
     on_step
         Called with the number of models that were fitted.
     """
-    measures = MEASURES[classifier.is_multilabel_]
+    measures = COMPARED[classifier.is_multilabel_]
     plan = Plan(
-        measures=[name for name in measures if KNOWN[name].mean_over_items],
+        measures=[name for name in measures if MEASURES[name].mean_over_items],
         taxonomy=classifier.taxonomy_,
         cv=[(np.flatnonzero(items.is_seen), np.flatnonzero(~items.is_seen))],
         per_item=True,
@@ -108,7 +107,7 @@ def twin_curves(
     curves: dict[str, LearningCurve] = {}
     for name, model in twins(classifier).items():
         plan = Plan(
-            measures=["hierarchical_f1", MEASURES[classifier.is_multilabel_][1]],
+            measures=["hierarchical_f1", COMPARED[classifier.is_multilabel_][1]],
             taxonomy=classifier.taxonomy_,
             random_state=seed,
             callback=told(on_step, f"Learning curve of {name}"),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from taxonomist.datasets.cells import STEP
+
 if TYPE_CHECKING:
     from taxonomist.workflow.predictions import Prediction, Wanted
 
 __all__ = ["as_cells", "as_record", "headings"]
 
-STEP = " > "
 SEPARATOR = ";"
+"""What stands between several labels in a cell."""
 
 
 def headings(key: str, wanted: Wanted) -> list[str]:

@@ -222,6 +222,8 @@ def test_models_are_compared_with_the_flat_one(call, there):
     assert marked.out.startswith("| model |")
     sets = call("compare", "sets.csv", *common, "--separator", ";", "--models", "svm")
     assert "symmetric_difference_loss" in sets.out
+    done = call("compare", "data.csv", *common, "--folds", "121")
+    assert (done.code, done.err) == (2, "taxonomist: --folds 121 is more than the 120 items.\n")
     done = call("compare", "data.csv", *common, "--models", "svm,flt")
     assert done.code == 2
     assert "Did you mean 'flat'" in done.err
@@ -311,3 +313,10 @@ def test_a_report_of_label_sets(call, there, tmp_path):
     done = call("report", "sets", "sets.csv", "-o", page)
     assert done.code == 0, done.err
     assert "Against the flat twin" in page.read_text(encoding="utf-8")
+
+
+def test_formats_that_help_names_are_those_that_are_read():
+    from taxonomist.cli.options import TABLE_FORMATS
+    from taxonomist.datasets.table_formats import FORMATS
+
+    assert tuple(FORMATS) == TABLE_FORMATS

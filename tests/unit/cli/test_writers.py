@@ -62,3 +62,9 @@ def test_rows_and_lines():
     write({"a": "né\n"})
     write({})
     assert stream.getvalue() == '{"a": "né\\n"}\n{}\n'
+
+
+def test_halves_of_characters_are_replaced(tmp_path):
+    with open_output(tmp_path / "a.csv") as stream:
+        stream.write("a\ud800b")
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "a?b"

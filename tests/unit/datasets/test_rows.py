@@ -211,6 +211,8 @@ def test_other_encodings(tmp_path):
         read(written(tmp_path, "x,y\nGröße,2\n".encode("cp1252")))
     with pytest.raises(FormatError, match="unknown encoding: klingon"):
         read(path, encoding="klingon")
+    with pytest.raises(FormatError, match="not a text encoding"):
+        read(path, encoding="hex")
 
 
 @pytest.mark.parametrize("content", ['x,y\n"1,2\n3,4\n', 'x,y\n"a"b,2\n'])
@@ -253,3 +255,15 @@ def test_a_file_that_only_its_name_calls_compressed(tmp_path):
 def test_a_suffix_names_one_format():
     suffixes = [suffix for known in FORMATS.values() for suffix in known.suffixes]
     assert len(set(suffixes)) == len(suffixes)
+
+
+def test_a_damaged_parquet_file(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pyarrow.table({"x": [f"word{k}" for k in range(5000)]}), path)
+    data = bytearray(path.read_bytes())
+    data[8:2000] = bytes(1992)
+    with pytest.raises((FormatError, OSError)):
+        read(written(tmp_path, bytes(data), "a.parquet"))
