@@ -74,6 +74,12 @@ class CountedTexts(Sequence[Any]):
         """The number of items, as arrays give it."""
         return (len(self.texts),)
 
+    @property
+    def blank(self) -> Any:
+        """An item without words, with as many texts as all items have."""
+        columns, n_texts = self.tokenisation.columns, len(self.tokenisation.weights)
+        return [""] * n_texts if columns is None else dict.fromkeys(columns, "")
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self.texts)
 

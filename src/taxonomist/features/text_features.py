@@ -106,19 +106,20 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         texts
             A text for each item, or several: a sequence of strings, or a mapping from names of
             columns to strings. They are read once and not kept. Empty texts, and None, have no
-            terms.
+            terms. Or what ``count`` returned.
 
         Returns
         -------
         csr_array, shape (n_items, n_features)
         """
-        counted = texts if isinstance(texts, CountedTexts) else None
-        first, items = _peek(texts) if counted is None else (None, iter(()))
-        self._learn_columns(first, counted)
-        if counted is None:
-            counts, names = self._grown(items)
+        if isinstance(texts, CountedTexts):
+            self._learn_columns(texts.blank)
+            self._check_tokenised(texts)
+            counts, names = texts.growing()
         else:
-            counts, names = counted.growing()
+            first, items = _peek(texts)
+            self._learn_columns(first)
+            counts, names = self._grown(items)
         if not len(names):
             raise ParameterError("No text has a word, so there is nothing to learn from.")
         kept = self._kept(counts)
@@ -190,17 +191,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "idf_")
         return self.terms_
 
-    def _learn_columns(self, first: Any, counted: CountedTexts | None = None) -> None:
-        """Take columns and their weights from the first item, or from texts that are counted."""
+    def _learn_columns(self, first: Any) -> None:
+        """Learn the columns and their weights from the first item."""
         if not self.words and not self.characters:
             raise ParameterError("words and characters are both None: there would be no terms.")
-        if counted is not None:
-            columns, weights = counted.tokenisation.columns, counted.tokenisation.weights
-            first = [""] * len(weights) if columns is None else dict.fromkeys(columns, "")
         self.columns_ = list(first) if isinstance(first, Mapping) else None
         self._weights = self._column_weights(first)
-        if counted is not None:
-            self._check_tokenised(counted)
 
     @property
     def _tokenisation(self) -> Tokenisation:

@@ -171,7 +171,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
             "features": len(self.features_.idf_),
             "model": repr(getattr(self.model_, "model", self.model_)),
             "seconds": perf_counter() - start,
-            "search": [dict(trial._asdict()) for trial in self.search_],
+            "search": _as_data(self.search_),
         }
         return self
 
@@ -237,7 +237,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         again = self._unfitted()
         again.fit(texts, labels, sample_weight)
         again.search_ = self.search_
-        return again.record(search=self.training_["search"])
+        return again.record(search=_as_data(self.search_))
 
     def flat_twin(self) -> TextClassifier:
         """Return an unfitted classifier with the same model and C, but without the taxonomy."""
@@ -347,6 +347,11 @@ class TextClassifier(TextQuestions, BaseEstimator):
         """Return what the model takes."""
         counts = self.features_.counts(texts)
         return counts if self._takes_counts else self.features_.weigh(counts)
+
+
+def _as_data(trials: list[Trial]) -> list[dict[str, Any]]:
+    """Return what was tried as plain data."""
+    return [dict(trial._asdict()) for trial in trials]
 
 
 def _kinds() -> dict[str, type]:
