@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from taxonomist.inference.best import LinearScores
 
 from taxonomist import HierarchicalSVC, Taxonomy
 from taxonomist.compiled import joint
-from taxonomist.inference.best import LinearScores
 from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.weights import coefficients, weights_from_duals
 from tests.reference import joint_svm as reference

@@ -48,7 +48,7 @@ def options(
 
 @app.command()
 def demo(
-    seed: Annotated[int, typer.Option(help="Seed of the example documents.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the example documents.")] = 0,
 ) -> None:
     """Train on the bundled corpus and show what comes out."""
     from taxonomist.cli.demo import run

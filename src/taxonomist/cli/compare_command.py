@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from taxonomist.cli.checks import OptionError, bad_rows_explained, check_cost, check_models
 from taxonomist.cli.options import (
     UTF_8,
     Cost,
@@ -21,19 +22,7 @@ from taxonomist.cli.options import (
     TaxonomyFormat,
     Text,
 )
-from taxonomist.cli.output import AsJson, progress
-
-if TYPE_CHECKING:
-    from taxonomist.cli.labelled import Labelled
-    from taxonomist.evaluation import Comparison
-
-FLAT = "flat"
-"""The model that the others are tested against."""
-MEASURES = {
-    False: ("accuracy", "taxonomy_loss", "hierarchical_f1", "macro_f1"),
-    True: ("zero_one_loss", "symmetric_difference_loss", "hierarchical_f1", "macro_f1"),
-}
-"""What is measured, by whether items have label sets."""
+from taxonomist.cli.output import AsJson, print_note, progress
 
 
 def compare(
@@ -60,43 +49,35 @@ def compare(
 
     Stars mark what is significant: * p < 0.05, ** p < 0.01, paired permutation tests.
     """
-    from taxonomist.cli.items import Columns
-    from taxonomist.cli.labelled import read_labelled, read_taxonomy
-    from taxonomist.cli.rows import Source
-    from taxonomist.text.models import choice_of
+    from taxonomist import workflow
+    from taxonomist.datasets.columns import Columns
+    from taxonomist.datasets.table_file import TableSource
+    from taxonomist.taxonomy import Taxonomy
 
-    names = list(dict.fromkeys([*(name.strip() for name in models.split(",")), FLAT]))
-    for name in names:
-        choice_of(name)
-    known = read_taxonomy(taxonomy, taxonomy_format)
-    columns = Columns(text, label, separator=separator, path_separator=path_separator)
-    labelled = read_labelled(Source(data, format, encoding), columns, known, skip_bad=skip_bad)
-    table = _compared(labelled, names, 1.0 if C is None else C, folds, seed)
+    names = [name.strip() for name in models.split(",")]
+    check_models(names)
+    check_cost(C)
+    known = None if taxonomy is None else Taxonomy.read(taxonomy, taxonomy_format)
+    columns = Columns(text, label, label_sep=separator, path_sep=path_separator)
+    source = TableSource(data, format, encoding)
+    with progress("rows") as on_step, bad_rows_explained():
+        labelled = workflow.read_labelled(
+            source, columns, known, skip_bad=skip_bad, on_step=on_step
+        )
+    if labelled.note:
+        print_note(labelled.note)
+    if folds > len(labelled.texts):
+        raise OptionError(f"--folds {folds} is more than the {len(labelled.texts)} items.")
+    with progress("fits") as on_step:
+        table = workflow.compare(
+            labelled,
+            names,
+            C=1.0 if C is None else C,
+            n_folds=folds,
+            random_state=seed,
+            on_step=on_step,
+        )
     if as_json:
         typer.echo(table.to_json())
     else:
         typer.echo(table.to_markdown() if markdown else table.to_text())
-
-
-def _compared(labelled: Labelled, names: list[str], C: float, folds: int, seed: int) -> Comparison:
-    """Return the models side by side."""
-    from taxonomist.evaluation import Plan
-    from taxonomist.evaluation import compare as compare_models
-    from taxonomist.text import TextClassifier
-
-    with progress("fits") as report:
-        plan = Plan(
-            measures=MEASURES[labelled.is_multilabel],
-            taxonomy=labelled.taxonomy,
-            cv=folds,
-            per_item=True,
-            random_state=seed,
-            callback=lambda done, total, _: report("Comparing", done, total),
-        )
-        candidates = {
-            name: TextClassifier(
-                labelled.taxonomy, model=name, C=C, calibration=None, random_state=seed
-            )
-            for name in names
-        }
-        return compare_models(candidates, labelled.texts, labelled.targets, plan, baseline=FLAT)

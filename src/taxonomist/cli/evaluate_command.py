@@ -19,7 +19,7 @@ from taxonomist.cli.options import (
     TrainedLabel,
     TrainedText,
 )
-from taxonomist.cli.output import AsJson, print_json
+from taxonomist.cli.output import AsJson, print_json, print_table
 
 Nodes = Annotated[bool, typer.Option("--nodes", help="Also every node that occurs.")]
 
@@ -42,20 +42,15 @@ def evaluate(
 
     Measures have 95% intervals. JSON also has every node, confusions and reliability.
     """
-    from taxonomist.cli.measuring import read_to_measure
-    from taxonomist.cli.output import print_table
-    from taxonomist.cli.rows import Source
+    from taxonomist.cli.measured_rows import read_rows
+    from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
 
     classifier = TextClassifier.load(model)
-    columns = {
-        "text": text,
-        "label": label,
-        "separator": separator,
-        "path_separator": path_separator,
-    }
-    source = Source(data, format, encoding)
-    items = read_to_measure(classifier, source, columns, skip_bad=skip_bad, every=every).items
+    columns = {"text": text, "labels": label, "label_sep": separator, "path_sep": path_separator}
+    source = TableSource(data, format, encoding)
+    rows = read_rows(classifier, source, columns, skip_bad=skip_bad, every=every)
+    items = rows.items.take(rows.measured(include_seen=every))
     found = classifier.evaluate(items.texts, items.labels)
     if as_json:
         print_json({**items.bad.to_dict(), **found.to_dict()})
@@ -64,8 +59,8 @@ def evaluate(
     if nodes:
         typer.echo()
         heads = ("node", "support", "predicted", "precision", "recall", "f1")
-        rows = [each for each in found.nodes if each.support or each.predicted]
-        print_table(heads, [[_rounded(getattr(each, head)) for head in heads] for each in rows])
+        used = [each for each in found.nodes if each.support or each.predicted]
+        print_table(heads, [[_rounded(getattr(each, head)) for head in heads] for each in used])
 
 
 def _rounded(value: object) -> object:

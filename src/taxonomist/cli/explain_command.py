@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from taxonomist.cli.checks import OptionError, check_explains, check_text
 from taxonomist.cli.options import ModelFolder
 from taxonomist.cli.output import AsJson, print_json, print_note
 
@@ -36,15 +37,17 @@ def explain(
     """Show the words of a text that speak for and against a category, level by level."""
     import sys
 
-    from taxonomist.cli.trained import as_item, check_explains
     from taxonomist.cli.writers import open_output
     from taxonomist.text import TextClassifier
+    from taxonomist.workflow.model_columns import as_item
 
     classifier = TextClassifier.load(model)
     check_explains(classifier)
-    whole = sys.stdin.read() if text == "-" else text
-    if not whole.strip():
-        raise ValueError("--text is empty: give a text.")
+    try:
+        whole = sys.stdin.read() if text == "-" else text
+    except UnicodeDecodeError as error:
+        raise OptionError(f"--text -: this is not {error.encoding} ({error.reason}).") from error
+    check_text(whole)
     if category is not None:
         category = classifier.taxonomy_.resolve(category)
     found = classifier.explain(as_item(classifier, whole), n=words, category=category)

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from taxonomist.cli.rows import FORMATS
-
 __all__ = [
     "UTF_8",
     "Cost",
@@ -30,6 +28,8 @@ __all__ = [
     "TrainedText",
 ]
 
+TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
+"""Those of ``taxonomist.datasets.table_formats``, which help must not take the time to load."""
 UTF_8 = "utf-8"
 """The encoding of data unless another is named."""
 
@@ -69,29 +69,29 @@ TrainedLabel = Annotated[
     typer.Option("--label", help="Column of the label; by default as when the model was trained."),
 ]
 Separator = Annotated[
-    str | None, typer.Option(help="What parts several labels in a cell, such as ';'.")
+    str | None, typer.Option(help="What separates several labels in a cell, such as ';'.")
 ]
 PathSeparator = Annotated[
-    str | None, typer.Option(help="What parts the steps of paths in labels; by default ' > '.")
+    str | None, typer.Option(help="What separates the steps of paths in labels; by default ' > '.")
 ]
 Id = Annotated[
     str | None, typer.Option("--id", help="Column of ids; by default 'id' if there is one.")
 ]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help=f"Format of the data: {', '.join(FORMATS)}; else its suffix."),
+    typer.Option(
+        "--format", help=f"Format of the data: {', '.join(TABLE_FORMATS)}; else its suffix."
+    ),
 ]
 Encoding = Annotated[str, typer.Option(help="Encoding of the data, such as cp1252.")]
 SkipBad = Annotated[
     bool,
-    typer.Option(
-        "--skip-bad", help="Leave out rows without text or with a label that is not known."
-    ),
+    typer.Option("--skip-bad", help="Leave out rows without text or with an unknown label."),
 ]
 Every = Annotated[
     bool, typer.Option("--all", help="Also measure on items that the model was trained on.")
 ]
-Seed = Annotated[int, typer.Option(help="Seed of all that is drawn.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all that is drawn.")]
 Cost = Annotated[
     float | None, typer.Option("--C", help="Cost of slack of SVMs; by default 1, or what is best.")
 ]

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,9 +19,10 @@ from taxonomist.errors import TaxonomistError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from taxonomist.workflow.steps import OnStep
+
 __all__ = [
     "AsJson",
-    "Report",
     "plain_errors",
     "print_facts",
     "print_json",
@@ -38,16 +38,12 @@ AsJson = Annotated[
 ]
 
 
-Report: TypeAlias = Callable[[str, int, int | None], None]
-"""What a long task calls: the name of the step, what is done, and all of it where known."""
-
-
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """End the program with one sentence and an exit code where the body raises.
 
-    ``TaxonomistError``, ``ValueError`` and ``OSError`` are taken for bad input. What else is raised
-    is a bug: it keeps its traceback, which a report of it needs.
+    ``TaxonomistError`` and ``OSError`` are taken for bad input. What else is raised is a bug: it
+    keeps its traceback, which a report of it needs.
     """
     for stream in (sys.stdout, sys.stderr):
         # A tree of a taxonomy has letters that not every terminal can show.
@@ -57,7 +53,7 @@ def plain_errors() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except (TaxonomistError, ValueError, OSError) as error:
+    except (TaxonomistError, OSError) as error:
         typer.echo(f"taxonomist: {_sentence(error)}", err=True)
         sys.exit(BAD_INPUT)
     except Exception:
@@ -151,7 +147,7 @@ def _silent(*_: object) -> None:
 
 
 @contextmanager
-def progress(unit: str = "items") -> Iterator[Report]:
+def progress(unit: str = "items") -> Iterator[OnStep]:
     """Yield a function that draws a bar for each step on standard error, if it is a terminal.
 
     Parameters

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from taxonomist.cli.checks import OptionError, check_probabilities, check_text, explained
 from taxonomist.cli.options import UTF_8, Encoding, Format, Id, ModelFolder, SkipBad
 from taxonomist.cli.output import AsJson, print_json, print_note, print_table, progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist.cli.items import Columns, Item
-    from taxonomist.cli.predictions import Decider, Prediction, Wanted
-    from taxonomist.cli.rows import Source
+    from taxonomist.datasets.items import Item
     from taxonomist.text import TextClassifier
+    from taxonomist.workflow.predictions import Prediction, Predictor, TablePredictions, Wanted
 
     Write = Callable[[Item, Prediction], object]
 
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="File to write: .csv, .tsv or .jsonl.")
 ]
-WORDS = 5
+N_WORDS = 5
 """Words that --explain gives for each row."""
 
 
@@ -54,7 +54,7 @@ def predict(
     explain: Annotated[
         bool, typer.Option("--explain", help="Also the words that decide; takes time.")
     ] = False,
-    separator: Annotated[str, typer.Option(help="What parts several labels in a cell.")] = ";",
+    separator: Annotated[str, typer.Option(help="What separates several labels in a cell.")] = ";",
     id_column: Id = None,
     skip_bad: SkipBad = False,
     format: Format = None,
@@ -65,38 +65,47 @@ def predict(
 
     Rows are read and written as they come. With --out, nothing is written if a row is bad.
     """
-    from taxonomist.cli.items import Columns
-    from taxonomist.cli.predictions import Decider, Wanted
-    from taxonomist.cli.rows import Source
-    from taxonomist.cli.trained import trained_columns
+    from taxonomist import workflow
+    from taxonomist.datasets.columns import Columns
+    from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
+    from taxonomist.workflow.model_columns import model_columns
 
     if confident is not None and not 0 < confident < 1:
-        raise ValueError(f"--confident must be above 0 and below 1. Got {confident:g}.")
+        raise OptionError(f"--confident must be above 0 and below 1. Got {confident:g}.")
     classifier = TextClassifier.load(model)
-    wanted = Wanted(top, proba, confident, WORDS if explain else 0, separator)
-    decider = Decider(classifier, wanted)
+    wanted = workflow.Wanted(top, proba, confident, N_WORDS if explain else 0)
+    if wanted.needs_probabilities:
+        check_probabilities(classifier)
+    predictor = workflow.Predictor(classifier, wanted)
     if data is None:
         if text is None:
-            raise ValueError("Give rows, or a text: --text '...'.")
-        _predict_text(classifier, decider, wanted, text, as_json)
+            raise OptionError("Give rows, or a text: --text '...'.")
+        _predict_text(classifier, predictor, wanted, text, as_json)
         return
-    columns = Columns(text or trained_columns(classifier).text, id=id_column)
-    target = _Target(out, "jsonl" if as_json else to, wanted, skip_bad)
-    target.fill(Source(data, format, encoding), columns, decider)
+    columns = Columns(text or model_columns(classifier).text, None, id=id_column)
+    source = TableSource(data, format, encoding)
+    target = _Target(out, "jsonl" if as_json else to, wanted, separator)
+    with (
+        progress() as on_step,
+        workflow.predict_table(
+            predictor, source, columns, skip_bad=skip_bad, on_step=on_step
+        ) as predictions,
+    ):
+        target.fill(predictions)
 
 
 def _predict_text(
-    classifier: TextClassifier, decider: Decider, wanted: Wanted, text: str, as_json: bool
+    classifier: TextClassifier, predictor: Predictor, wanted: Wanted, text: str, as_json: bool
 ) -> None:
     """Print the prediction for one text."""
-    from taxonomist.cli.items import Item
-    from taxonomist.cli.predictions import as_cells, as_record, headings
-    from taxonomist.cli.trained import as_item
+    from taxonomist.datasets.items import Item
+    from taxonomist.workflow.model_columns import as_item
+    from taxonomist.workflow.prediction_rows import as_cells, as_record, headings
 
-    if not text.strip():
-        raise ValueError("--text is empty: give a text.")
-    (found,) = decider.decide([Item(1, None, as_item(classifier, text))])
+    check_text(text)
+    item = Item(1, None, as_item(classifier, text))
+    (found,) = predictor.predict([item])
     if as_json:
         print_json(as_record({}, found, wanted))
     else:
@@ -106,43 +115,46 @@ def _predict_text(
 class _Target:
     """Where predictions go: a file or standard output, in some format."""
 
-    def __init__(self, out: Path | None, to: str | None, wanted: Wanted, skip_bad: bool) -> None:
+    def __init__(self, out: Path | None, to: str | None, wanted: Wanted, separator: str) -> None:
         from taxonomist.cli.writers import format_of
 
         self._out = out
         self._wanted = wanted
-        self._skip_bad = skip_bad
+        self._separator = separator
         self._format = format_of(out, to)
 
-    def fill(self, source: Source, columns: Columns, decider: Decider) -> None:
+    def fill(self, predictions: TablePredictions) -> None:
         """Write the predictions for all rows."""
-        from taxonomist.cli.bad_rows import BadRows
-        from taxonomist.cli.items import read_items
-        from taxonomist.cli.predictions import blocks
-        from taxonomist.cli.rows import open_table
         from taxonomist.cli.writers import open_output
+        from taxonomist.datasets.bad_rows import BadRowsError
 
-        bad, n_written = BadRows(), 0
-        with open_table(source) as table, open_output(self._out) as stream, progress() as report:
-            has_ids = columns.id is not None or "id" in table.columns
-            write = self._writer(stream, has_ids)
-            for block in blocks(read_items(table, columns, bad), decider.block_size):
-                if bad.count and not self._skip_bad:
-                    break
-                for item, found in zip(block, decider.decide(block), strict=True):
-                    write(item, found)
-                n_written += len(block)
-                report("Classifying", n_written, None)
-            bad.settle(table.name, self._skip_bad)
+        write: Write | None = None
+        n_written = 0
+        with open_output(self._out) as stream:
+            try:
+                for row in predictions:
+                    write = write or self._writer(stream, predictions.has_ids)
+                    write(*row)
+                    n_written += 1
+            except BadRowsError as error:
+                raise explained(error, self._written(n_written)) from None
+        if predictions.note:
+            print_note(predictions.note)
         if self._out is not None:
             print_note(f"Wrote {n_written:,} rows to {self._out}.")
 
+    def _written(self, n_rows: int) -> str:
+        """Return a sentence about what is left of the rows that were written."""
+        if self._out is not None or not n_rows:
+            return "Nothing was written."
+        return f"The predictions for the first {n_rows:,} rows were written."
+
     def _writer(self, stream: Any, has_ids: bool) -> Write:
         """Return a function that writes the prediction for an item."""
-        from taxonomist.cli.predictions import as_cells, as_record, headings
         from taxonomist.cli.writers import json_lines, table_rows
+        from taxonomist.workflow.prediction_rows import as_cells, as_record, headings
 
-        key, wanted = "id" if has_ids else "line", self._wanted
+        key, wanted, separator = "id" if has_ids else "line", self._wanted, self._separator
         if self._format == "jsonl":
             write_json = json_lines(stream)
             return lambda item, found: write_json(
@@ -150,4 +162,4 @@ class _Target:
             )
         write_row = table_rows(stream, self._format)
         write_row(headings(key, wanted))
-        return lambda item, found: write_row(as_cells(getattr(item, key), found, wanted))
+        return lambda item, found: write_row(as_cells(getattr(item, key), found, wanted, separator))

@@ -20,7 +20,7 @@ from taxonomist.cli.options import (
     TrainedLabel,
     TrainedText,
 )
-from taxonomist.cli.output import print_note
+from taxonomist.cli.output import print_note, progress
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="The page; replaced when all is written.")]
 
@@ -48,31 +48,18 @@ def report(
     If the rows are those that the model was trained with, it is measured on the held-out ones, and
     the page also has a learning curve and what the taxonomy bought against the flat twin.
     """
-    from taxonomist.cli.measuring import read_to_measure
-    from taxonomist.cli.report_parts import background, telling_words
-    from taxonomist.cli.rows import Source
-    from taxonomist.report import write_report
+    from taxonomist.cli.measured_rows import read_rows
+    from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
+    from taxonomist.workflow import report_content
 
     classifier = TextClassifier.load(model)
-    columns = {
-        "text": text,
-        "label": label,
-        "separator": separator,
-        "path_separator": path_separator,
-    }
-    source = Source(data, format, encoding)
-    parts = read_to_measure(classifier, source, columns, skip_bad=skip_bad, every=every)
-    found = classifier.evaluate(parts.items.texts, parts.items.labels)
-    known = background(classifier, parts, quick=quick or every)
-    write_report(
-        out,
-        found,
-        title=title or f"{Path(model).name} on {Path(source.name).name}",
-        taxonomy=classifier.taxonomy_,
-        model_facts=known.facts,
-        learning_curve=known.curves or None,
-        flat=known.flat,
-        words=telling_words(classifier),
-    )
+    columns = {"text": text, "labels": label, "label_sep": separator, "path_sep": path_separator}
+    source = TableSource(data, format, encoding)
+    rows = read_rows(classifier, source, columns, skip_bad=skip_bad, every=every)
+    with progress("fits") as on_step:
+        content = report_content(classifier, rows, include_seen=every, quick=quick, on_step=on_step)
+    if content.note:
+        print_note(content.note)
+    content.write(out, title or f"{Path(model).name} on {Path(source.name).name}")
     print_note(f"The report is in {out}.")

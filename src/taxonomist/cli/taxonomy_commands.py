@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from taxonomist.cli.checks import OptionError
 from taxonomist.cli.output import (
     FOUND,
     AsJson,
@@ -51,7 +52,7 @@ def read(path: Path, format: str | None = None, **columns: str | None) -> Taxono
     given: dict[str, Any] = {column: name for column, name in columns.items() if name is not None}
     if given and format not in (None, "csv"):
         options = ", ".join(f"--{column}" for column in given)
-        raise ValueError(f"{options}: the format {format!r} has no such columns, only csv has.")
+        raise OptionError(f"{options}: the format {format!r} has no such columns, only csv has.")
     return Taxonomy.read(path, "csv" if given else format, **given)
 
 

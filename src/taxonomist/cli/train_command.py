@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from taxonomist.cli.checks import (
+    OptionError,
+    bad_rows_explained,
+    check_cost,
+    check_models,
+    check_share,
+)
 from taxonomist.cli.options import (
     UTF_8,
     Cost,
@@ -22,11 +29,17 @@ from taxonomist.cli.options import (
     TaxonomyFormat,
     Text,
 )
-from taxonomist.cli.output import AsJson, print_facts, print_json, print_note, print_table
+from taxonomist.cli.output import (
+    AsJson,
+    print_facts,
+    print_json,
+    print_note,
+    print_table,
+    progress,
+)
 
 if TYPE_CHECKING:
-    from taxonomist.cli.labelled import Labelled
-    from taxonomist.cli.training import Trained
+    from taxonomist.workflow import Labelled, TrainingResult
 
 Out = Annotated[
     Path, typer.Option("--out", "-o", help="Folder of the model; replaced if it is a model.")
@@ -82,38 +95,47 @@ def train(
 
     Nothing is saved if a row is bad, unless --skip-bad leaves such rows out.
     """
-    from taxonomist.cli.items import Columns
-    from taxonomist.cli.labelled import read_labelled, read_taxonomy
-    from taxonomist.cli.rows import Source
-    from taxonomist.cli.training import train_model
+    from taxonomist import workflow
+    from taxonomist.datasets.columns import Columns
+    from taxonomist.datasets.table_file import TableSource
+    from taxonomist.taxonomy import Taxonomy
     from taxonomist.text import TextClassifier
-    from taxonomist.text.models import choice_of
 
     if model != "auto":
-        choice_of(model)
+        check_models([model])
+    check_cost(C)
+    check_share(test_size)
     _check_target(out)
-    classifier = TextClassifier(
-        read_taxonomy(taxonomy, taxonomy_format),
-        model=model,
-        C=C,
-        words=(1, words),
-        characters=_range(characters),
-        weights=_numbers(weights),
-        calibration=None if calibration == "none" else calibration,
-        random_state=seed,
-    )
-    columns = Columns(text, label, separator=separator, path_separator=path_separator)
-    source = Source(data, format, encoding)
-    labelled = read_labelled(source, columns, classifier.taxonomy, skip_bad=skip_bad)
-    classifier.taxonomy = labelled.taxonomy
+    options: dict[str, Any] = {
+        "model": model,
+        "C": C,
+        "words": (1, words),
+        "characters": _range(characters),
+        "weights": _numbers(weights),
+        "calibration": None if calibration == "none" else calibration,
+        "random_state": seed,
+    }
+    known = None if taxonomy is None else Taxonomy.read(taxonomy, taxonomy_format)
+    columns = Columns(text, label, label_sep=separator, path_sep=path_separator)
+    source = TableSource(data, format, encoding)
+    with progress("rows") as on_step, bad_rows_explained():
+        labelled = workflow.read_labelled(
+            source, columns, known, skip_bad=skip_bad, on_step=on_step
+        )
+    if labelled.note:
+        print_note(labelled.note)
     if not as_json:
         print_facts(_read_facts(labelled))
-    trained = train_model(classifier, labelled, columns, test_size=test_size, final=final)
-    trained.classifier.save(out)
+    classifier = TextClassifier(labelled.taxonomy, **options)
+    with progress("models") as on_step:
+        result = workflow.train(
+            classifier, labelled, columns, test_size=test_size, final=final, on_step=on_step
+        )
+    result.classifier.save(out)
     if as_json:
-        print_json(_as_data(out, labelled, trained, final))
+        print_json(_as_data(out, labelled, result, final))
     else:
-        _print_trained(out, trained, final)
+        _print_result(out, result, final)
 
 
 def _check_target(out: Path) -> None:
@@ -137,7 +159,7 @@ def _range(given: str | None) -> tuple[int, int] | None:
     except ValueError:
         found = (0, 0)
     if not 1 <= found[0] <= found[1]:
-        raise ValueError(f"--characters must be such as 3-5. Got {given!r}.")
+        raise OptionError(f"--characters must be such as 3-5. Got {given!r}.")
     return found
 
 
@@ -146,7 +168,7 @@ def _numbers(given: str | None) -> list[float] | None:
     try:
         return None if given is None else [float(part) for part in given.split(",")]
     except ValueError:
-        raise ValueError(f"--weights must be numbers such as 3,1. Got {given!r}.") from None
+        raise OptionError(f"--weights must be numbers such as 3,1. Got {given!r}.") from None
 
 
 def _read_facts(labelled: Labelled) -> dict[str, Any]:
@@ -162,42 +184,42 @@ def _read_facts(labelled: Labelled) -> dict[str, Any]:
     }
 
 
-def _print_trained(out: Path, trained: Trained, final: bool) -> None:
+def _print_result(out: Path, result: TrainingResult, final: bool) -> None:
     """Print what was tried, how good the model is, and where it is."""
-    classifier = trained.classifier
+    classifier = result.classifier
     if classifier.search_:
         typer.echo()
         rows = [(t.model, t.C, round(t.score, 4), round(t.seconds, 2)) for t in classifier.search_]
         print_table(("model", "C", "score", "seconds"), rows, "Tried, the best first")
         print_note(SCORE)
     typer.echo()
-    if trained.assessment is None:
+    if result.assessment is None:
         print_note("No items were held out, so nothing is known about new ones.")
     else:
-        typer.echo(f"Held-out items: {trained.assessment}")
+        typer.echo(f"Held-out items: {result.assessment}")
         typer.echo()
-    part = "all items" if final or trained.assessment is None else "the others alone"
+    part = "all items" if final or result.assessment is None else "the others alone"
     print_note(
-        f"Trained on {trained.n_train:,} items ({part}) in "
+        f"Trained on {result.n_train:,} items ({part}) in "
         f"{classifier.training_['seconds']:.1f} s. The model is in {out}."
     )
-    if trained.assessment is not None and not final:
+    if result.assessment is not None and not final:
         print_note("With --final it is trained once more, on all items.")
 
 
-def _as_data(out: Path, labelled: Labelled, trained: Trained, final: bool) -> dict[str, Any]:
+def _as_data(out: Path, labelled: Labelled, result: TrainingResult, final: bool) -> dict[str, Any]:
     """Return all that is printed as plain data."""
-    classifier = trained.classifier
+    classifier = result.classifier
     return {
         "model": str(out),
         **labelled.bad.to_dict(),
         "items": len(labelled.texts),
-        "train_items": trained.n_train,
-        "test_items": trained.n_test,
+        "train_items": result.n_train,
+        "test_items": result.n_test,
         "is_multilabel": classifier.is_multilabel_,
         "taxonomy": {"origin": labelled.origin, "nodes": labelled.taxonomy.n_nodes},
         "search": [dict(trial._asdict()) for trial in classifier.search_],
-        "measures": trained.measures,
+        "measures": result.measures,
         "final": final,
         "seconds": classifier.training_["seconds"],
     }

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["WRITABLE", "format_of", "json_lines", "open_output", "table_rows"]
 
 WRITABLE = ("csv", "tsv", "jsonl")
+TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "replace", "newline": ""}
+"""How text is written; JSON can hold halves of characters, which no encoding has."""
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 
@@ -52,13 +54,13 @@ def open_output(out: Path | None) -> Iterator[IO[str]]:
         sys.stdout.flush()
         return
     if out.exists() and not out.is_file():
-        with out.open("w", encoding="utf-8", newline="") as stream:
+        with out.open("w", **TEXT) as stream:
             yield stream
         return
     temporary = out.with_name(f".{out.name}.{secrets.token_hex(4)}")
     opener: Any = gzip.open if out.suffix.lower() == ".gz" else io.open
     try:
-        with opener(temporary, "wt", encoding="utf-8", newline="") as stream:
+        with opener(temporary, "wt", **TEXT) as stream:
             yield stream
         os.replace(temporary, out)
     finally:

@@ -1,21 +1,24 @@
 """Corpora: labelled items with their taxonomy, read from files, loaded by name, or generated.
 
-``corpus`` defines the class. ``readers`` reads a file by its suffix through ``tables`` (JSON lines,
-CSV, Parquet), ``svmlight`` and ``arff``. ``catalogue`` lists the named corpora, ``named`` finds
-them and ``loaders`` loads them. ``fetching`` gets some of them from the web, through ``download``
-and ``conversions``. ``synthetic`` generates points under a tree.
+``corpus`` defines the class. ``readers`` reads a file by its suffix through ``tables``,
+``svmlight`` and ``arff``. ``rows`` opens a table in any of ``table_formats``; ``items`` turns its
+rows into items as ``columns`` and ``cells`` say, and ``bad_rows`` counts those that cannot be used.
+``catalogue`` lists the named corpora, ``named`` finds them and ``loaders`` loads them. ``fetching``
+gets some of them from the web, through ``download`` and ``conversions``. ``synthetic`` generates
+points under a tree.
 """
 
 from __future__ import annotations
 
 from taxonomist.datasets.arff import read_arff
+from taxonomist.datasets.columns import Columns
 from taxonomist.datasets.corpus import Corpus
 from taxonomist.datasets.fetching import fetch
 from taxonomist.datasets.named import data_home, find, info, load, names
 from taxonomist.datasets.readers import read
 from taxonomist.datasets.svmlight import read_svmlight
 from taxonomist.datasets.synthetic import make_taxonomy_data
-from taxonomist.datasets.tables import Columns, read_csv, read_jsonl, read_parquet
+from taxonomist.datasets.tables import read_csv, read_jsonl, read_parquet
 
 __all__ = [
     "Columns",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taxonomist._typing import Floats
-    from taxonomist.datasets.files import Source, TaxonomySource
+    from taxonomist.datasets.files import FilePath, TaxonomySource
 
 __all__ = ["read_arff"]
 
@@ -36,7 +36,7 @@ Decoder: TypeAlias = Callable[[str], list[float]]
 """Turns a cell into numbers: one for a numeric attribute, one per value for a nominal one."""
 
 
-def read_arff(path: Source, taxonomy: TaxonomySource = None) -> Corpus:
+def read_arff(path: FilePath, taxonomy: TaxonomySource = None) -> Corpus:
     """Read an ARFF file whose last attribute is hierarchical.
 
     Parameters
@@ -73,15 +73,15 @@ def read_arff(path: Source, taxonomy: TaxonomySource = None) -> Corpus:
     return Corpus(stem(path), as_taxonomy(path, own, labels), labels=labels, X=X)
 
 
-def _content(path: Source) -> Iterator[tuple[str, str]]:
-    """Yield the place and content of every line that is neither blank nor a comment."""
+def _content(path: FilePath) -> Iterator[tuple[str, str]]:
+    """Yield the place and the content of every line that is neither blank nor a comment."""
     for place, line in lines(path):
         if not line.lstrip().startswith("%"):
             yield place, line.strip()
 
 
-def _domains(path: Source, content: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the place and domain of each attribute, the hierarchical one last."""
+def _domains(path: FilePath, content: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the place and the domain of each attribute, the hierarchical one last."""
     domains = []
     for place, line in content:
         keyword = line.split()[0].lower()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from taxonomist.datasets import conversions
 from taxonomist.datasets.download import Remote, download
 from taxonomist.datasets.named import BUNDLED, data_home, find, info
-from taxonomist.errors import CorpusNotFoundError, DownloadError, FormatError
+from taxonomist.errors import CorpusNotFoundError, DownloadError, FormatError, ParameterError
 
 if TYPE_CHECKING:
     from taxonomist.datasets.download import Report
@@ -211,10 +211,10 @@ def _redirected(name: str, url: str | None, sha256: str | None) -> Recipe:
     """Return the recipe with the given address and checksum."""
     recipe = RECIPES[name]
     if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
-        raise ValueError(f"A SHA-256 has 64 hexadecimal digits. Got {sha256!r} instead.")
+        raise ParameterError(f"A SHA-256 has 64 hexadecimal digits. Got {sha256!r} instead.")
     is_folder = url is None or url.endswith("/")
     if len(recipe.remotes) > 1 and (sha256 is not None or not is_folder):
-        raise ValueError(
+        raise ParameterError(
             f"{name} consists of {len(recipe.remotes)} files; pass the address of a folder, "
             "ending in a slash, and no checksum."
         )

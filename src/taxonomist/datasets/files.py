@@ -14,12 +14,12 @@ from taxonomist.taxonomy import Taxonomy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Source: TypeAlias = str | PathLike[str]
+FilePath: TypeAlias = str | PathLike[str]
 TaxonomySource: TypeAlias = Taxonomy | str | PathLike[str] | None
 
 
 @contextmanager
-def open_text(path: Source) -> Iterator[IO[str]]:
+def open_text(path: FilePath) -> Iterator[IO[str]]:
     """Open a text file, gzip'd or not; what cannot be decoded is a ``FormatError``."""
     opener: Any = gzip.open if Path(path).suffix.lower() == ".gz" else open
     try:
@@ -31,7 +31,7 @@ def open_text(path: Source) -> Iterator[IO[str]]:
         raise FormatError(f"{path} is not a complete gzip file: {error}.") from error
 
 
-def lines(path: Source) -> Iterator[tuple[str, str]]:
+def lines(path: FilePath) -> Iterator[tuple[str, str]]:
     """Yield the place and the content of every line that is not blank."""
     with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
@@ -39,7 +39,9 @@ def lines(path: Source) -> Iterator[tuple[str, str]]:
                 yield f"{path}, line {number}", line
 
 
-def as_taxonomy(path: Source, taxonomy: TaxonomySource, labels: list[tuple[str, ...]]) -> Taxonomy:
+def as_taxonomy(
+    path: FilePath, taxonomy: TaxonomySource, labels: list[tuple[str, ...]]
+) -> Taxonomy:
     """Return the given taxonomy, the one in the given file, or the flat one of the labels."""
     if isinstance(taxonomy, Taxonomy):
         return taxonomy
@@ -51,6 +53,6 @@ def as_taxonomy(path: Source, taxonomy: TaxonomySource, labels: list[tuple[str, 
     return Taxonomy.flat(used)
 
 
-def stem(path: Source) -> str:
+def stem(path: FilePath) -> str:
     """Return the file's name without its suffixes."""
     return Path(path).name.partition(".")[0]

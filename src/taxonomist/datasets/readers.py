@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from taxonomist.datasets.arff import read_arff
 from taxonomist.datasets.svmlight import read_svmlight
+from taxonomist.datasets.table_formats import FORMATS
 from taxonomist.datasets.tables import read_csv, read_jsonl, read_parquet
 from taxonomist.errors import FormatError
 
 if TYPE_CHECKING:
     from taxonomist.datasets.corpus import Corpus
-    from taxonomist.datasets.files import Source, TaxonomySource
+    from taxonomist.datasets.files import FilePath, TaxonomySource
 
 __all__ = ["read"]
 
+_TABLES: dict[str, Any] = {
+    "jsonl": read_jsonl,
+    "csv": read_csv,
+    "tsv": read_csv,
+    "parquet": read_parquet,
+}
 _READERS: dict[str, Any] = {
-    ".jsonl": read_jsonl,
-    ".ndjson": read_jsonl,
-    ".csv": read_csv,
-    ".tsv": read_csv,
-    ".parquet": read_parquet,
+    **{suffix: read for name, read in _TABLES.items() for suffix in FORMATS[name].suffixes},
     ".svm": read_svmlight,
     ".svmlight": read_svmlight,
     ".libsvm": read_svmlight,
@@ -29,7 +32,7 @@ _READERS: dict[str, Any] = {
 }
 
 
-def read(path: Source, taxonomy: TaxonomySource = None, **options: Any) -> Corpus:
+def read(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Corpus:
     """Read labelled items in the format that the file's suffix names.
 
     Parameters

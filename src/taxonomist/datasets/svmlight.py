@@ -12,13 +12,13 @@ from taxonomist.datasets.files import as_taxonomy, lines, stem
 from taxonomist.errors import FormatError
 
 if TYPE_CHECKING:
-    from taxonomist.datasets.files import Source, TaxonomySource
+    from taxonomist.datasets.files import FilePath, TaxonomySource
 
 __all__ = ["read_svmlight"]
 
 
 def read_svmlight(
-    path: Source,
+    path: FilePath,
     taxonomy: TaxonomySource = None,
     *,
     n_features: int | None = None,

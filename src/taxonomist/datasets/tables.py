@@ -1,89 +1,52 @@
 """Readers of tables of labelled items: JSON lines, CSV and TSV, Parquet.
 
-Each returns a ``Corpus``. Files that end in ``.gz`` are decompressed on the way; text is UTF-8.
+Each returns a ``Corpus``. Files that are compressed by gzip are decompressed on the way.
 """
 
 from __future__ import annotations
 
-import csv
-import json
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+import logging
+from os import fspath
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taxonomist.datasets.bad_rows import BadRows
+from taxonomist.datasets.columns import Columns
 from taxonomist.datasets.corpus import Corpus
-from taxonomist.datasets.files import as_taxonomy, lines, open_text, stem
-from taxonomist.errors import FormatError, closest, import_extra, some
+from taxonomist.datasets.files import as_taxonomy, stem
+from taxonomist.datasets.items import read_items
+from taxonomist.datasets.label_reader import LabelReader, has_paths, shown, taxonomy_of
+from taxonomist.datasets.rows import open_table
+from taxonomist.datasets.table_file import TableSource
+from taxonomist.datasets.table_formats import FORMATS
+from taxonomist.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from taxonomist.datasets.files import FilePath, TaxonomySource
+    from taxonomist.datasets.items import Item
+    from taxonomist.taxonomy import Taxonomy
 
-    from taxonomist.datasets.files import Source, TaxonomySource
+__all__ = ["UNUSED", "read_csv", "read_jsonl", "read_parquet", "read_table"]
 
-    Row: TypeAlias = tuple[str, Mapping[str, Any]]
-    """Where a row stands, for messages, and its values by column."""
-
-__all__ = ["UNUSED", "Columns", "read_csv", "read_jsonl", "read_parquet"]
+logger = logging.getLogger(__name__)
 
 UNUSED = "unused"
 """Part of the split that items without one belong to."""
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Which columns of a file hold what.
-
-    Parameters
-    ----------
-    text
-        Column of the text, or several, joined by line breaks in the given order.
-    labels
-        Column of the labels: a list, or a string. ``None`` reads items without labels.
-    label_sep
-        What parts the labels in a string; by default a string is one label.
-    id
-        Column of the item's id. Like the next two, it may be missing unless another name than
-        the default is given.
-    split
-        Column of the part (``"train"``, ``"test"``, ...); empty means ``"unused"``.
-    fold
-        Column of the number of the fold.
-    """
-
-    text: str | Sequence[str] = "text"
-    labels: str | None = "labels"
-    label_sep: str | None = None
-    id: str = "id"
-    split: str = "split"
-    fold: str = "fold"
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The columns of the text."""
-        return (self.text,) if isinstance(self.text, str) else tuple(self.text)
-
-    @property
-    def required(self) -> list[str]:
-        """The columns that have to be there."""
-        # Each of these fields is named like its default column.
-        chosen = [getattr(self, field) for field in ("id", "split", "fold")]
-        optional = [column for column in chosen if column not in ("id", "split", "fold")]
-        return [*self.texts, *([] if self.labels is None else [self.labels]), *optional]
-
-
-def read_jsonl(path: Source, taxonomy: TaxonomySource = None, **columns: Any) -> Corpus:
-    """Read a file with one JSON object a line.
+def read_jsonl(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Corpus:
+    """Read a file with one JSON object on each line.
 
     Parameters
     ----------
     path
         The file.
     taxonomy
-        Taxonomy of the labels, or a file to read it from; by default the flat one of all labels.
-    **columns
-        The fields of ``Columns``. Labels are lists or strings.
+        Taxonomy of the labels, or a file to read it from; by default made from the labels.
+    **options
+        The fields of ``Columns``; ``encoding`` (UTF-8 by default); and ``skip_bad=True`` to leave
+        out rows that cannot be used.
 
     Returns
     -------
@@ -93,17 +56,17 @@ def read_jsonl(path: Source, taxonomy: TaxonomySource = None, **columns: Any) ->
     Raises
     ------
     FormatError
-        If a line is no JSON object, or lacks text or labels.
+        If a line is no JSON object, or has no text or labels.
     """
-    return _corpus(path, _json_rows(path), Columns(**columns), taxonomy)
+    return _read(TableSource(fspath(path), "jsonl"), taxonomy, **options)
 
 
 def read_csv(
-    path: Source,
+    path: FilePath,
     taxonomy: TaxonomySource = None,
     *,
     delimiter: str | None = None,
-    **columns: Any,
+    **options: Any,
 ) -> Corpus:
     """Read a delimited file whose first line names the columns.
 
@@ -112,11 +75,12 @@ def read_csv(
     path
         The file.
     taxonomy
-        Taxonomy of the labels, or a file to read it from; by default the flat one of all labels.
+        Taxonomy of the labels, or a file to read it from; by default made from the labels.
     delimiter
-        What parts the cells; by default a tab in .tsv files and a comma in others.
-    **columns
-        The fields of ``Columns``. A cell with several labels needs ``label_sep``.
+        What separates the cells; by default a tab in .tsv files, and in others the most frequent
+        of ``,`` ``;`` tab and ``|`` in the first line.
+    **options
+        As in ``read_jsonl``. A cell with several labels needs ``label_sep``, or holds a JSON list.
 
     Returns
     -------
@@ -128,12 +92,12 @@ def read_csv(
     FormatError
         If a column is missing, a row is too short or too long, or a cell lacks its labels.
     """
-    if delimiter is None:
-        delimiter = "\t" if ".tsv" in Path(str(path).lower()).suffixes else ","
-    return _corpus(path, _csv_rows(path, delimiter), Columns(**columns), taxonomy)
+    source = TableSource(fspath(path), delimiter=delimiter)
+    is_tsv = source.suffix in FORMATS["tsv"].suffixes
+    return _read(source._replace(format="tsv" if is_tsv else "csv"), taxonomy, **options)
 
 
-def read_parquet(path: Source, taxonomy: TaxonomySource = None, **columns: Any) -> Corpus:
+def read_parquet(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Corpus:
     """Read a Parquet file; needs the extra ``io``.
 
     Parameters
@@ -141,9 +105,9 @@ def read_parquet(path: Source, taxonomy: TaxonomySource = None, **columns: Any) 
     path
         The file.
     taxonomy
-        Taxonomy of the labels, or a file to read it from; by default the flat one of all labels.
-    **columns
-        The fields of ``Columns``. Labels are lists or strings.
+        Taxonomy of the labels, or a file to read it from; by default made from the labels.
+    **options
+        The fields of ``Columns``, and ``skip_bad`` as in ``read_jsonl``.
 
     Returns
     -------
@@ -157,139 +121,94 @@ def read_parquet(path: Source, taxonomy: TaxonomySource = None, **columns: Any) 
     MissingExtraError
         If pyarrow is not installed.
     """
-    return _corpus(path, _parquet_rows(path), Columns(**columns), taxonomy)
+    return _read(TableSource(fspath(path), "parquet"), taxonomy, **options)
 
 
-def _json_rows(path: Source) -> Iterator[Row]:
-    """Yield the objects of a JSON lines file."""
-    for place, line in lines(path):
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise FormatError(f"{place}: not JSON ({error}).") from error
-        if not isinstance(row, dict):
-            raise FormatError(f"{place}: a JSON object is needed, got {type(row).__name__}.")
-        yield place, row
-
-
-def _csv_rows(path: Source, delimiter: str) -> Iterator[Row]:
-    """Yield the rows of a delimited file."""
-    # Documents may be longer than the 128 KiB that the csv module takes for one cell by default.
-    limit = csv.field_size_limit(2**31 - 1)
-    try:
-        with open_text(path) as stream:
-            rows = csv.reader(stream, delimiter=delimiter)
-            header = next(rows, None)
-            if not header:
-                raise FormatError(f"{path} is empty; its first line has to name the columns.")
-            if len(set(header)) < len(header):
-                raise FormatError(f"{path} names a column twice in its first line: {some(header)}.")
-            for row in rows:
-                place = f"{path}, line {rows.line_num}"
-                if row and len(row) != len(header):
-                    cells = f"{len(row)} cells where the header has {len(header)}"
-                    raise FormatError(f"{place}: {cells} (delimiter {delimiter!r}).")
-                if row:
-                    yield place, dict(zip(header, row, strict=True))
-    except csv.Error as error:
-        raise FormatError(f"{path} cannot be parsed: {error}.") from error
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _parquet_rows(path: Source) -> Iterator[Row]:
-    """Yield the rows of a Parquet file."""
-    parquet = import_extra("pyarrow.parquet", "io")
-    pyarrow = import_extra("pyarrow", "io")
-    try:
-        table = parquet.read_table(path)
-    except pyarrow.ArrowInvalid as error:
-        raise FormatError(f"{path} is not a Parquet file: {error}.") from error
-    for number, row in enumerate(table.to_pylist(), 1):
-        yield f"{path}, row {number}", row
-
-
-def _corpus(
-    path: Source, rows: Iterable[Row], columns: Columns, taxonomy: TaxonomySource
+def _read(
+    source: TableSource,
+    taxonomy: TaxonomySource,
+    *,
+    encoding: str = "utf-8",
+    skip_bad: bool = False,
+    **columns: Any,
 ) -> Corpus:
-    """Collect rows into a corpus."""
-    texts, labels, ids, split, folds = [], [], [], [], []
-    for place, row in rows:
-        missing = [column for column in columns.required if column not in row]
-        if missing:
-            hint = closest(missing[0], row)
-            raise FormatError(f"{place}: no column {missing[0]!r}, only {some(list(row))}.{hint}")
-        texts.append("\n".join(filter(None, (_text(row, c, place) for c in columns.texts))))
-        labels.append(() if columns.labels is None else _labels(row, columns, place))
-        ids.append(_word(row, columns.id))
-        split.append(_word(row, columns.split) or UNUSED)
-        folds.append(_fold(row, columns.fold, place))
-    if not texts:
-        raise FormatError(f"{path} holds no items.")
+    """Read a table by the options of its format's reader."""
+    source = source._replace(encoding=encoding)
+    return read_table(source, taxonomy, Columns(**columns), skip_bad=skip_bad)
+
+
+def read_table(
+    source: TableSource,
+    taxonomy: TaxonomySource = None,
+    columns: Columns | None = None,
+    *,
+    skip_bad: bool = False,
+) -> Corpus:
+    """Read a table in any of the formats.
+
+    Parameters
+    ----------
+    source
+        The file, its format and its encoding.
+    taxonomy
+        Taxonomy of the labels, or a file to read it from. None makes it from the labels: from
+        their paths if there are any, else with one level.
+    columns
+        Which columns hold what.
+    skip_bad
+        Whether rows that cannot be used are left out, with a warning in the log.
+
+    Returns
+    -------
+    Corpus
+        The items.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read, or a row cannot be used.
+    """
+    columns, bad = columns or Columns(), BadRows()
+    with open_table(source) as table:
+        columns = columns.found_in(table, "id", "split", "fold")
+        items = list(read_items(table, columns, bad, allow_empty=True))
+        if note := bad.settle(table.name, skip_bad):
+            logger.warning(note)
+    known, labels = _labels(source, taxonomy, items)
+    split = [item.split or UNUSED for item in items]
     return Corpus(
-        name=stem(path),
-        taxonomy=as_taxonomy(path, taxonomy, labels),
+        name=stem(source.path),
+        taxonomy=known,
         labels=labels,
-        texts=texts,
-        ids=_complete(path, columns.id, ids),
+        texts=["\n".join(filter(None, item.text.values())) for item in items],
+        ids=_complete(source.name, columns.id, [item.id or None for item in items]),
         split=None if set(split) == {UNUSED} else np.array(split, dtype=object),
-        folds=_complete(path, columns.fold, folds),
+        folds=_complete(source.name, columns.fold, [item.fold for item in items]),
     )
 
 
-def _complete(path: Source, column: str, values: list[Any]) -> Any:
+def _labels(
+    source: TableSource, taxonomy: TaxonomySource, items: list[Item]
+) -> tuple[Taxonomy, list[tuple[str, ...]]]:
+    """Return the taxonomy, and the node ids of each item.
+
+    Unknown labels stay as they are: the corpus names all of them in its error.
+    """
+    used = dict.fromkeys(label for item in items for label in item.labels)
+    if taxonomy is None and has_paths(used):
+        known = taxonomy_of(used)
+    else:
+        known = as_taxonomy(source.name, taxonomy, [tuple(map(shown, used))])
+    reader = LabelReader(known)
+    nodes = {label: reader.find(label) or shown(label) for label in used}
+    return known, [tuple(nodes[label] for label in item.labels) for item in items]
+
+
+def _complete(name: str, column: str | None, values: list[Any]) -> Any:
     """Return the values of a column, or None where no row has one."""
     n_missing = values.count(None)
     if 0 < n_missing < len(values):
         raise FormatError(
-            f"{path}: {n_missing} of {len(values)} rows have no {column!r}; give it to all or none."
+            f"{name}: {n_missing} of {len(values)} rows have no {column!r}; give it to all or none."
         )
     return None if n_missing else values
-
-
-def _text(row: Mapping[str, Any], column: str, place: str) -> str:
-    """Return a text; numbers are accepted, nothing else is."""
-    value = row[column]
-    if not _is_scalar(value):
-        raise FormatError(f"{place}: column {column!r} has to hold text, got {str(value)[:40]!r}.")
-    return str(value)
-
-
-def _labels(row: Mapping[str, Any], columns: Columns, place: str) -> tuple[str, ...]:
-    """Return the labels of a row; only a list can say that there are none."""
-    value = row[columns.labels or ""]
-    if isinstance(value, str) and columns.label_sep:
-        value = [part for part in value.split(columns.label_sep) if part.strip()] or None
-    listed = value if isinstance(value, (list, tuple)) else [value]
-    found = [str(label).strip() if _is_scalar(label) else "" for label in listed]
-    if "" in found:
-        raise FormatError(
-            f"{place}: a label is missing in column {columns.labels!r} or is not a string; "
-            f"got {str(value)[:40]!r}."
-        )
-    return tuple(found)
-
-
-def _is_scalar(value: Any) -> bool:
-    """Return whether a value is a string or a number, and not null or NaN."""
-    return isinstance(value, (str, int, float)) and value == value
-
-
-def _word(row: Mapping[str, Any], column: str) -> str | None:
-    """Return an id or the name of a part, or None where it is missing or empty."""
-    value = row.get(column)
-    return str(value) or None if _is_scalar(value) else None
-
-
-def _fold(row: Mapping[str, Any], column: str, place: str) -> int | None:
-    """Return the number of a fold, or None where it is missing."""
-    value = row.get(column)
-    if value is None:
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not number.is_integer():
-        raise FormatError(f"{place}: a fold is a whole number, got {value!r}.")
-    return int(number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,22 +9,19 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array, get_index_dtype
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from taxonomist.errors import some
+from taxonomist.errors import ParameterError, some
+from taxonomist.features.counted_texts import CountedTexts, Tokenisation, csr_of
 from taxonomist.features.spectrum import unit_rows
+from taxonomist.features.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import CSR, Codes
-
-# Scripts without blanks between words: Thai, Lao, Khmer, Myanmar; kana, ideographs.
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-TERM = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]{{2,}}|\d")
-RUN = re.compile(rf"[{UNSPACED}]")
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):
@@ -110,25 +106,26 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         texts
-            One text per item, or several: a sequence of strings, or a mapping from column names to
-            strings. Texts are read once and not kept. Empty texts and None have no terms.
+            A text for each item, or several: a sequence of strings, or a mapping from names of
+            columns to strings. They are read once and not kept. Empty texts, and None, have no
+            terms. Or what ``count`` returned.
 
         Returns
         -------
         csr_array, shape (n_items, n_features)
         """
-        if not self.words and not self.characters:
-            raise ValueError("words and characters are both None; pass at least one of them.")
-        first, items = _peek(texts)
-        self.columns_ = list(first) if isinstance(first, Mapping) else None
-        self._weights = self._column_weights(first)
-        growing: defaultdict[str, int] = defaultdict()
-        growing.default_factory = growing.__len__
-        counts = self._counted(items, growing, growing.__getitem__)
-        if not growing:
-            raise ValueError("No text contains a word, so there is nothing to learn from.")
+        if isinstance(texts, CountedTexts):
+            self._learn_columns(texts.blank)
+            self._check_tokenised(texts)
+            counts, names = texts.growing()
+        else:
+            first, items = _peek(texts)
+            self._learn_columns(first)
+            counts, names = self._grown(items)
+        if not len(names):
+            raise ParameterError("No text has a word, so there is nothing to learn from.")
         kept = self._kept(counts)
-        names = np.array(list(growing), dtype=object)[kept]
+        names = names[kept]
         order = np.argsort(names, kind="stable")
         counts = csr_array(counts[:, kept[order]])
         self.terms_ = names[order]
@@ -155,7 +152,33 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """Return the term counts of items, multiplied by the weights of their columns."""
         check_is_fitted(self, "idf_")
         known = self._vocabulary
+        if isinstance(texts, CountedTexts):
+            self._check_tokenised(texts)
+            return texts.known(known)
         return self._counted(texts, known, known.get)
+
+    def count(self, texts: Iterable[Any]) -> CountedTexts:
+        """Tokenise texts once, for any number of fits to subsets of them.
+
+        The first item says which columns all have, unless the features are fitted.
+
+        Parameters
+        ----------
+        texts
+            As in ``fit_counts``. They are kept.
+
+        Returns
+        -------
+        CountedTexts
+            Can be indexed like an array, and given to all methods in place of texts.
+        """
+        given = list(texts if isinstance(texts, CountedTexts) else _peek(texts)[1])
+        counter = self
+        if not hasattr(self, "idf_"):
+            counter = TextFeatures(**self.get_params())
+            counter._learn_columns(given[0] if given else None)
+        counts, names = counter._grown(given)
+        return CountedTexts(given, counts, names, counter._tokenisation)
 
     def weigh(self, counts: CSR) -> CSR:
         """Weight counts by tf-idf and scale the rows to length 1."""
@@ -170,14 +193,37 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "idf_")
         return self.terms_
 
-    def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield the start, the end and the term of each word of a text."""
-        for found in TERM.finditer(text):
-            begin, end = found.span()
-            if RUN.match(found.group()) and end - begin > 2:
-                yield from ((k, k + 2, text[k : k + 2].lower()) for k in range(begin, end - 1))
-            else:
-                yield begin, end, found.group().lower()
+    def _learn_columns(self, first: Any) -> None:
+        """Learn the columns and their weights from the first item."""
+        if not self.words and not self.characters:
+            raise ParameterError("words and characters are both None: there would be no terms.")
+        self.columns_ = list(first) if isinstance(first, Mapping) else None
+        self._weights = self._column_weights(first)
+
+    @property
+    def _tokenisation(self) -> Tokenisation:
+        """How texts are made into terms."""
+        return Tokenisation(
+            words=tuple(self.words) if self.words else None,
+            characters=tuple(self.characters) if self.characters else None,
+            columns=None if self.columns_ is None else tuple(self.columns_),
+            weights=tuple(self._weights),
+        )
+
+    def _check_tokenised(self, counted: CountedTexts) -> None:
+        """Raise if texts were tokenised in another way."""
+        if counted.tokenisation != self._tokenisation:
+            raise ParameterError(
+                f"The texts were counted with {counted.tokenisation}, but these features have "
+                f"{self._tokenisation}; count them again."
+            )
+
+    def _grown(self, items: Iterable[Any]) -> tuple[CSR, Any]:
+        """Return how often items have terms, and the terms in order of first appearance."""
+        growing: defaultdict[str, int] = defaultdict()
+        growing.default_factory = growing.__len__
+        counts = self._counted(items, growing, growing.__getitem__)
+        return counts, np.array(list(growing), dtype=object)
 
     def _counted(
         self,
@@ -190,33 +236,15 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         for number, item in enumerate(items):
             counts: dict[int, float] = {}
             for weight, text in self.parts(item, number):
-                for term in self._terms(text):
+                for term in terms(text, self.words, self.characters):
                     column = column_of(term)
                     if column is not None:
                         counts[column] = counts.get(column, 0.0) + weight
             columns.extend(counts)
             values.extend(counts.values())
             ends.append(len(columns))
-        shape = (len(ends) - 1, len(vocabulary))
-        if not columns:
-            return csr_array(shape)
-        # liblinear accepts only 32-bit indices, and they take half the memory.
-        width = get_index_dtype(maxval=max(len(columns), *shape))
-        indices, indptr = (np.frombuffer(table, "q").astype(width) for table in (columns, ends))
-        return csr_array((np.frombuffer(values), indices, indptr), shape=shape)
-
-    def _terms(self, text: str) -> list[str]:
-        """Return the terms of a text, with repetitions."""
-        words = TERM.findall(text.lower())
-        if RUN.search(text):
-            words = [part for word in words for part in _pairs(word)]
-        least, most = self.words or (1, 0)
-        terms = words if least == 1 and most >= 1 else []
-        for n in range(max(least, 2), most + 1):
-            terms = terms + [" ".join(words[k : k + n]) for k in range(len(words) - n + 1)]
-        if self.characters:
-            terms = terms + _grams(words, *self.characters)
-        return terms
+        indices, indptr = np.frombuffer(columns, "q"), np.frombuffer(ends, "q")
+        return csr_of(indices, np.frombuffer(values), indptr, len(vocabulary))
 
     def parts(self, item: Any, number: int = 0) -> list[tuple[float, str]]:
         """Return the texts of an item with their weights."""
@@ -227,7 +255,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         else:
             values = list(item)
         if len(values) != len(self._weights):
-            raise ValueError(
+            raise ParameterError(
                 f"Item {number} has {len(values)} texts, but the first training item has "
                 f"{len(self._weights)}; pass the same columns for each item."
             )
@@ -241,13 +269,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             unknown = [name for name in self.weights if name not in (self.columns_ or ())]
             if unknown:
                 have = some(self.columns_ or ["(one text without a name)"])
-                raise ValueError(f"weights has {some(unknown)}, but the columns are {have}.")
+                raise ParameterError(f"weights has {some(unknown)}, but the columns are {have}.")
             found = [float(self.weights.get(name, 1.0)) for name in self.columns_ or ()]
         else:
             found = [1.0] * n_columns if self.weights is None else [*map(float, self.weights)]
         if len(found) != n_columns or not all(0 <= weight < np.inf for weight in found):
-            raise ValueError(
-                f"weights must be {n_columns} finite numbers of at least 0, one for each column of "
+            raise ParameterError(
+                f"weights must be {n_columns} finite numbers from 0 on, one for each column of "
                 f"texts. Got {self.weights!r}."
             )
         return found
@@ -282,22 +310,4 @@ def _as_text(value: Any, number: int) -> str:
         return value
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
-    raise TypeError(f"Item {number} is not a text but {type(value).__name__}: {value!r}.")
-
-
-def _pairs(word: str) -> list[str]:
-    """Return pairs of neighbouring characters for an unspaced script, else the word itself."""
-    if len(word) <= 2 or not RUN.match(word):
-        return [word]
-    return [word[k : k + 2] for k in range(len(word) - 1)]
-
-
-def _grams(words: list[str], least: int, most: int) -> list[str]:
-    """Return the character n-grams of words, including surrounding blanks, in quotes."""
-    padded = [f" {word} " for word in words]
-    return [
-        f'"{word[k : k + n]}"'
-        for word in padded
-        for n in range(least, min(most, len(word)) + 1)
-        for k in range(len(word) - n + 1)
-    ]
+    raise TypeError(f"Item {number} is no text but {type(value).__name__}: {value!r}.")

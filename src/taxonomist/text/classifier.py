@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Mapping
 from copy import copy
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
@@ -13,25 +13,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from taxonomist import persistence
 from taxonomist.errors import LabelError, ModelFileError
-from taxonomist.evaluation.assessment import assess
+from taxonomist.evaluation import flat
 from taxonomist.features import TextFeatures
+from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.models.calibrated import CalibratedClassifier
-from taxonomist.taxonomy import Taxonomy, labels
-from taxonomist.text.explanation import TextExplanation
+from taxonomist.taxonomy import Taxonomy
+from taxonomist.text.answers import TextAnswers
+from taxonomist.text.digests import digest, digests, noted
+from taxonomist.text.given_labels import as_targets
 from taxonomist.text.models import choice_of, make_model
+from taxonomist.text.parameters import calibration_method, check_parameters
+from taxonomist.text.questions import TextQuestions
 from taxonomist.text.search import Problem, Trial, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
-    from taxonomist._typing import CSR, Floats
-    from taxonomist.evaluation.assessment import Assessment
-
-logger = logging.getLogger(__name__)
+    from taxonomist._typing import CSR, Bools
 
 
-class TextClassifier(BaseEstimator):
+class TextClassifier(TextQuestions, BaseEstimator):
     """Words of texts, a model over the taxonomy, probabilities, and decisions, in one object.
 
     Parameters
@@ -71,10 +73,10 @@ class TextClassifier(BaseEstimator):
     search_
         What ``"auto"`` tried, the best first: model, C, score, seconds.
     training_
-        Facts of the training: items, features, seconds, model.
+        Facts of the training: items, features, seconds, model, what was tried, and what ``record``
+        added.
     seen_
-        Numbers by which the command line knows texts again that it trained the model on; only
-        models that it trained have them.
+        Numbers by which ``has_seen`` knows the training texts again.
 
     Examples
     --------
@@ -130,7 +132,7 @@ class TextClassifier(BaseEstimator):
         ----------
         texts
             A text for each item, or several: a sequence of strings, or a mapping from names of
-            columns to strings. They are read once and not kept.
+            columns to strings. They are read once and not kept. Or ``CountedTexts``.
         labels
             A node id for each item, or an iterable of them.
         sample_weight
@@ -144,12 +146,9 @@ class TextClassifier(BaseEstimator):
             The classifier itself.
         """
         start = perf_counter()
-        if isinstance(self.model, str) and self.model != "auto":
-            choice_of(self.model)
-        y, self.is_multilabel_ = _as_targets(labels)
-        names = ("words", "characters", "min_df", "max_features", "weights")
-        self.features_ = TextFeatures(**{name: getattr(self, name) for name in names})
-        counts = self.features_.fit_counts(texts)
+        check_parameters(self)
+        y, self.is_multilabel_ = as_targets(labels)
+        counts = self._fit_features(texts)
         if counts.shape[0] != len(y):
             raise LabelError(
                 f"There are {counts.shape[0]} texts and labels for {len(y)} items; every text "
@@ -158,10 +157,8 @@ class TextClassifier(BaseEstimator):
         X = self.features_.weigh(counts)
         self.search_: list[Trial] = []
         model, self._takes_counts = self._choose(X, counts, y, callback)
-        if self.calibration is not None:
-            method = self.calibration
-            if method == "auto":
-                method = "isotonic" if self.is_multilabel_ else "temperature"
+        method = calibration_method(self.calibration, self.is_multilabel_)
+        if method is not None:
             model = CalibratedClassifier(model, method=method, cv=self.cv)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.model_ = model.fit(counts if self._takes_counts else X, y, **given)
@@ -174,8 +171,22 @@ class TextClassifier(BaseEstimator):
             "features": len(self.features_.idf_),
             "model": repr(getattr(self.model_, "model", self.model_)),
             "seconds": perf_counter() - start,
+            "search": _as_data(self.search_),
         }
         return self
+
+    def _fit_features(self, texts: Iterable[Any]) -> CSR:
+        """Learn words and which texts were seen; return the counts of words."""
+        names = ("words", "characters", "min_df", "max_features", "weights")
+        self.features_ = TextFeatures(**{name: getattr(self, name) for name in names})
+        found: list[bytes] = []
+        if isinstance(texts, CountedTexts):
+            found += map(digest, texts)
+        elif not isinstance(texts, str | Mapping):
+            texts = noted(texts, found)
+        counts = self.features_.fit_counts(texts)
+        self.seen_ = np.unique(np.frombuffer(b"".join(found), dtype="<u8"))
+        return counts
 
     def _choose(
         self, X: CSR, counts: CSR, y: Sequence[Any], callback: Callable[[Trial], Any] | None
@@ -183,165 +194,100 @@ class TextClassifier(BaseEstimator):
         """Return the unfitted model, and whether it takes counts."""
         if not isinstance(self.model, str):
             return self.model, False
-        name, C = self.model, 1.0 if self.C is None else self.C
-        if name == "auto":
+        is_multilabel = self.is_multilabel_
+        if self.model == "auto":
             taxonomy = self.taxonomy
             if taxonomy is None:
-                used = y if not self.is_multilabel_ else [node for sets in y for node in sets]
+                used = [node for sets in y for node in sets] if is_multilabel else y
                 taxonomy = Taxonomy.flat(dict.fromkeys(used))
-            problem = Problem({False: X, True: counts}, y, taxonomy, self.is_multilabel_)
+            problem = Problem({False: X, True: counts}, y, taxonomy, is_multilabel)
             self.search_ = search(problem, self.cv, self.random_state, callback)
-            name = self.search_[0].model
-            C = self.search_[0].C if self.C is None else self.C
-        options = {"random_state": self.random_state, "n_jobs": self.n_jobs, "cv": self.cv}
-        is_multilabel = self.is_multilabel_
-        model = make_model(name, self.taxonomy, is_multilabel=is_multilabel, C=C, **options)
-        return model, choice_of(name).counts
+        return self._made(), choice_of(self.chosen[0]).counts
 
-    # Predicting ------------------------------------------------------------------------------
+    def _made(self) -> Any:
+        """Return the chosen model, unfitted."""
+        name, C = self.chosen
+        return make_model(
+            name,
+            self.taxonomy,
+            is_multilabel=self.is_multilabel_,
+            C=1.0 if C is None else C,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            cv=self.cv,
+        )
 
-    def predict(
-        self,
-        texts: Iterable[Any],
-        *,
-        depth: str | None = None,
-        risk: float = 0.1,
-        cost: Any = None,
-    ) -> Any:
-        """Return the category of each text, or its label set.
+    @property
+    def chosen(self) -> tuple[Any, float | None]:
+        """The model and the C that were given, or that ``"auto"`` found."""
+        if not self.search_:
+            return self.model, self.C
+        best = self.search_[0]
+        return best.model, best.C if self.C is None else self.C
+
+    def refit(
+        self, texts: Iterable[Any], labels: Iterable[Any], sample_weight: Any = None
+    ) -> TextClassifier:
+        """Return another classifier with the same model and C, fitted to other items.
+
+        The model is not searched for again; ``search_`` is that of this classifier. The parameters
+        are as in ``fit``.
+        """
+        check_is_fitted(self, "model_")
+        again = self._unfitted()
+        again.fit(texts, labels, sample_weight)
+        again.search_ = self.search_
+        return again.record(search=_as_data(self.search_))
+
+    def flat_twin(self) -> TextClassifier:
+        """Return an unfitted classifier with the same model and C, but without the taxonomy."""
+        check_is_fitted(self, "model_")
+        twin, model = self._unfitted(), self.chosen[0]
+        if isinstance(model, str):
+            model = self._made()
+        if isinstance(twin.model, str) and "attributes" not in model.get_params(deep=False):
+            twin.taxonomy = None
+        else:
+            twin.model = flat.flat_twin(model)
+        return twin
+
+    def _unfitted(self) -> TextClassifier:
+        """Return an unfitted classifier with the model and the C that were chosen."""
+        model, C = self.chosen
+        return TextClassifier(**{**self.get_params(deep=False), "model": model, "C": C})
+
+    def record(self, **facts: Any) -> Self:
+        """Add facts to ``training_``, such as measures on held-out items; files keep them."""
+        check_is_fitted(self, "model_")
+        self.training_ = {**self.training_, **facts}
+        return self
+
+    def has_seen(self, texts: Iterable[Any]) -> Bools:
+        """Return which texts the classifier was fitted to, (n_items,)."""
+        check_is_fitted(self, "model_")
+        found: Bools = np.isin(digests(texts), getattr(self, "seen_", ()))
+        return found
+
+    # Answering -------------------------------------------------------------------------------
+
+    def answer(self, texts: Iterable[Any]) -> TextAnswers:
+        """Return what can be asked of texts, which are made into vectors once.
 
         Parameters
         ----------
         texts
             As in ``fit``.
-        depth
-            ``"confident"`` returns the deepest node that is right with a probability of at least
-            1 - ``risk``; interior nodes count.
-        risk
-            See ``depth``.
-        cost
-            A loss between categories, or its name, such as ``"tree"``: returns the node of the
-            least expected loss.
 
         Returns
         -------
-        ndarray, shape (n_items,), or list of lists
-            Ids; label sets are closed under ancestors.
+        TextAnswers
+            With methods for labels, paths, probabilities and explanations.
         """
-        X = self._vectors(texts)
-        if depth is None and cost is None:
-            return self.model_.predict_labels(X) if self.is_multilabel_ else self.model_.predict(X)
-        self._need_probabilities()
-        ask = self.model_.predict_labels if self.is_multilabel_ else self.model_.predict
-        return ask(X, depth=depth, risk=risk, cost=cost)
-
-    def predict_labels(self, texts: Iterable[Any]) -> list[list[Any]]:
-        """Return the labels of each text as a list."""
-        return list(self.model_.predict_labels(self._vectors(texts)))
-
-    def predict_paths(self, texts: Iterable[Any]) -> list[Any]:
-        """Return the path to the category of each text, or a list of paths for a label set."""
-        return list(self.model_.predict_paths(self._vectors(texts)))
-
-    def predict_topk(self, texts: Iterable[Any], k: int = 5) -> tuple[Any, Floats]:
-        """Return the k most probable categories of each text, and their probabilities.
-
-        Without calibration, scores take the place of probabilities.
-        """
-        X = self._vectors(texts)
-        k = min(k, len(self.classes_))
-        if self.calibration is None:
-            found: tuple[Any, Floats] = self.model_.predict_topk(X, k)
-            return found
-        chances = self.model_.predict_proba(X)
-        best = np.argsort(-chances, axis=1, kind="stable")[:, :k]
-        return self.classes_[best], np.take_along_axis(chances, best, axis=1)
-
-    def predict_proba(self, texts: Iterable[Any]) -> Floats:
-        """Return the probability of every category, (n_items, n_classes)."""
-        X = self._vectors(texts)
-        self._need_probabilities()
-        return np.asarray(self.model_.predict_proba(X))
-
-    def predict_node_proba(self, texts: Iterable[Any]) -> Floats:
-        """Return the probability of every node of ``taxonomy_``, (n_items, n_nodes)."""
-        X = self._vectors(texts)
-        self._need_probabilities()
-        return np.asarray(self.model_.predict_node_proba(X))
-
-    def explain(self, text: Any, n: int = 10, category: Any = None) -> TextExplanation:
-        """Return the words of a text that speak for and against a category.
-
-        Parameters
-        ----------
-        text
-            One text, as in ``fit``.
-        n
-            Words to show at each level.
-        category
-            The category to explain; by default the predicted one with the best score.
-
-        Returns
-        -------
-        TextExplanation
-            As data, text and HTML.
-        """
-        row = self._vectors([text])
-        if not hasattr(self.model_, "explain"):
-            raise AttributeError(
-                f"{type(self.model_).__name__} cannot say why: take another model, such as 'svm'."
-            )
-        found = self.model_.explain(
-            row, n=max(n, row.nnz), category=category, feature_names=self.features_.terms_
-        )
-        chance = None
-        if self.calibration is not None:
-            column = int(np.flatnonzero(self.classes_ == found.category)[0])
-            chance = float(self.model_.predict_proba(row)[0, column])
-        whole = "\n".join(part for _, part in self.features_.parts(text))
-        path = self.taxonomy_.paths(str(found.category), limit=1)[0]
-        return TextExplanation.of(whole, found, path, chance, self.features_.spans(whole), n)
-
-    def evaluate(self, texts: Any, labels: Any = None) -> Assessment:
-        """Return how good predictions are.
-
-        Parameters
-        ----------
-        texts
-            Texts as in ``fit``, or a corpus with its labels.
-        labels
-            The true labels; those of the corpus by default.
-
-        Returns
-        -------
-        Assessment
-            Measures with intervals, per level and per node, confusions and reliability.
-        """
-        if labels is None:
-            if not hasattr(texts, "texts") or texts.texts is None:
-                raise ValueError("Give the true labels, or a corpus that has texts and labels.")
-            texts, labels = texts.texts, texts.labels
-        texts = list(texts)
-        y, _ = _as_targets(labels)
-        if not self.is_multilabel_ and any(not isinstance(label, str) for label in y):
-            raise LabelError(
-                "The model has one category per item, but some items have none or more."
-            )
-        if self.is_multilabel_:
-            y = [[label] if isinstance(label, str) else label for label in y]
-        X = self._vectors(texts)
-        predicted = self.model_.predict_labels(X)
-        if not self.is_multilabel_:
-            predicted = [one for (one,) in predicted]
-        chances = None if self.calibration is None else self.model_.predict_proba(X)
-        return assess(
-            y,
-            predicted,
-            self.taxonomy_,
-            probabilities=chances,
-            classes=list(self.classes_),
-            texts=[" · ".join(part for _, part in self.features_.parts(text)) for text in texts],
-        )
+        check_is_fitted(self, "model_")
+        if isinstance(texts, str | Mapping):
+            raise TypeError("texts must be a sequence with one entry per item, not a single text.")
+        kept = texts if isinstance(texts, CountedTexts) else list(texts)
+        return TextAnswers(self, kept, self._vectors(kept))
 
     # Files -----------------------------------------------------------------------------------
 
@@ -399,32 +345,15 @@ class TextClassifier(BaseEstimator):
 
     def _vectors(self, texts: Iterable[Any]) -> CSR:
         """Return what the model takes."""
-        check_is_fitted(self, "model_")
         counts = self.features_.counts(texts)
         return counts if self._takes_counts else self.features_.weigh(counts)
 
-    def _need_probabilities(self) -> None:
-        """Refuse what needs probabilities where there are none."""
-        if self.calibration is None:
-            raise ValueError("There are no probabilities: fit with calibration='auto'.")
+
+def _as_data(trials: list[Trial]) -> list[dict[str, Any]]:
+    """Return what was tried as plain data."""
+    return [dict(trial._asdict()) for trial in trials]
 
 
 def _kinds() -> dict[str, type]:
     """Return the classes of this room that files may hold."""
     return {"TextClassifier": TextClassifier, "Trial": Trial}
-
-
-def _as_targets(given: Iterable[Any]) -> tuple[list[Any], bool]:
-    """Return one id per item, or a list of them, and whether items have label sets.
-
-    Sets of one label each, throughout, are single labels.
-    """
-    items = list(given)
-    if not items:
-        raise LabelError("There are no items, so there is nothing to learn.")
-    if not any(labels.is_set(item) for item in items):
-        return [str(item) if not isinstance(item, str) else item for item in items], False
-    sets = [list(item) if labels.is_set(item) else [item] for item in items]
-    if all(len(item) == 1 for item in sets):
-        return [item[0] for item in sets], False
-    return sets, True

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from taxonomist.features.terms import spans
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from taxonomist.models.explanation import Explanation
 
@@ -32,8 +35,8 @@ class TextExplanation:
         The score; parts add up to it.
     levels
         For each node on the path: its id, its name, what it adds, and its strongest words.
-    spans
-        Where the words of the text are, and what each adds in all.
+    totals
+        What each word adds at all levels together.
     """
 
     text: str
@@ -42,31 +45,30 @@ class TextExplanation:
     probability: float | None
     score: float
     levels: tuple[tuple[str, str, float, tuple[tuple[str, float], ...]], ...]
-    spans: tuple[tuple[int, int, float], ...]
+    totals: Mapping[str, float]
 
     @classmethod
     def of(
-        cls,
-        text: str,
-        found: Explanation,
-        path: Iterable[str],
-        probability: float | None,
-        spans: Iterable[tuple[int, int, str]],
-        n: int,
+        cls, text: str, found: Explanation, path: Iterable[str], probability: float | None, n: int
     ) -> TextExplanation:
         """Return an explanation by words from one by features, with the n strongest shown."""
-        total: dict[str, float] = defaultdict(float)
+        totals: dict[str, float] = defaultdict(float)
         for part in found.parts:
             for word, value in part.features:
-                total[word] += value
+                totals[word] += value
         levels = tuple(
             (part.node, part.name, part.value, tuple(part.features[:n])) for part in found.parts
         )
-        least = CERTAIN * max(map(abs, total.values()), default=0.0)
-        placed = tuple(
-            (start, end, total[word]) for start, end, word in spans if abs(total[word]) > least
+        return cls(
+            text, found.category, tuple(path), probability, found.score, levels, dict(totals)
         )
-        return cls(text, found.category, tuple(path), probability, found.score, levels, placed)
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int, float], ...]:
+        """Where the words of the text are, and what each adds in all."""
+        least = CERTAIN * max(map(abs, self.totals.values()), default=0.0)
+        placed = ((start, end, self.totals.get(word, 0.0)) for start, end, word in spans(self.text))
+        return tuple((start, end, value) for start, end, value in placed if abs(value) > least)
 
     @property
     def words(self) -> list[tuple[str, float, str]]:

@@ -137,14 +137,24 @@ def test_bad_rows_leave_no_file(call, there, tmp_path):
 
 
 def test_a_pipe_gets_the_blocks_before_a_bad_row(call, there, tmp_path, monkeypatch):
-    from taxonomist.cli import predictions
+    from taxonomist.workflow import predictions
 
-    monkeypatch.setattr(predictions, "BLOCK", 2)
+    monkeypatch.setattr(predictions, "MOST_ITEMS", 2)
     items = rows(6, seed=2)
     items[3] |= {"title": "", "text": ""}
     done = call("predict", "data", write_csv(tmp_path / "a.csv", items))
     assert done.code == 2
     assert [row["id"] for row in table(done.out)] == ["doc-0", "doc-1"]
+    assert "Nothing was written" not in done.err
+    assert "The predictions for the first 2 rows were written. Repair" in done.err
+
+
+def test_a_pipe_gets_nothing_if_the_first_block_has_a_bad_row(call, there, tmp_path):
+    items = rows(6, seed=2)
+    items[3] |= {"title": "", "text": ""}
+    done = call("predict", "data", write_csv(tmp_path / "a.csv", items))
+    assert (done.code, done.out) == (2, "")
+    assert "Nothing was written. Repair" in done.err
 
 
 def test_a_missing_column_names_the_nearest(call, there, tmp_path):
@@ -212,6 +222,8 @@ def test_models_are_compared_with_the_flat_one(call, there):
     assert marked.out.startswith("| model |")
     sets = call("compare", "sets.csv", *common, "--separator", ";", "--models", "svm")
     assert "symmetric_difference_loss" in sets.out
+    done = call("compare", "data.csv", *common, "--folds", "121")
+    assert (done.code, done.err) == (2, "taxonomist: --folds 121 is more than the 120 items.\n")
     done = call("compare", "data.csv", *common, "--models", "svm,flt")
     assert done.code == 2
     assert "Did you mean 'flat'" in done.err
@@ -301,3 +313,10 @@ def test_a_report_of_label_sets(call, there, tmp_path):
     done = call("report", "sets", "sets.csv", "-o", page)
     assert done.code == 0, done.err
     assert "Against the flat twin" in page.read_text(encoding="utf-8")
+
+
+def test_formats_that_help_names_are_those_that_are_read():
+    from taxonomist.cli.options import TABLE_FORMATS
+    from taxonomist.datasets.table_formats import FORMATS
+
+    assert tuple(FORMATS) == TABLE_FORMATS

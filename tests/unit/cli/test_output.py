@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from taxonomist.cli import output
-from taxonomist.errors import CorpusNotFoundError, FormatError, UnknownNodeError
+from taxonomist.errors import CorpusNotFoundError, FormatError, ParameterError, UnknownNodeError
 from tests.unit.cli.running import arguments, run, run_on_terminal
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="terminals and signals of POSIX")
@@ -20,12 +20,12 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="terminals and signal
     [
         (FormatError("line 3 is bad."), "line 3 is bad."),
         (UnknownNodeError("'x' is no node."), "'x' is no node."),
-        (ValueError("C must be positive."), "C must be positive."),
+        (ParameterError("C must be positive."), "C must be positive."),
         (CorpusNotFoundError("Not here."), "Not here."),
         (FileNotFoundError(2, "No such file or directory", "a.csv"), "a.csv: No such file or"),
         (OSError(28, "No space left on device"), "No space left on device."),
         (OSError("timed out"), "timed out"),
-        (ValueError(), "ValueError"),
+        (FormatError(), "FormatError"),
     ],
 )
 def test_bad_input_is_one_sentence(capsys, error, sentence):
@@ -38,20 +38,22 @@ def test_bad_input_is_one_sentence(capsys, error, sentence):
     assert captured.out == ""
 
 
-def test_a_bug_keeps_its_traceback(capsys):
-    with pytest.raises(TypeError, match="oh"), output.plain_errors():
-        raise TypeError("oh")
+@pytest.mark.parametrize("error", [TypeError, ValueError])
+def test_a_bug_keeps_its_traceback(capsys, error):
+    with pytest.raises(error, match="oh"), output.plain_errors():
+        raise error("oh")
     assert "please report it" in capsys.readouterr().err
 
 
-def test_a_bug_exits_with_1():
+@pytest.mark.parametrize("error", ["TypeError", "ValueError"])
+def test_a_bug_exits_with_1(error):
     code = (
-        "from taxonomist.cli.output import plain_errors\nwith plain_errors(): raise TypeError('oh')"
+        f"from taxonomist.cli.output import plain_errors\nwith plain_errors(): raise {error}('oh')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert "Traceback" in done.stderr
-    assert "TypeError: oh" in done.stderr
+    assert f"{error}: oh" in done.stderr
 
 
 def test_an_interrupt_exits_with_130():

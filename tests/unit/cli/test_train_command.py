@@ -116,6 +116,9 @@ def test_features_of_characters_and_pairs_of_words(call, folder):
         (["--taxonomy", "nowhere.csv"], "nowhere.csv: No such file"),
         (["--label", "cod"], "no column 'cod'; its columns are 'id', 'title'"),
         (["--calibration", "magic"], "magic"),
+        (["--C", "-1"], "--C must be a finite number above 0. Got -1"),
+        (["--C", "inf", "--model", "nodes"], "--C must be a finite number above 0. Got inf"),
+        (["--seed", "-1"], "--seed"),
         (["--format", "jsonl"], "data.csv, line 1: not JSON"),
         (["--encoding", "klingon"], "unknown encoding: klingon"),
         (["--out", "data.csv"], "data.csv exists and is not a Taxonomist model"),
@@ -152,3 +155,23 @@ def test_bad_rows_write_nothing_unless_they_are_skipped(call, folder):
     assert done.code == 0
     assert "They are left out." in done.err
     assert (found["rows"], found["bad"], found["items"]) == (60, 3, 57)
+
+
+@pytest.mark.parametrize("model", ["svm", "nodes", "top_down"])
+def test_the_cost_reaches_the_model(call, folder, model):
+    for cost in (0.001, 10.0):
+        _, found = train(call, "-t", "taxonomy.csv", "--model", model, "--C", cost)
+        assert found["train_items"] == 64
+        fitted = json.loads(call("model", "show", "model", "--json").out)["facts"]["model"]
+        assert f"C={cost}" in fitted
+
+
+def test_a_bug_keeps_its_traceback(call, folder, monkeypatch):
+    from taxonomist.text import TextClassifier
+
+    def broken(*_, **__):
+        raise ValueError("operands could not be broadcast")
+
+    monkeypatch.setattr(TextClassifier, "fit", broken)
+    with pytest.raises(ValueError, match="broadcast"):
+        call("train", "data.csv", "--label", "code", "--out", "model")

@@ -126,7 +126,7 @@ def test_empty_places_between_labels_are_skipped(tmp_path: Path) -> None:
     path.write_text("text,labels\nx,b; ;c;\n", encoding="utf-8")
     assert read_csv(path, label_sep=";").labels == [("b", "c")]
     path.write_text("text,labels\nx, ; \n", encoding="utf-8")
-    with pytest.raises(FormatError, match="a label is missing"):
+    with pytest.raises(FormatError, match="no label in 'labels'"):
         read_csv(path, label_sep=";")
 
 
@@ -140,18 +140,18 @@ def test_byte_order_mark(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("{", "line 2: not JSON"),
-        ("[1]", "line 2: a JSON object is needed, got list"),
+        ("[1]", "line 2: not a JSON object, but list"),
         ('{"text": "x"}', "line 2: no column 'labels', only 'text'"),
         ('{"txt": "x", "labels": "b"}', "line 2: no column 'text'.*Did you mean 'txt'"),
-        ('{"text": null, "labels": "b"}', "line 2: column 'text' has to hold text, got 'None'"),
-        ('{"text": NaN, "labels": "b"}', "line 2: column 'text' has to hold text, got 'nan'"),
-        ('{"text": ["x"], "labels": "b"}', "line 2: column 'text' has to hold text"),
-        ('{"text": "x", "labels": null}', "line 2: a label is missing"),
-        ('{"text": "x", "labels": NaN}', "line 2: a label is missing"),
-        ('{"text": "x", "labels": " "}', "line 2: a label is missing"),
-        ('{"text": "x", "labels": ["b", null]}', "line 2: a label is missing"),
-        ('{"text": "x", "labels": {"b": 1}}', "line 2: a label is missing .* or is not a string"),
-        ('{"text": "x", "labels": [["b"]]}', "line 2: a label is missing .* or is not a string"),
+        ('{"text": null, "labels": "b"}', "line 2: no text in 'text'"),
+        ('{"text": NaN, "labels": "b"}', "line 2: no text in 'text'"),
+        ('{"text": ["x"], "labels": "b"}', "line 2: 'text' holds no text, but"),
+        ('{"text": "x", "labels": null}', "line 2: no label in 'labels'"),
+        ('{"text": "x", "labels": NaN}', "line 2: no label in 'labels'"),
+        ('{"text": "x", "labels": " "}', "line 2: no label in 'labels'"),
+        ('{"text": "x", "labels": ["b", null]}', "line 2: one of several labels .* is missing"),
+        ('{"text": "x", "labels": {"b": 1}}', "line 2: .* in 'labels' is no label"),
+        ('{"text": "x", "labels": [["b"]]}', "line 2: .* in 'labels' is no label"),
         ('{"text": "x", "labels": "b", "fold": "x"}', "line 2: a fold is a whole number"),
         ('{"text": "x", "labels": "b", "fold": 1.5}', "line 2: a fold is a whole number"),
         ('{"text": "x", "labels": "b", "fold": [1]}', "line 2: a fold is a whole number"),
@@ -171,12 +171,12 @@ def test_faulty_json_lines(tmp_path: Path, line: str, message: str) -> None:
     ("text", "message"),
     [
         ("", "is empty"),
-        ("text,labels\n", "holds no items"),
+        ("text,labels\n", "holds no rows"),
         ("text,labels\nx\n", "line 2: 1 cells where the header has 2"),
         ("text,labels\nx,b,c\n", "line 2: 3 cells where the header has 2"),
-        ("text,labels\nx,\n", "line 2: a label is missing"),
+        ("text,labels\nx,\n", "line 2: no label in 'labels'"),
         ("text,label\nx,b\n", "no column 'labels'.*Did you mean 'label'"),
-        ("text,labels,text\nx,b,y\n", "names a column twice"),
+        ("text,labels,text\nx,b,y\n", "names the column 'text' twice"),
     ],
 )
 def test_faulty_csv(tmp_path: Path, text: str, message: str) -> None:
@@ -203,7 +203,7 @@ def test_unknown_label(tmp_path: Path) -> None:
 def test_what_cannot_be_decoded(tmp_path: Path) -> None:
     latin = tmp_path / "a.csv"
     latin.write_bytes("text,labels\nå,b\n".encode("latin-1"))
-    with pytest.raises(FormatError, match="is not UTF-8"):
+    with pytest.raises(FormatError, match="this is not utf-8"):
         read_csv(latin)
     packed = tmp_path / "a.csv.gz"
     for content in (b"text,labels\nx,b\n", gzip.compress(b"text,labels\nx,b\n")[:-9]):
@@ -217,3 +217,80 @@ def test_what_cannot_be_decoded(tmp_path: Path) -> None:
 def test_unknown_suffix(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"names no format; known are \.jsonl"):
         read(tmp_path / "a.docx")
+
+
+def test_every_bad_row_is_listed_and_can_be_skipped(tmp_path: Path, caplog) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,labels\nx,b\ny\nz,\n", encoding="utf-8")
+    with pytest.raises(FormatError, match="2 of 3 rows cannot be used") as caught:
+        read(path)
+    assert "line 3: 1 cells" in str(caught.value)
+    assert "line 4: no label in 'labels'" in str(caught.value)
+    assert "skip_bad=True" in str(caught.value)
+    assert read(path, skip_bad=True).texts == ["x"]
+    assert "They are left out." in caplog.text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "text;labels\nx;b\n",
+        "text|labels\nx|b\n",
+        'text,labels\nx,"[""b""]"\n',
+        "\n\n text , labels \nx,b\n",
+    ],
+)
+def test_csv_means_the_same_as_on_the_command_line(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(content, encoding="utf-8")
+    corpus = read(path)
+    assert (corpus.texts, corpus.labels) == (["x"], [("b",)])
+
+
+def test_other_encodings_and_delimiters(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("text:labels\nå:b\n".encode("cp1252"))
+    assert read(path, encoding="cp1252", delimiter=":").texts == ["å"]
+
+
+def test_columns_with_commas_between_them(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", ROWS)
+    assert read(path, text="title,text").texts == read(path, text=("title", "text")).texts
+
+
+def test_a_text_column_may_be_missing_where_another_has_text(tmp_path: Path) -> None:
+    rows = [
+        {"title": "x", "text": "y", "labels": "b"},
+        {"title": "z", "text": None, "labels": "b"},
+        {"title": "z", "labels": "b"},
+    ]
+    corpus = read(write_jsonl(tmp_path / "a.jsonl", rows), text=("title", "text"))
+    assert corpus.texts == ["x\ny", "z", "z"]
+
+
+def test_paths_are_labels_and_make_a_taxonomy(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,labels\nx,a > b\ny,a/c\n", encoding="utf-8")
+    assert read(path, TAXONOMY, path_sep="/", skip_bad=True).labels[1] == ("c",)
+    path.write_text("text,labels\nx,a > b\ny,a > c\n", encoding="utf-8")
+    corpus = read(path)
+    assert corpus.labels == [("b",), ("c",)]
+    assert corpus.taxonomy == Taxonomy.from_paths(["a > b", "a > c"])
+    assert read(path, TAXONOMY).labels == corpus.labels
+    named = Taxonomy.flat(["a > b", "a > c"])
+    assert read(path, named).labels == [("a > b",), ("a > c",)]
+    with pytest.raises(LabelError, match="'a > c'"):
+        read(path, Taxonomy.from_paths(["a > b"]))
+
+
+def test_numbers_are_ids_without_decimals(tmp_path: Path) -> None:
+    rows = [{"text": "x", "labels": [1.0, 2], "id": 7.0}]
+    corpus = read(write_jsonl(tmp_path / "a.jsonl", rows))
+    assert (corpus.labels, corpus.ids) == ([("1", "2")], ["7"])
+
+
+def test_a_named_column_of_ids_has_to_be_there(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": "x", "labels": "b"}])
+    assert read(path).ids is None
+    with pytest.raises(FormatError, match="no column 'id'"):
+        read(path, id="id")

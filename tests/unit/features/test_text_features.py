@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from taxonomist.features import TextFeatures
+from taxonomist.features.terms import spans
 
 
 def terms(text, **options):
@@ -88,9 +89,8 @@ def test_missing_texts_are_empty():
 
 
 def test_words_are_found_in_the_text():
-    features = TextFeatures(min_df=1).fit(["Black holes, 事象の地"])
     text = "Black holes, 事象の地"
-    found = list(features.spans(text))
+    found = list(spans(text))
     assert [term for *_, term in found] == ["black", "holes", "事象", "象の", "の地"]
     assert all(text[start:end].lower() == term for start, end, term in found)
 

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taxonomist import Taxonomy
-from taxonomist.cli.bad_rows import BadRows
-from taxonomist.cli.items import Columns
-from taxonomist.cli.labelled import Labelled, digests, held_out, read_labelled, read_taxonomy
-from taxonomist.cli.rows import Source
+from taxonomist.datasets.bad_rows import BadRows
+from taxonomist.datasets.columns import Columns
+from taxonomist.datasets.table_file import TableSource
 from taxonomist.errors import FormatError, LabelError
+from taxonomist.workflow.holding_out import held_out
+from taxonomist.workflow.labelled import Labelled, read_labelled
 
 
 def labelled(labels):
@@ -22,8 +23,8 @@ def labelled(labels):
 def read(tmp_path, content, columns=None, taxonomy=None, **options):
     path = tmp_path / "data.csv"
     path.write_text(content, encoding="utf-8")
-    columns = columns or Columns("text", "code", separator=";")
-    return read_labelled(Source(str(path)), columns, taxonomy, **options)
+    columns = columns or Columns("text", "code", label_sep=";")
+    return read_labelled(TableSource(str(path)), columns, taxonomy, **options)
 
 
 def test_without_a_taxonomy_labels_have_one_level(tmp_path):
@@ -57,12 +58,6 @@ def test_a_given_taxonomy_knows_codes_and_paths(tmp_path):
     assert (kept.targets, kept.bad.count) == (["B"], 1)
     with pytest.raises(FormatError, match="2 labels"):
         read(tmp_path, "text,code\na,B;C\nb,B\n", taxonomy=taxonomy, single=True)
-
-
-def test_a_taxonomy_file(tmp_path):
-    assert read_taxonomy(None, None) is None
-    (tmp_path / "t.txt").write_text("one,two\nA,B\n")
-    assert read_taxonomy(tmp_path / "t.txt", "levels") == Taxonomy.from_paths(["A > B"])
 
 
 def test_some_of_the_items():
@@ -109,10 +104,9 @@ def test_nothing_is_held_out_on_demand():
     assert not held_out(labelled([["a"], ["b"]]), 0, seed=0).any()
 
 
-def test_digests_know_texts_again():
-    texts = [{"a": "x", "b": "y"}, {"a": "xy", "b": ""}, {"a": "", "b": "xy"}, {"c": "x", "d": "y"}]
-    one, two, three, four = digests(texts).tolist()
-    assert one == four
-    assert len({one, two, three}) == 3
-    assert digests([{"a": "\ud800"}]).shape == (1,)
-    assert digests([]).shape == (0,)
+def test_rows_that_are_left_out_are_told_of(tmp_path):
+    told = []
+    content = "text,code\n" + "a,x\n" * 2500 + ",x\n"
+    found = read(tmp_path, content, skip_bad=True, on_step=lambda *step: told.append(step))
+    assert found.note.splitlines()[0].endswith("data.csv: 1 of 2,501 rows cannot be used.")
+    assert told == [("Reading", 1000, None), ("Reading", 2000, None)]

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taxonomist.cli.rows import Source, open_table
+from taxonomist.datasets.rows import open_table
+from taxonomist.datasets.table_file import TableSource
+from taxonomist.datasets.table_formats import FORMATS
 from taxonomist.errors import FormatError
 
 
 def read(path, **options):
-    with open_table(Source(str(path), **options)) as table:
+    with open_table(TableSource(str(path), **options)) as table:
         return table.columns, list(table.rows)
 
 
@@ -187,7 +189,7 @@ def test_long_cells(tmp_path):
 
 def test_rows_are_read_as_they_are_asked_for(tmp_path):
     path = written(tmp_path, b"x\n" + b"1\n" * 50_000 + b"\xff\n")
-    with open_table(Source(str(path))) as table:
+    with open_table(TableSource(str(path))) as table:
         assert next(table.rows).line == 2
         with pytest.raises(FormatError, match=r"after line \d+: this is not utf-8"):
             list(table.rows)
@@ -203,17 +205,19 @@ def test_other_encodings(tmp_path):
     for encoding in ("cp1252", "utf-16", "utf-8"):
         path = written(tmp_path, "x,y\nGröße,2\n".encode(encoding))
         assert values(read(path, encoding=encoding)[1]) == [{"x": "Größe", "y": "2"}]
-    with pytest.raises(FormatError, match="begins like utf-16; say --encoding"):
+    with pytest.raises(FormatError, match="begins like utf-16. Name its encoding"):
         read(written(tmp_path, "x,y\nGröße,2\n".encode("utf-16")))
-    with pytest.raises(FormatError, match="this is not utf-8.*--encoding cp1252"):
+    with pytest.raises(FormatError, match="this is not utf-8.*such as cp1252"):
         read(written(tmp_path, "x,y\nGröße,2\n".encode("cp1252")))
-    with pytest.raises(FormatError, match="--encoding: unknown encoding: klingon"):
+    with pytest.raises(FormatError, match="unknown encoding: klingon"):
         read(path, encoding="klingon")
+    with pytest.raises(FormatError, match="not a text encoding"):
+        read(path, encoding="hex")
 
 
 @pytest.mark.parametrize("content", ['x,y\n"1,2\n3,4\n', 'x,y\n"a"b,2\n'])
 def test_quotes_that_do_not_fit(tmp_path, content):
-    with pytest.raises(FormatError, match="line 2: the quotes do not fit"):
+    with pytest.raises(FormatError, match="line 2: the quotes do not match"):
         read(written(tmp_path, content))
 
 
@@ -224,7 +228,7 @@ def test_a_damaged_gzip_file(tmp_path):
 
 
 def test_a_json_list_over_lines(tmp_path):
-    with pytest.raises(FormatError, match="one object a line, without the brackets"):
+    with pytest.raises(FormatError, match="one object on each line, without the brackets"):
         read(written(tmp_path, '[\n{"x": 1}\n]\n', "a.jsonl"))
 
 
@@ -235,9 +239,31 @@ def test_a_missing_file():
 
 def test_columns_are_found_or_the_nearest_is_named(tmp_path):
     path = written(tmp_path, "title,abstract,code,code\n")
-    with open_table(Source(str(path))) as table:
+    with open_table(TableSource(str(path))) as table:
         assert table.column("title") == "title"
         with pytest.raises(FormatError, match="no column 'abstrct'.*Did you mean 'abstract'"):
             table.column("abstrct")
         with pytest.raises(FormatError, match="names the column 'code' twice"):
             table.column("code")
+
+
+def test_a_file_that_only_its_name_calls_compressed(tmp_path):
+    with pytest.raises(FormatError, match="not a complete gzip file"):
+        read(written(tmp_path, b"x,y\n1,2\n", "a.csv.gz"))
+
+
+def test_a_suffix_names_one_format():
+    suffixes = [suffix for known in FORMATS.values() for suffix in known.suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+
+
+def test_a_damaged_parquet_file(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pyarrow.table({"x": [f"word{k}" for k in range(5000)]}), path)
+    data = bytearray(path.read_bytes())
+    data[8:2000] = bytes(1992)
+    with pytest.raises((FormatError, OSError)):
+        read(written(tmp_path, bytes(data), "a.parquet"))

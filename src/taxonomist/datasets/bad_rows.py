@@ -1,26 +1,41 @@
-"""Rows that are of no use: counted, shown with their lines, and skipped only on demand."""
+"""Rows that cannot be used: counted, listed with their lines, and skipped only on demand."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from taxonomist.cli.output import print_note
 from taxonomist.errors import FormatError
 
-__all__ = ["BadRows", "RowError"]
+__all__ = ["BadRows", "BadRowsError", "RowError"]
 
-SHOWN = 10
+N_SHOWN = 10
 """Bad rows that are shown; the others are counted."""
 
 
 class RowError(Exception):
-    """Says why a row is of no use."""
+    """Says why a row cannot be used."""
+
+
+class BadRowsError(FormatError):
+    """Some rows of a table cannot be used.
+
+    Parameters
+    ----------
+    listed
+        A line that counts the bad rows, and a line for each of the first of them.
+    advice
+        What to do about them.
+    """
+
+    def __init__(self, listed: str, advice: str) -> None:
+        super().__init__(f"{listed}\n{advice}")
+        self.listed = listed
 
 
 @dataclass
 class BadRows:
-    """How many rows are of no use, and the first of them.
+    """How many rows cannot be used, and the first of them.
 
     Attributes
     ----------
@@ -39,7 +54,7 @@ class BadRows:
     @property
     def is_full(self) -> bool:
         """Whether further faults are only counted."""
-        return len(self.first) >= SHOWN
+        return len(self.first) >= N_SHOWN
 
     def add(self, line: int, fault: str) -> None:
         """Count a bad row."""
@@ -47,8 +62,8 @@ class BadRows:
         if not self.is_full:
             self.first.append((line, fault))
 
-    def settle(self, name: str, skip: bool) -> None:
-        """Say which rows are left out, or refuse all.
+    def settle(self, name: str, skip: bool) -> str:
+        """Return a note about the rows that are left out, or raise if they must not be.
 
         Parameters
         ----------
@@ -57,25 +72,32 @@ class BadRows:
         skip
             Whether bad rows are left out.
 
+        Returns
+        -------
+        str
+            The note; empty if no row is bad.
+
         Raises
         ------
         FormatError
-            If there are bad rows that are not to be skipped, or if there are no rows but bad ones.
+            If there are no rows.
+        BadRowsError
+            If there are bad rows and they are not to be skipped, or all rows are bad.
         """
         if not self.n_rows:
             raise FormatError(f"{name} holds no rows.")
         if not self.count:
-            return
+            return ""
         lines = [f"{name}: {self.count:,} of {self.n_rows:,} rows cannot be used."]
         lines += [f"  line {line}: {_sentence(fault)}" for line, fault in self.first]
         if self.count > len(self.first):
             lines.append(f"  ... and {self.count - len(self.first):,} more.")
+        listed = "\n".join(lines)
         if self.count == self.n_rows:
-            raise FormatError("\n".join([*lines, "No row is left."]))
+            raise FormatError(f"{listed}\nNo row is left.")
         if not skip:
-            lines.append("Nothing was written. Repair these rows, or leave them out: --skip-bad.")
-            raise FormatError("\n".join(lines))
-        print_note("\n".join([*lines, "They are left out."]))
+            raise BadRowsError(listed, "Repair these rows, or leave them out with skip_bad=True.")
+        return f"{listed}\nThey are left out."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and the first bad rows as plain data."""
@@ -84,5 +106,5 @@ class BadRows:
 
 
 def _sentence(fault: str) -> str:
-    """Return a fault with a full stop, if it has no other."""
+    """Return a fault with a full stop, unless it ends a sentence already."""
     return fault if fault.endswith((".", "?")) else f"{fault}."

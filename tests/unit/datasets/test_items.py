@@ -1,10 +1,12 @@
 import pytest
 
 from taxonomist import Taxonomy
-from taxonomist.cli.bad_rows import SHOWN, BadRows, RowError
-from taxonomist.cli.cells import LabelReader, labels_of, text_of, word_of
-from taxonomist.cli.items import Columns, read_items
-from taxonomist.cli.rows import Row, Table
+from taxonomist.datasets.bad_rows import N_SHOWN, BadRows, BadRowsError, RowError
+from taxonomist.datasets.cells import labels_of, text_of, word_of
+from taxonomist.datasets.columns import Columns
+from taxonomist.datasets.items import read_items
+from taxonomist.datasets.label_reader import LabelReader
+from taxonomist.datasets.table import Row, Table
 from taxonomist.errors import FormatError
 
 
@@ -54,7 +56,7 @@ def test_words(value, word):
         ("a;b; a;", ";", None, ("a", "b")),
         ('["a", "b;c"]', ";", None, ("a", "b;c")),
         ('["a", ', ";", None, ('["a",',)),
-        (["a", 3, None, ""], None, None, ("a", "3")),
+        (["a", 3, " b "], None, None, ("a", "3", "b")),
         ("A > B > C", None, None, (("A", "B", "C"),)),
         ("A>B", None, None, ("A>B",)),
         ("A/B; C", ";", "/", (("A", "B"), "C")),
@@ -62,7 +64,8 @@ def test_words(value, word):
     ],
 )
 def test_labels(value, separator, path_separator, labels):
-    assert labels_of(value, "code", separator, path_separator) == labels
+    columns = Columns(labels="code", label_sep=separator, path_sep=path_separator)
+    assert labels_of(value, columns) == labels
 
 
 @pytest.mark.parametrize(
@@ -72,13 +75,14 @@ def test_labels(value, separator, path_separator, labels):
         (None, "no label in 'code'"),
         ([], "no label in 'code'"),
         ([None, " "], "no label in 'code'"),
+        (["a", 3, None, ""], "one of several labels in 'code' is missing"),
         ([["a"]], "is no label"),
         ("A >  > C", "a step of the path 'A >  > C' is empty"),
     ],
 )
 def test_labels_that_are_none(value, fault):
     with pytest.raises(RowError, match=fault):
-        labels_of(value, "code", None, None)
+        labels_of(value, Columns(labels="code"))
 
 
 def test_nodes_of_labels(taxonomy):
@@ -111,25 +115,27 @@ def test_one_label_where_one_is_wanted(taxonomy):
 
 def test_items_have_lines_ids_texts_and_nodes(taxonomy):
     row = {"id": 7, "title": "Purrs", "body": None, "code": "cat;dog"}
-    columns = Columns("title, body", "code", separator=";")
+    columns = Columns("title, body", "code", label_sep=";")
     ((item,), bad) = items(columns, row, labels=LabelReader(taxonomy))
-    assert item == (2, "7", {"title": "Purrs", "body": ""}, ("cat", "dog"))
+    assert item == (2, "7", {"title": "Purrs", "body": ""}, ("cat", "dog"), None, None)
     assert (bad.n_rows, bad.count) == (1, 0)
 
 
 def test_an_id_column_can_be_named_or_missing():
     row = {"text": "a", "key": "k", "id": "i"}
-    assert items(Columns("text", id="key"), row)[0][0].id == "k"
-    assert items(Columns("text"), row)[0][0].id == "i"
-    assert items(Columns("text"), {"text": "a"})[0][0].id is None
+    assert items(Columns("text", None, id="key"), row)[0][0].id == "k"
+    assert items(Columns("text", None), row)[0][0].id == "i"
+    assert items(Columns("text", None), {"text": "a"})[0][0].id is None
 
 
 def test_a_column_whose_name_has_a_comma():
-    ((item,), _) = items(Columns("a,b"), {"a,b": "x", "a": "y", "b": "z"})
+    ((item,), _) = items(Columns("a,b", None), {"a,b": "x", "a": "y", "b": "z"})
     assert item.text == {"a,b": "x"}
 
 
-@pytest.mark.parametrize("columns", [Columns("x"), Columns("text", "x"), Columns("text", id="x")])
+@pytest.mark.parametrize(
+    "columns", [Columns("x", None), Columns("text", "x"), Columns("text", None, id="x")]
+)
 def test_a_column_that_is_not_there(columns):
     with pytest.raises(FormatError, match="data.csv has no column 'x'"):
         items(columns, {"text": "a"})
@@ -154,7 +160,7 @@ def test_bad_rows_are_counted_in_order(taxonomy):
 def test_rows_with_a_fault_are_bad():
     table = Table("data.csv", ("text",), iter([Row(2, {}, "3 cells"), Row(3, {"text": "a"})]))
     bad = BadRows()
-    assert [item.line for item in read_items(table, Columns("text"), bad)] == [3]
+    assert [item.line for item in read_items(table, Columns("text", None), bad)] == [3]
     assert bad.first == [(2, "3 cells")]
 
 
@@ -166,26 +172,30 @@ def bad_rows(n_bad, n_rows):
 
 
 def test_bad_rows_end_everything():
-    bad = bad_rows(SHOWN + 1200, 5000)
-    with pytest.raises(FormatError) as caught:
+    bad = bad_rows(N_SHOWN + 1200, 5000)
+    with pytest.raises(BadRowsError) as caught:
         bad.settle("data.csv", skip=False)
     lines = str(caught.value).splitlines()
+    assert lines[:-1] == caught.value.listed.splitlines()
     assert lines[0] == "data.csv: 1,210 of 5,000 rows cannot be used."
     assert lines[1] == "  line 2: no text."
-    assert lines[SHOWN + 1] == "  ... and 1,200 more."
-    assert "--skip-bad" in lines[-1]
-    assert len(lines) == SHOWN + 3
+    assert lines[N_SHOWN + 1] == "  ... and 1,200 more."
+    assert lines[-1] == "Repair these rows, or leave them out with skip_bad=True."
+    assert len(lines) == N_SHOWN + 3
 
 
-def test_bad_rows_are_skipped_on_demand(capsys):
-    bad_rows(1, 2).settle("data.csv", skip=True)
-    assert "1 of 2 rows cannot be used." in capsys.readouterr().err
+def test_bad_rows_are_skipped_on_demand():
+    note = bad_rows(1, 2).settle("data.csv", skip=True)
+    assert note.splitlines() == [
+        "data.csv: 1 of 2 rows cannot be used.",
+        "  line 2: no text.",
+        "They are left out.",
+    ]
     with pytest.raises(FormatError, match="No row is left"):
         bad_rows(2, 2).settle("data.csv", skip=True)
     with pytest.raises(FormatError, match="holds no rows"):
         BadRows().settle("data.csv", skip=True)
-    BadRows(n_rows=1).settle("data.csv", skip=False)
-    assert not capsys.readouterr().err
+    assert BadRows(n_rows=1).settle("data.csv", skip=False) == ""
 
 
 def test_bad_rows_as_data():

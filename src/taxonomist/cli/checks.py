@@ -1,0 +1,91 @@
+"""What options may be, in the words of the command line."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from taxonomist.errors import TaxonomistError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from taxonomist.datasets.bad_rows import BadRowsError
+    from taxonomist.text import TextClassifier
+
+__all__ = [
+    "OptionError",
+    "bad_rows_explained",
+    "check_cost",
+    "check_explains",
+    "check_models",
+    "check_probabilities",
+    "check_share",
+    "check_text",
+    "explained",
+]
+
+
+class OptionError(TaxonomistError, ValueError):
+    """An option has a value that it cannot have."""
+
+
+def check_models(names: Iterable[str]) -> None:
+    """Raise if a model is unknown."""
+    from taxonomist.text.models import choice_of
+
+    for name in names:
+        try:
+            choice_of(name)
+        except ValueError as error:
+            raise OptionError(str(error)) from error
+
+
+def check_cost(C: float | None) -> None:
+    """Raise if a cost of slack is not positive."""
+    if C is not None and not (C > 0 and isfinite(C)):
+        raise OptionError(f"--C must be a finite number above 0. Got {C:g}.")
+
+
+def check_share(share: float) -> None:
+    """Raise if the share of held-out items is none."""
+    if not 0 <= share < 1:
+        raise OptionError(f"--test-size must be at least 0 and below 1. Got {share:g}.")
+
+
+def check_text(text: str) -> None:
+    """Raise if a text is empty."""
+    if not text.strip():
+        raise OptionError("--text is empty: give a text.")
+
+
+def check_probabilities(classifier: TextClassifier) -> None:
+    """Raise if a classifier has no probabilities."""
+    if classifier.calibration is None:
+        raise OptionError(
+            "The model has no probabilities: train it with --calibration auto, or ask "
+            "for the labels alone."
+        )
+
+
+def check_explains(classifier: TextClassifier) -> None:
+    """Raise if a classifier has no weights of words."""
+    if not hasattr(classifier.model_, "explain"):
+        raise OptionError("This kind of model cannot say why: train another one, such as svm.")
+
+
+def explained(error: BadRowsError, written: str) -> BadRowsError:
+    """Return an error about bad rows that says what was written, and how to leave them out."""
+    return type(error)(error.listed, f"{written} Repair these rows, or leave them out: --skip-bad.")
+
+
+@contextmanager
+def bad_rows_explained() -> Iterator[None]:
+    """Say that bad rows prevented everything, and which option leaves them out."""
+    from taxonomist.datasets.bad_rows import BadRowsError
+
+    try:
+        yield
+    except BadRowsError as error:
+        raise explained(error, "Nothing was written.") from None

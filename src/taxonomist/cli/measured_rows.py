@@ -1,0 +1,60 @@
+"""Labelled rows to measure a model on, for the commands that do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taxonomist.cli.checks import OptionError, bad_rows_explained
+from taxonomist.cli.output import print_note, progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taxonomist.datasets.table_file import TableSource
+    from taxonomist.text import TextClassifier
+    from taxonomist.workflow import MeasuredItems
+
+__all__ = ["read_rows"]
+
+
+def read_rows(
+    classifier: TextClassifier,
+    source: TableSource,
+    columns: Mapping[str, Any],
+    *,
+    skip_bad: bool,
+    every: bool,
+) -> MeasuredItems:
+    """Read rows to measure on, and print what is to be known about those that were trained on.
+
+    Parameters
+    ----------
+    classifier
+        The classifier.
+    source
+        The file.
+    columns
+        Which columns hold what; where it says None, as when the classifier was trained.
+    skip_bad
+        Whether bad rows are left out.
+    every
+        Whether to measure on all rows, those trained on too.
+    """
+    from taxonomist.workflow import read_to_measure
+
+    with progress("rows") as on_step, bad_rows_explained():
+        found = read_to_measure(classifier, source, columns, skip_bad=skip_bad, on_step=on_step)
+    if found.items.note:
+        print_note(found.items.note)
+    n_seen = found.n_seen
+    if every:
+        if n_seen:
+            print_note(f"{n_seen:,} of these items were trained on: the measures are too good.")
+    elif n_seen == len(found.is_seen):
+        raise OptionError(
+            f"The model was trained on all {n_seen:,} items, so they say nothing about new ones. "
+            "Give others, or measure on these all the same with --all."
+        )
+    elif n_seen:
+        print_note(f"Left out, since the model was trained on them (--all: kept): {n_seen:,}.")
+    return found

@@ -1,0 +1,121 @@
+"""What cells of a table mean: texts, ids, labels, label sets, paths."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from taxonomist.datasets.bad_rows import RowError
+
+if TYPE_CHECKING:
+    from taxonomist.datasets.columns import Columns
+
+__all__ = ["Label", "fold_of", "labels_of", "text_of", "word_of"]
+
+STEP = " > "
+"""What separates the steps of a path by default."""
+
+Label: TypeAlias = str | tuple[str, ...]
+"""A label as it is given: a code, or the steps of a path."""
+
+
+def text_of(value: Any, column: str) -> str:
+    """Return a text, empty if it is missing; numbers are accepted, nothing else is."""
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    if isinstance(value, int | float):
+        return word_of(value)
+    raise RowError(f"{column!r} holds no text, but {str(value)[:40]!r}")
+
+
+def word_of(value: Any) -> str:
+    """Return a code or an id as a string; a whole number has no decimals."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip()
+
+
+def fold_of(value: Any) -> int | None:
+    """Return the number of a fold, None if it is missing.
+
+    Raises
+    ------
+    RowError
+        If the value is not a whole number.
+    """
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not number.is_integer():
+        raise RowError(f"a fold is a whole number, got {value!r}")
+    return int(number)
+
+
+def labels_of(value: Any, columns: Columns, *, allow_none: bool = False) -> tuple[Label, ...]:
+    """Return the labels of a cell, each once.
+
+    Parameters
+    ----------
+    value
+        A list, a string that holds a JSON list, a string, or a number.
+    columns
+        The column's name, what separates labels in a string, and what separates the steps of a
+        path.
+    allow_none
+        Whether an empty list says that the item has no labels.
+
+    Raises
+    ------
+    RowError
+        If a label is missing, or is something else than a string or a number.
+    """
+    if isinstance(value, str):
+        value = _listed(value, columns.label_sep)
+    listed = value if isinstance(value, list) else [value]
+    words = [_word(label, columns.labels) for label in listed]
+    if not any(words) and not (allow_none and value == []):
+        raise RowError(f"no label in {columns.labels!r}")
+    if not all(words):
+        raise RowError(f"one of several labels in {columns.labels!r} is missing")
+    return tuple(dict.fromkeys(_steps(word, columns.path_sep) for word in words))
+
+
+def _word(label: Any, column: str | None) -> str:
+    """Return a label as a string, empty if it is missing."""
+    if isinstance(label, list | dict):
+        raise RowError(f"{str(label)[:40]!r} in {column!r} is no label")
+    return word_of(label)
+
+
+def _listed(value: str, separator: str | None) -> list[Any]:
+    """Return the labels in a string."""
+    if value.lstrip().startswith("["):
+        try:
+            listed = json.loads(value)
+        except ValueError:
+            listed = None
+        if isinstance(listed, list):
+            return listed
+    if not separator:
+        return [value]
+    # Nothing between two separators, or after the last, is no label.
+    return [part for part in value.split(separator) if part.strip()] or [""]
+
+
+def _steps(label: str, separator: str | None) -> Label:
+    """Return the steps of a path, or a label that is none."""
+    separator = separator or STEP
+    if separator not in label:
+        return label
+    steps = tuple(step.strip() for step in label.split(separator))
+    if "" in steps:
+        raise RowError(f"a step of the path {label!r} is empty")
+    return steps

@@ -1,0 +1,128 @@
+"""From rows to items: their ids, texts and labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taxonomist.datasets.bad_rows import RowError
+from taxonomist.datasets.cells import fold_of, labels_of, text_of, word_of
+from taxonomist.errors import closest, some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taxonomist.datasets.bad_rows import BadRows
+    from taxonomist.datasets.cells import Label
+    from taxonomist.datasets.columns import Columns
+    from taxonomist.datasets.label_reader import LabelReader
+    from taxonomist.datasets.table import Row, Table
+
+__all__ = ["Item", "read_items"]
+
+
+class Item(NamedTuple):
+    """An item of a table.
+
+    Attributes
+    ----------
+    line
+        The line where it begins.
+    id
+        Its id; None if the table has no ids.
+    text
+        Its texts by column.
+    labels
+        Its labels, or the nodes that they mean.
+    split, fold
+        The part and the fold that it belongs to; None if they are missing or not asked for.
+    """
+
+    line: int
+    id: str | None
+    text: dict[str, str]
+    labels: tuple[Label, ...] = ()
+    split: str | None = None
+    fold: int | None = None
+
+
+def read_items(
+    table: Table,
+    columns: Columns,
+    bad: BadRows,
+    labels: LabelReader | None = None,
+    *,
+    allow_empty: bool = False,
+) -> Iterator[Item]:
+    """Yield the items of a table; rows without a text or a known label are counted as bad.
+
+    Parameters
+    ----------
+    table
+        The table.
+    columns
+        Which of its columns hold what.
+    bad
+        Counts rows and bad rows.
+    labels
+        Finds the nodes that labels mean; None keeps the labels as they are.
+    allow_empty
+        Whether texts may be empty, and lists of labels too.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing.
+    """
+    columns = columns.found_in(table, "id")
+    texts = columns.texts(table)
+    for row in table.rows:
+        bad.n_rows += 1
+        try:
+            if row.fault:
+                raise RowError(row.fault)
+            item = _item(row, columns, texts, allow_empty)
+            if labels is not None:
+                item = item._replace(labels=labels.nodes(item.labels, hint=not bad.is_full))
+        except RowError as fault:
+            bad.add(row.line, str(fault))
+        else:
+            yield item
+
+
+def _item(row: Row, columns: Columns, texts: tuple[str, ...], allow_empty: bool) -> Item:
+    """Return the item of a row, with its labels as they are."""
+    values = row.values
+    return Item(
+        line=row.line,
+        id=None if columns.id is None else word_of(values.get(columns.id)),
+        text=_texts(row, texts, allow_empty),
+        labels=_labels(row, columns, allow_empty),
+        split=None if columns.split is None else word_of(values.get(columns.split)),
+        fold=None if columns.fold is None else fold_of(values.get(columns.fold)),
+    )
+
+
+def _texts(row: Row, columns: tuple[str, ...], allow_empty: bool) -> dict[str, str]:
+    """Return the texts of a row by column."""
+    found = {column: text_of(row.values.get(column), column) for column in columns}
+    if any(map(str.strip, found.values())):
+        return found
+    if allow_empty and any(isinstance(row.values.get(column), str) for column in columns):
+        return found
+    _check_present(row, columns)
+    raise RowError(f"no text in {' or '.join(map(repr, columns))}")
+
+
+def _labels(row: Row, columns: Columns, allow_empty: bool) -> tuple[Label, ...]:
+    """Return the labels of a row."""
+    if columns.labels is None:
+        return ()
+    _check_present(row, (columns.labels,))
+    return labels_of(row.values[columns.labels], columns, allow_none=allow_empty)
+
+
+def _check_present(row: Row, columns: tuple[str, ...]) -> None:
+    """Raise if a row has none of the columns, as objects of JSON lines may."""
+    if not any(column in row.values for column in columns):
+        hint = closest(columns[0], row.values)
+        raise RowError(f"no column {columns[0]!r}, only {some(list(row.values))}.{hint}")

@@ -1,0 +1,60 @@
+"""Opening a table: rows one at a time, in any of the formats, with the line of each."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from taxonomist.datasets.table import Table
+from taxonomist.datasets.table_file import DAMAGED, TableFile
+from taxonomist.datasets.table_formats import FORMATS, format_of
+from taxonomist.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taxonomist.datasets.table import Row
+    from taxonomist.datasets.table_file import TableSource
+
+__all__ = ["open_table"]
+
+
+@contextmanager
+def open_table(source: TableSource) -> Iterator[Table]:
+    """Open a table whose rows are read while they are iterated over.
+
+    Parameters
+    ----------
+    source
+        The file, its format and its encoding.
+
+    Yields
+    ------
+    Table
+        Columns and rows.
+
+    Raises
+    ------
+    FormatError
+        If the format is unknown, or the file is empty, damaged, or has another encoding.
+    """
+    with TableFile(source) as file:
+        format = format_of(source, file.head)
+        if not file.head.strip(b"\r\n\t \xef\xbb\xbf"):
+            raise FormatError(f"{source.name} is empty.")
+        try:
+            columns, rows = FORMATS[format].parse(file)
+        except DAMAGED as error:
+            raise file.fault(error) from error
+        yield Table(source.name, columns, _explained(file, rows))
+
+
+def _explained(file: TableFile, rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield rows; damage that is met on the way becomes a ``FormatError``."""
+    line = 0
+    try:
+        for row in rows:
+            line = row.line
+            yield row
+    except DAMAGED as error:
+        raise file.fault(error, line) from error

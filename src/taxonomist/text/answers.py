@@ -1,0 +1,172 @@
+"""What a classifier says of some texts: they are made into vectors once, whatever is asked."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taxonomist.errors import ParameterError
+from taxonomist.evaluation.assessment import assess
+from taxonomist.text.explanation import TextExplanation
+from taxonomist.text.given_labels import as_truth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from taxonomist._typing import CSR, Floats
+    from taxonomist.evaluation.assessment import Assessment
+    from taxonomist.text.classifier import TextClassifier
+
+__all__ = ["TextAnswers"]
+
+
+class TextAnswers:
+    """Answers about texts; ``TextClassifier.answer`` makes them.
+
+    Parameters
+    ----------
+    classifier
+        A fitted classifier.
+    texts
+        The texts.
+    vectors
+        What the model takes for them, (n_items, n_features).
+    """
+
+    def __init__(self, classifier: TextClassifier, texts: Sequence[Any], vectors: CSR) -> None:
+        self.texts = texts
+        self.vectors = vectors
+        self._classifier = classifier
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @cached_property
+    def _proba(self) -> Floats:
+        self._check_probabilities()
+        return np.asarray(self._ask("predict_proba"))
+
+    def _ask(self, method: str, *given: Any, **options: Any) -> Any:
+        """Return what the model answers for all texts."""
+        return getattr(self._classifier.model_, method)(self.vectors, *given, **options)
+
+    def decisions(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> Any:
+        """Return the category of each text, or its label set; see ``TextClassifier.predict``."""
+        method = "predict_labels" if self._classifier.is_multilabel_ else "predict"
+        return self._ask(method, **self._rule(depth, risk, cost))
+
+    def labels(
+        self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+    ) -> list[list[Any]]:
+        """Return the labels of each text as a list.
+
+        With ``depth`` or ``cost``, as in ``TextClassifier.predict``, a virtual root is left out.
+        """
+        return list(self._ask("predict_labels", **self._rule(depth, risk, cost)))
+
+    def paths(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> list[Any]:
+        """Return the path to the category of each text, or a list of paths for a label set."""
+        return list(self._ask("predict_paths", **self._rule(depth, risk, cost)))
+
+    def topk(self, k: int = 5) -> tuple[Any, Floats]:
+        """Return the k most probable categories of each text, and their probabilities.
+
+        Without calibration, scores take the place of probabilities.
+        """
+        classes = self._classifier.classes_
+        k = min(k, len(classes))
+        if self._classifier.calibration is None:
+            found: tuple[Any, Floats] = self._ask("predict_topk", k)
+            return found
+        best = np.argsort(-self._proba, axis=1, kind="stable")[:, :k]
+        return classes[best], np.take_along_axis(self._proba, best, axis=1)
+
+    def proba(self) -> Floats:
+        """Return the probability of every category, (n_items, n_classes)."""
+        return self._proba
+
+    def node_proba(self) -> Floats:
+        """Return the probability of every node of the taxonomy, (n_items, n_nodes)."""
+        self._check_probabilities()
+        return np.asarray(self._ask("predict_node_proba"))
+
+    def explain(self, i: int, n: int = 10, category: Any = None) -> TextExplanation:
+        """Return the words of one of the texts that speak for and against a category.
+
+        Parameters
+        ----------
+        i
+            The position of the text.
+        n
+            Words to show at each level.
+        category
+            The category to explain; by default the predicted one with the best score.
+
+        Raises
+        ------
+        AttributeError
+            If the model cannot explain its scores.
+        """
+        classifier = self._classifier
+        if not hasattr(classifier.model_, "explain"):
+            raise AttributeError(
+                f"{type(classifier.model_).__name__} cannot say why: take another model, such as "
+                "'svm'."
+            )
+        row, text = self.vectors[[i]], self.texts[i]
+        found = classifier.model_.explain(
+            row, n=max(n, row.nnz), category=category, feature_names=classifier.features_.terms_
+        )
+        chance = None
+        if classifier.calibration is not None:
+            column = int(np.flatnonzero(classifier.classes_ == found.category)[0])
+            chance = float(self._proba[i, column])
+        whole = "\n".join(part for _, part in classifier.features_.parts(text))
+        path = classifier.taxonomy_.paths(str(found.category), limit=1)[0]
+        return TextExplanation.of(whole, found, path, chance, n)
+
+    def explanations(
+        self, n: int = 10, categories: Sequence[Any] | None = None
+    ) -> list[TextExplanation]:
+        """Return the explanation of every text.
+
+        Parameters
+        ----------
+        n
+            Words to show at each level.
+        categories
+            The category to explain for each text, None for the predicted one with the best score.
+        """
+        wanted = [None] * len(self) if categories is None else categories
+        return [self.explain(i, n, category) for i, category in enumerate(wanted)]
+
+    def evaluate(self, labels: Iterable[Any]) -> Assessment:
+        """Return how good the predictions are; see ``TextClassifier.evaluate``."""
+        classifier = self._classifier
+        truth = as_truth(labels, classifier.is_multilabel_)
+        predicted: list[Any] = self.labels()
+        if not classifier.is_multilabel_:
+            predicted = [one for (one,) in predicted]
+        parts = classifier.features_.parts
+        return assess(
+            truth,
+            predicted,
+            classifier.taxonomy_,
+            probabilities=None if classifier.calibration is None else self._proba,
+            classes=list(classifier.classes_),
+            texts=[" · ".join(part for _, part in parts(text)) for text in self.texts],
+        )
+
+    def _rule(self, depth: str | None, risk: float, cost: Any) -> dict[str, Any]:
+        """Return the options of a decision by probabilities; none for the model's own."""
+        if depth is None and cost is None:
+            return {}
+        self._check_probabilities()
+        return {"depth": depth, "risk": risk, "cost": cost}
+
+    def _check_probabilities(self) -> None:
+        """Raise if the classifier has no probabilities."""
+        if self._classifier.calibration is None:
+            raise ParameterError("There are no probabilities: fit with calibration='auto'.")

@@ -1,0 +1,77 @@
+"""Models side by side, cross-validated on the same folds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taxonomist.evaluation import Comparison, Plan
+from taxonomist.evaluation import compare as compare_models
+from taxonomist.features import TextFeatures
+from taxonomist.text import TextClassifier
+from taxonomist.workflow.steps import silent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taxonomist.evaluation.plan import Progress
+    from taxonomist.workflow.labelled import Labelled
+    from taxonomist.workflow.steps import OnStep
+
+__all__ = ["COMPARED", "FLAT", "compare", "told"]
+
+FLAT = "flat"
+"""The model that the others are tested against."""
+COMPARED = {
+    False: ("accuracy", "taxonomy_loss", "hierarchical_f1", "macro_f1"),
+    True: ("zero_one_loss", "symmetric_difference_loss", "hierarchical_f1", "macro_f1"),
+}
+"""What is measured, by whether items have label sets."""
+
+
+def told(on_step: OnStep, step: str) -> Progress:
+    """Return what an evaluation calls after each fit."""
+    return lambda done, total, _: on_step(step, done, total)
+
+
+def compare(
+    labelled: Labelled,
+    models: Sequence[str],
+    *,
+    C: float = 1.0,
+    n_folds: int = 3,
+    random_state: int = 0,
+    on_step: OnStep = silent,
+) -> Comparison:
+    """Cross-validate models and compare them with the flat one, which knows no taxonomy.
+
+    Parameters
+    ----------
+    labelled
+        The items.
+    models
+        Names out of ``taxonomist.text.MODELS``; ``"flat"`` is always one of them.
+    C
+        Cost of slack.
+    n_folds
+        Folds that are held out in turn.
+    random_state
+        Seed of all that is drawn.
+    on_step
+        Called with the number of models that were fitted.
+    """
+    plan = Plan(
+        measures=COMPARED[labelled.is_multilabel],
+        taxonomy=labelled.taxonomy,
+        cv=n_folds,
+        per_item=True,
+        random_state=random_state,
+        callback=told(on_step, "Comparing"),
+    )
+    candidates = {
+        name: TextClassifier(
+            labelled.taxonomy, model=name, C=C, calibration=None, random_state=random_state
+        )
+        for name in dict.fromkeys([*models, FLAT])
+    }
+    texts = TextFeatures().count(labelled.texts)
+    return compare_models(candidates, texts, labelled.targets, plan, baseline=FLAT)

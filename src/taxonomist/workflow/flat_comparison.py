@@ -1,0 +1,131 @@
+"""A classifier beside its flat twin: trained on the same items, and on growing parts of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from taxonomist.evaluation import MEASURES, Plan, compare, learning_curve
+from taxonomist.text import TextClassifier
+from taxonomist.workflow.comparison import COMPARED, FLAT, told
+from taxonomist.workflow.steps import silent
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Bools, Codes
+    from taxonomist.evaluation import Comparison, LearningCurve
+    from taxonomist.features.counted_texts import CountedTexts
+    from taxonomist.workflow.steps import OnStep
+
+__all__ = ["TwinItems", "compare_twins", "twin_curves", "twins"]
+
+TAXONOMIC = "svm"
+"""The model that stands beside the flat one if the flat one itself was chosen."""
+SIZES = (1, 2, 5, 10, 20, 50, 100)
+"""Items per category of the learning curve."""
+MOST_SIZES = 5
+MOST_TRAINED = 5_000
+"""Items that a point of the learning curve is trained on, at the most."""
+MOST_TESTED = 2_000
+N_REPEATS = 3
+
+
+def twins(classifier: TextClassifier) -> dict[str, TextClassifier]:
+    """Return the model that was chosen, unfitted, and its flat twin, by title."""
+    model, C = classifier.chosen
+    shared = {"C": C, "calibration": None}
+    if model == FLAT:
+        model = TAXONOMIC
+    given = {**classifier.get_params(deep=False), "taxonomy": classifier.taxonomy_}
+    chosen = TextClassifier(**given).set_params(model=model, **shared)
+    title = model if isinstance(model, str) else type(model).__name__
+    return {title: chosen, FLAT: classifier.flat_twin().set_params(**shared)}
+
+
+class TwinItems(NamedTuple):
+    """Items to train and to measure twins on.
+
+    Attributes
+    ----------
+    texts, targets
+        Texts, and labels in the form that the classifier knows.
+    is_seen
+        Which of them the classifier was trained on.
+    """
+
+    texts: CountedTexts
+    targets: list[Any]
+    is_seen: Bools
+
+    def take(self, items: Codes) -> tuple[CountedTexts, list[Any]]:
+        """Return the texts and the labels of some items."""
+        return self.texts[items], [self.targets[i] for i in items.tolist()]
+
+
+def compare_twins(
+    classifier: TextClassifier, items: TwinItems, on_step: OnStep = silent
+) -> Comparison:
+    """Train both on the items that the classifier was trained on, and compare them on the others.
+
+    Parameters
+    ----------
+    classifier
+        The classifier that was trained.
+    items
+        The items.
+    on_step
+        Called with the number of models that were fitted.
+    """
+    measures = COMPARED[classifier.is_multilabel_]
+    plan = Plan(
+        measures=[name for name in measures if MEASURES[name].mean_over_items],
+        taxonomy=classifier.taxonomy_,
+        cv=[(np.flatnonzero(items.is_seen), np.flatnonzero(~items.is_seen))],
+        per_item=True,
+        random_state=classifier.random_state,
+        callback=told(on_step, "Comparing with the flat twin"),
+    )
+    return compare(twins(classifier), items.texts, items.targets, plan, baseline=FLAT)
+
+
+def twin_curves(
+    classifier: TextClassifier, items: TwinItems, on_step: OnStep = silent
+) -> dict[str, LearningCurve]:
+    """Return the learning curves of both over the number of items per category.
+
+    The parameters are those of ``compare_twins``.
+    """
+    seen, new = np.flatnonzero(items.is_seen), np.flatnonzero(~items.is_seen)
+    texts, targets = items.take(seen)
+    sizes = _sizes(targets)
+    if not sizes:
+        return {}
+    seed = classifier.random_state
+    drawn = np.random.default_rng(seed).permutation(len(new))[:MOST_TESTED]
+    test = items.take(new[drawn])
+    curves: dict[str, LearningCurve] = {}
+    for name, model in twins(classifier).items():
+        plan = Plan(
+            measures=["hierarchical_f1", COMPARED[classifier.is_multilabel_][1]],
+            taxonomy=classifier.taxonomy_,
+            random_state=seed,
+            callback=told(on_step, f"Learning curve of {name}"),
+        )
+        curves[name] = learning_curve(
+            model, texts, targets, plan, sizes=sizes, n_repeats=N_REPEATS, test=test
+        )
+    return curves
+
+
+def _sizes(targets: list[Any]) -> list[int]:
+    """Return the numbers of items per category that the curve has points for."""
+    sets = ([labels] if isinstance(labels, str) else labels for labels in targets)
+    counts = Counter(label for labels in sets for label in labels)
+    sizes = [
+        size
+        for size in SIZES
+        if size <= max(counts.values())
+        and sum(min(size, count) for count in counts.values()) <= MOST_TRAINED
+    ]
+    return sizes[-MOST_SIZES:]

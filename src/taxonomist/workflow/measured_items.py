@@ -1,0 +1,100 @@
+"""Labelled items to measure a classifier on, apart from those that it was trained on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from taxonomist.errors import LabelError
+from taxonomist.workflow.labelled import read_labelled
+from taxonomist.workflow.model_columns import as_model_texts, model_columns
+from taxonomist.workflow.steps import silent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taxonomist._typing import Bools, Codes
+    from taxonomist.datasets.table_file import TableSource
+    from taxonomist.text import TextClassifier
+    from taxonomist.workflow.labelled import Labelled
+    from taxonomist.workflow.steps import OnStep
+
+__all__ = ["MeasuredItems", "read_to_measure"]
+
+
+class MeasuredItems(NamedTuple):
+    """Labelled items, and which of them a classifier was trained on."""
+
+    items: Labelled
+    is_seen: Bools
+
+    @property
+    def n_seen(self) -> int:
+        """The number of items that the classifier was trained on."""
+        return int(self.is_seen.sum())
+
+    def measured(self, include_seen: bool = False) -> Codes:
+        """Return the positions of the items to measure on.
+
+        Parameters
+        ----------
+        include_seen
+            Whether to measure on items that the classifier was trained on, too. Such measures are
+            too good.
+
+        Raises
+        ------
+        LabelError
+            If no item is new to the classifier, and seen ones do not count.
+        """
+        if include_seen:
+            return np.arange(len(self.is_seen))
+        if self.is_seen.all():
+            raise LabelError(
+                f"The model was trained on all {self.n_seen:,} items, so they say nothing about "
+                "new ones. Give others, or include those that were seen."
+            )
+        return np.flatnonzero(~self.is_seen)
+
+
+def read_to_measure(
+    classifier: TextClassifier,
+    source: TableSource,
+    columns: Mapping[str, Any],
+    *,
+    skip_bad: bool = False,
+    on_step: OnStep = silent,
+) -> MeasuredItems:
+    """Read labelled items and find those that the classifier was trained on.
+
+    Parameters
+    ----------
+    classifier
+        The classifier.
+    source
+        The file.
+    columns
+        Fields of ``Columns``; where one is missing or None, as when the classifier was trained.
+    skip_bad
+        Whether bad rows are left out.
+    on_step
+        Called with the number of rows that were read.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read, or has bad rows that are not to be skipped.
+    """
+    given = {name: value for name, value in columns.items() if value is not None}
+    labelled = read_labelled(
+        source,
+        replace(model_columns(classifier), **given),
+        classifier.taxonomy_,
+        skip_bad=skip_bad,
+        single=not classifier.is_multilabel_,
+        on_step=on_step,
+    )
+    labelled = labelled._replace(texts=as_model_texts(classifier, labelled.texts))
+    return MeasuredItems(labelled, classifier.has_seen(labelled.texts))

@@ -1,0 +1,55 @@
+"""Predictions as cells of a table, or as plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taxonomist.datasets.cells import STEP
+
+if TYPE_CHECKING:
+    from taxonomist.workflow.predictions import Prediction, Wanted
+
+__all__ = ["as_cells", "as_record", "headings"]
+
+SEPARATOR = ";"
+"""What stands between several labels in a cell."""
+
+
+def headings(key: str, wanted: Wanted) -> list[str]:
+    """Return the names of the columns that ``as_cells`` fills."""
+    names = [key, "label", "path"]
+    if wanted.proba:
+        names.append("probability")
+    for k in range(1, wanted.top + 1):
+        names += [f"label_{k}", f"probability_{k}"]
+    return [*names, "words"] if wanted.words else names
+
+
+def as_cells(
+    key: object, found: Prediction, wanted: Wanted, separator: str = SEPARATOR
+) -> list[object]:
+    """Return a prediction as the cells of a row, several labels with the separator between them."""
+    cells = [key, separator.join(found.labels), separator.join(map(STEP.join, found.paths))]
+    if wanted.proba:
+        cells.append(separator.join(f"{chance:.4f}" for chance in found.probabilities))
+    if wanted.top:
+        for label, chance in found.top:
+            cells += [label, f"{chance:.4f}"]
+        cells += [""] * (2 * (wanted.top - len(found.top)))
+    if wanted.words:
+        cells.append(" ".join(f"{word} {value:+.2f}" for word, value, _ in found.words))
+    return cells
+
+
+def as_record(key: dict[str, object], found: Prediction, wanted: Wanted) -> dict[str, Any]:
+    """Return a prediction as plain data; labels and what belongs to them are lists."""
+    record: dict[str, Any] = {**key, "labels": found.labels, "paths": found.paths}
+    if wanted.proba:
+        record["probabilities"] = [round(chance, 6) for chance in found.probabilities]
+    if wanted.top:
+        record["top"] = [{"label": name, "probability": round(p, 6)} for name, p in found.top]
+    if wanted.words:
+        record["words"] = [
+            {"word": word, "value": value, "node": node} for word, value, node in found.words
+        ]
+    return record

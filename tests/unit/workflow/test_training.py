@@ -1,0 +1,181 @@
+"""Training, measuring, comparing and what a report shows, without the command line."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from taxonomist import Taxonomy, workflow
+from taxonomist.datasets.columns import Columns
+from taxonomist.datasets.table_file import TableSource
+from taxonomist.errors import FormatError, LabelError, ParameterError
+from taxonomist.features import TextFeatures
+from taxonomist.text import TextClassifier
+from taxonomist.text.search import Trial
+from taxonomist.workflow.flat_comparison import twins
+from taxonomist.workflow.model_columns import as_item, as_model_texts, model_columns
+from tests.unit.cli.corpus import EDGES, rows, write_csv
+
+COLUMNS = Columns("title,text", "code")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("workflow")
+    (found / "taxonomy.csv").write_text(EDGES)
+    write_csv(found / "data.csv", rows(120))
+    return found
+
+
+@pytest.fixture(scope="module")
+def source(folder):
+    return TableSource(str(folder / "data.csv"))
+
+
+@pytest.fixture(scope="module")
+def labelled(folder, source):
+    return workflow.read_labelled(source, COLUMNS, Taxonomy.read(folder / "taxonomy.csv"))
+
+
+@pytest.fixture(scope="module")
+def result(labelled):
+    return workflow.train(TextClassifier(labelled.taxonomy, model="svm"), labelled, COLUMNS)
+
+
+def test_training_prints_nothing_and_tells_its_steps(labelled, capsys):
+    steps = []
+    classifier = TextClassifier(labelled.taxonomy, cv=2)
+    found = workflow.train(
+        classifier, labelled, COLUMNS, final=True, on_step=lambda *step: steps.append(step)
+    )
+    assert capsys.readouterr() == ("", "")
+    n_tried = len(found.classifier.search_)
+    assert steps[:-1] == [("Training, models tried", k, None) for k in range(n_tried + 1)]
+    assert steps[-1] == ("Training on all items", 0, None)
+    assert (found.n_train, found.n_test) == (120, 24)
+    assert found.classifier is not classifier
+    assert not classifier.training_.get("measures")
+    facts = found.classifier.training_
+    assert facts["measures"] == found.measures
+    assert (facts["final"], facts["test_items"], facts["items"]) == (True, 24, 120)
+    assert found.classifier.has_seen(labelled.texts).all()
+
+
+def test_what_is_saved_is_what_was_recorded(result, labelled, tmp_path):
+    result.classifier.save(tmp_path / "model")
+    again = TextClassifier.load(tmp_path / "model")
+    assert again.training_["measures"] == result.measures
+    assert model_columns(again) == COLUMNS
+    seen = again.has_seen(labelled.texts)
+    assert (int(seen.sum()), len(seen)) == (96, 120)
+
+
+def test_a_share_that_is_none(labelled):
+    with pytest.raises(ParameterError, match="test_size must be at least 0 and below 1. Got 1"):
+        workflow.train(TextClassifier(), labelled, COLUMNS, test_size=1)
+
+
+def classifier_with(training, columns=None):
+    features = SimpleNamespace(columns_=columns)
+    return SimpleNamespace(training_=training, features_=features)
+
+
+def test_columns_of_a_model():
+    old = {
+        "text": "title,text",
+        "label": "code",
+        "id": "key",
+        "separator": ";",
+        "path_separator": "/",
+    }
+    found = model_columns(classifier_with({"columns": old}))
+    assert found == Columns("title,text", "code", label_sep=";", path_sep="/")
+    assert model_columns(classifier_with({}, ["a", "b"])) == Columns("a,b")
+    assert model_columns(classifier_with({})) == Columns("text")
+    two = classifier_with({}, ["a", "b"])
+    assert as_item(two, "x") == {"a": "x"}
+    assert as_model_texts(two, [{"u": "x"}]) == [{"a": "x"}]
+    with pytest.raises(FormatError, match="3 columns, but the model was trained on 2: a, b"):
+        as_model_texts(two, [{"u": "", "v": "", "w": ""}])
+
+
+def test_items_that_were_trained_on_are_found(result, source):
+    found = workflow.read_to_measure(result.classifier, source, {"text": None})
+    assert found.n_seen == 96
+    assert len(found.measured()) == 24
+    assert not found.is_seen[found.measured()].any()
+    assert len(found.measured(include_seen=True)) == 120
+    everything = found._replace(is_seen=np.ones(120, dtype=bool))
+    with pytest.raises(LabelError, match="trained on all 120 items"):
+        everything.measured()
+
+
+def test_models_are_compared_on_texts_that_are_tokenised_once(labelled, monkeypatch):
+    passes = []
+    count = TextFeatures._counted
+    monkeypatch.setattr(
+        TextFeatures, "_counted", lambda self, *given: passes.append(1) or count(self, *given)
+    )
+    steps = []
+    table = workflow.compare(
+        labelled, ["svm", "nodes"], n_folds=2, on_step=lambda *step: steps.append(step)
+    )
+    assert table.models == ("svm", "nodes", "flat")
+    assert len(passes) == 1
+    assert steps[-1] == ("Comparing", 6, 6)
+
+
+def test_a_report_tokenises_once(result, source, monkeypatch, tmp_path):
+    measured = workflow.read_to_measure(result.classifier, source, {})
+    passes = []
+    count = TextFeatures._counted
+    monkeypatch.setattr(
+        TextFeatures, "_counted", lambda self, *given: passes.append(1) or count(self, *given)
+    )
+    content = workflow.report_content(result.classifier, measured)
+    assert len(passes) == 1
+    assert content.note == ""
+    assert content.assessment.n_items == 24
+    assert content.flat is not None
+    assert list(content.curves) == ["svm", "flat"]
+    assert content.facts["test_items"] == 24
+    assert "cat" in content.words
+    page = content.write(tmp_path / "r.html", "Title")
+    assert "Against the flat twin" in page.read_text(encoding="utf-8")
+    quick = workflow.report_content(result.classifier, measured, quick=True)
+    assert (quick.flat, quick.curves, quick.note) == (None, {}, "")
+    assert quick.assessment.measures == content.assessment.measures
+    every = workflow.report_content(result.classifier, measured, include_seen=True)
+    assert every.assessment.n_items == 120
+    none_seen = measured._replace(is_seen=np.zeros(120, dtype=bool))
+    few = workflow.report_content(result.classifier, none_seen)
+    assert "give the rows that the model was trained with" in few.note
+
+
+def twins_of(labelled, model, **options):
+    classifier = TextClassifier(labelled.taxonomy, model=model, **options)
+    return twins(classifier.fit(labelled.texts, labelled.targets))
+
+
+def test_the_flat_twin_of_a_mixture_is_a_mixture(labelled):
+    found = twins_of(labelled, "mixture", calibration=None)
+    assert list(found) == ["mixture", "flat"]
+    assert (found["flat"].model, found["flat"].taxonomy) == ("mixture", None)
+    fitted = found["flat"].fit(labelled.texts, labelled.targets)
+    assert type(fitted.model_).__name__ == "HierarchicalMixture"
+
+
+def test_twins_have_the_cost_that_was_given_after_a_search(labelled):
+    classifier = TextClassifier(labelled.taxonomy, C=7.0, cv=2)
+    classifier.fit(labelled.texts, labelled.targets)
+    classifier.search_ = [Trial("svm", 0.3, 0.0, 0.0)]
+    assert [twin.C for twin in twins(classifier).values()] == [7.0, 7.0]
+
+
+def test_a_flat_model_stands_beside_one_with_the_taxonomy(labelled):
+    found = twins_of(labelled, "flat", calibration="platt")
+    assert list(found) == ["svm", "flat"]
+    assert found["svm"].model == "svm"
+    assert [twin.calibration for twin in found.values()] == [None, None]
