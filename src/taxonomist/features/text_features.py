@@ -52,8 +52,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     ----------
     columns_
         Names of the columns if items are mappings, otherwise None.
+    column_weights_
+        The weight of each column.
     terms_, idf_
         Terms in column order, and their inverse document frequencies, (n_features,).
+    vocabulary_
+        The column of each term.
 
     Examples
     --------
@@ -63,6 +67,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     >>> features.get_feature_names_out().tolist()[:4]
     ['black', 'holes', 'shine', 'they']
     """
+
+    file_version = 2
 
     def __init__(
         self,
@@ -129,7 +135,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         order = np.argsort(names, kind="stable")
         counts = csr_array(counts[:, kept[order]])
         self.terms_ = names[order]
-        self._vocabulary = {term: column for column, term in enumerate(self.terms_.tolist())}
+        self.vocabulary_ = {term: column for column, term in enumerate(self.terms_.tolist())}
         n_having = np.bincount(counts.indices, minlength=len(kept))
         self.idf_ = np.log((1 + counts.shape[0]) / (1 + n_having)) + 1
         return counts
@@ -151,7 +157,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     def counts(self, texts: Iterable[Any]) -> CSR:
         """Return the term counts of items, multiplied by the weights of their columns."""
         check_is_fitted(self, "idf_")
-        known = self._vocabulary
+        known = self.vocabulary_
         if isinstance(texts, CountedTexts):
             self._check_tokenised(texts)
             return texts.known(known)
@@ -198,7 +204,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if not self.words and not self.characters:
             raise ParameterError("words and characters are both None: there would be no terms.")
         self.columns_ = list(first) if isinstance(first, Mapping) else None
-        self._weights = self._column_weights(first)
+        self.column_weights_ = self._column_weights(first)
 
     @property
     def _tokenisation(self) -> Tokenisation:
@@ -207,7 +213,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             words=tuple(self.words) if self.words else None,
             characters=tuple(self.characters) if self.characters else None,
             columns=None if self.columns_ is None else tuple(self.columns_),
-            weights=tuple(self._weights),
+            weights=tuple(self.column_weights_),
         )
 
     def _check_tokenised(self, counted: CountedTexts) -> None:
@@ -254,12 +260,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             values = [item]
         else:
             values = list(item)
-        if len(values) != len(self._weights):
+        if len(values) != len(self.column_weights_):
             raise ParameterError(
                 f"Item {number} has {len(values)} texts, but the first training item has "
-                f"{len(self._weights)}; pass the same columns for each item."
+                f"{len(self.column_weights_)}; pass the same columns for each item."
             )
-        pairs = zip(self._weights, values, strict=True)
+        pairs = zip(self.column_weights_, values, strict=True)
         return [(weight, _as_text(value, number)) for weight, value in pairs if weight]
 
     def _column_weights(self, first: Any) -> list[float]:

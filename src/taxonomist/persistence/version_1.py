@@ -41,7 +41,8 @@ def upgraded(name: str, state: State) -> State:
     state
         Its attributes in version 1; an unfitted model has parameters only.
     """
-    result = {_RENAMED.get(key, key): value for key, value in state.items()}
+    renamed = _RENAMED.get(name, {})
+    result = {renamed.get(key, key): value for key, value in state.items()}
     result = {key: value for key, value in result.items() if not key.startswith("_")}
     if name in _SCORERS and "classes_" in state:
         targets = state.get("_targets") or _single_targets(state)
@@ -55,7 +56,11 @@ def upgraded(name: str, state: State) -> State:
     return result
 
 
-_RENAMED = {"_has_label": "has_label_", "_targets": "targets_"}
+_RENAMED = {
+    "CalibratedClassifier": {"_has_label": "has_label_", "_targets": "targets_"},
+    "TextClassifier": {"_takes_counts": "takes_counts_"},
+    "TextFeatures": {"_weights": "column_weights_", "_vocabulary": "vocabulary_"},
+}
 
 
 def _single_targets(state: State) -> Targets:

@@ -44,18 +44,20 @@ class TextAnswers:
         return len(self.texts)
 
     @cached_property
+    def _answers(self) -> Any:
+        """What the model says, from one set of scores."""
+        return self._classifier.model_.answer(self.vectors)
+
+    @cached_property
     def _proba(self) -> Floats:
         self._check_probabilities()
-        return np.asarray(self._ask("predict_proba"))
-
-    def _ask(self, method: str, *given: Any, **options: Any) -> Any:
-        """Return what the model answers for all texts."""
-        return getattr(self._classifier.model_, method)(self.vectors, *given, **options)
+        return np.asarray(self._answers.proba())
 
     def decisions(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> Any:
         """Return the category of each text, or its label set; see ``TextClassifier.predict``."""
-        method = "predict_labels" if self._classifier.is_multilabel_ else "predict"
-        return self._ask(method, **self._rule(depth, risk, cost))
+        rule = self._rule(depth, risk, cost)
+        is_multilabel = self._classifier.is_multilabel_
+        return self._answers.labels(**rule) if is_multilabel else self._answers.predict(**rule)
 
     def labels(
         self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
@@ -64,11 +66,11 @@ class TextAnswers:
 
         With ``depth`` or ``cost``, as in ``TextClassifier.predict``, a virtual root is left out.
         """
-        return list(self._ask("predict_labels", **self._rule(depth, risk, cost)))
+        return list(self._answers.labels(**self._rule(depth, risk, cost)))
 
     def paths(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> list[Any]:
         """Return the path to the category of each text, or a list of paths for a label set."""
-        return list(self._ask("predict_paths", **self._rule(depth, risk, cost)))
+        return list(self._answers.paths(**self._rule(depth, risk, cost)))
 
     def topk(self, k: int = 5) -> tuple[Any, Floats]:
         """Return the k most probable categories of each text, and their probabilities.
@@ -78,7 +80,7 @@ class TextAnswers:
         classes = self._classifier.classes_
         k = min(k, len(classes))
         if self._classifier.calibration is None:
-            found: tuple[Any, Floats] = self._ask("predict_topk", k)
+            found: tuple[Any, Floats] = self._answers.topk(k)
             return found
         best = np.argsort(-self._proba, axis=1, kind="stable")[:, :k]
         return classes[best], np.take_along_axis(self._proba, best, axis=1)
@@ -90,7 +92,7 @@ class TextAnswers:
     def node_proba(self) -> Floats:
         """Return the probability of every node of the taxonomy, (n_items, n_nodes)."""
         self._check_probabilities()
-        return np.asarray(self._ask("predict_node_proba"))
+        return np.asarray(self._answers.node_proba())
 
     def explain(self, i: int, n: int = 10, category: Any = None) -> TextExplanation:
         """Return the words of one of the texts that speak for and against a category.
@@ -116,9 +118,8 @@ class TextAnswers:
                 "'svm'."
             )
         row, text = self.vectors[[i]], self.texts[i]
-        found = classifier.model_.explain(
-            row, n=max(n, row.nnz), category=category, feature_names=classifier.features_.terms_
-        )
+        terms = classifier.features_.terms_
+        found = self._answers.explain(i, max(n, row.nnz), category=category, feature_names=terms)
         chance = None
         if classifier.calibration is not None:
             column = int(np.flatnonzero(classifier.classes_ == found.category)[0])

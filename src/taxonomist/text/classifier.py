@@ -75,6 +75,8 @@ class TextClassifier(TextQuestions, BaseEstimator):
     training_
         Facts of the training: items, features, seconds, model, what was tried, and what ``record``
         added.
+    takes_counts_
+        Whether the model takes counts of words, not tf-idf.
     seen_
         Numbers by which ``has_seen`` knows the training texts again.
 
@@ -87,6 +89,8 @@ class TextClassifier(TextQuestions, BaseEstimator):
     >>> model.predict_paths(["it barks and barks"])
     [('animal', 'dog')]
     """
+
+    file_version = 2
 
     def __init__(
         self,
@@ -156,12 +160,12 @@ class TextClassifier(TextQuestions, BaseEstimator):
             )
         X = self.features_.weigh(counts)
         self.search_: list[Trial] = []
-        model, self._takes_counts = self._choose(X, counts, y, callback)
+        model, self.takes_counts_ = self._choose(X, counts, y, callback)
         method = calibration_method(self.calibration, self.is_multilabel_)
         if method is not None:
             model = CalibratedClassifier(model, method=method, cv=self.cv)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.model_ = model.fit(counts if self._takes_counts else X, y, **given)
+        self.model_ = model.fit(counts if self.takes_counts_ else X, y, **given)
         self.classes_ = self.model_.classes_
         self.taxonomy_ = (
             Taxonomy.flat(self.classes_.tolist()) if self.taxonomy is None else self.taxonomy
@@ -307,12 +311,12 @@ class TextClassifier(TextQuestions, BaseEstimator):
         """
         check_is_fitted(self, "model_")
         known = {**self.training_, **(facts or {})}
-        persistence.save(self, path, facts=known, prune=prune, kinds=_kinds())
+        persistence.save(self, path, facts=known, prune=prune)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, mmap: bool = True) -> TextClassifier:
         """Return the classifier in a folder; see ``taxonomist.persistence.load``."""
-        found = persistence.load(path, mmap=mmap, kinds=_kinds())
+        found = persistence.load(path, mmap=mmap)
         if not isinstance(found, TextClassifier):
             raise ModelFileError(
                 f"{path} holds a {type(found).__name__}, which takes vectors and not texts: load "
@@ -346,14 +350,9 @@ class TextClassifier(TextQuestions, BaseEstimator):
     def _vectors(self, texts: Iterable[Any]) -> CSR:
         """Return what the model takes."""
         counts = self.features_.counts(texts)
-        return counts if self._takes_counts else self.features_.weigh(counts)
+        return counts if self.takes_counts_ else self.features_.weigh(counts)
 
 
 def _as_data(trials: list[Trial]) -> list[dict[str, Any]]:
     """Return what was tried as plain data."""
     return [dict(trial._asdict()) for trial in trials]
-
-
-def _kinds() -> dict[str, type]:
-    """Return the classes of this room that files may hold."""
-    return {"TextClassifier": TextClassifier, "Trial": Trial}
