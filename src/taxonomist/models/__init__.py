@@ -7,6 +7,7 @@ traits of a model on its class.
 
 from __future__ import annotations
 
+from taxonomist.models.blended_classifier import BlendedClassifier as BlendedClassifier
 from taxonomist.models.calibrated import CalibratedClassifier as CalibratedClassifier
 from taxonomist.models.coupled_binary_svc import CoupledBinarySVC as CoupledBinarySVC
 from taxonomist.models.hierarchical_mixture import HierarchicalMixture as HierarchicalMixture

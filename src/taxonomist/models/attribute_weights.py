@@ -59,7 +59,7 @@ class AttributeWeights:
         if self.constant_feature and self.kernel != "linear":
             raise ParameterError("A constant feature needs kernel='linear'; others have coef0.")
 
-    def _validate(self, X: Any, reset: bool) -> Any:
+    def check_rows(self, X: Any, reset: bool) -> Any:
         """Return checked rows, with the constant feature if there is one."""
         X = validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), order="C", reset=reset

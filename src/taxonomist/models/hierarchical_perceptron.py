@@ -188,7 +188,7 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         if self.kernel == "precomputed":
             raise ValueError("partial_fit needs items, not a precomputed kernel. Use fit.")
         is_first = not hasattr(self, "targets_")
-        X = self._validate(X, reset=is_first)
+        X = self.check_rows(X, reset=is_first)
         weights = item_weights(sample_weight, X)
         if is_first:
             targets = Targets.from_labels(self.taxonomy, y, X, classes)

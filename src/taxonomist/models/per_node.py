@@ -97,7 +97,7 @@ class PerNodeModel(TaxonomyClassifier):
         """What turns margins into label sets."""
         return TopDownDecision(self.targets_, self.min_labels)
 
-    def _validate(self, X: Any, reset: bool) -> Any:
+    def check_rows(self, X: Any, reset: bool) -> Any:
         """Return checked items."""
         return narrow_indices(
             validate_data(

@@ -217,7 +217,7 @@ class PLSAClassifier(TaxonomyClassifier):
         shares: Floats = scored.raw
         return shares
 
-    def _validate(self, X: Any, reset: bool) -> CSR:
+    def check_rows(self, X: Any, reset: bool) -> CSR:
         """Return checked counts."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         counts = csr_array(X)

@@ -83,7 +83,8 @@ class Targets:
         categories = Categories.from_labels(taxonomy, y, columns)
         marked = categories.encode_sets(y, columns)
         classes = np.array(categories.ids, dtype=object)
-        return cls(categories, marked, classes)._answering_like(y, columns)
+        found = cls(categories, marked, classes)
+        return found._answering_like(y, columns)
 
     @classmethod
     def _single(cls, taxonomy: Taxonomy | None, y: Any) -> Targets:

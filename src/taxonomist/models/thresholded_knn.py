@@ -248,7 +248,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         """What turns scores into label sets."""
         return PositiveScores(self.decision_, self.label_limits_, self.targets_)
 
-    def _validate(self, X: Any, reset: bool) -> CSR:
+    def check_rows(self, X: Any, reset: bool) -> CSR:
         """Return checked items."""
         rows = csr_array(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
         if self.tfidf and rows.data.min(initial=0.0) < 0:

@@ -147,7 +147,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
         """
         self.check()
         is_first = not hasattr(self, "targets_")
-        X = self._validate(X, reset=is_first)
+        X = self.check_rows(X, reset=is_first)
         weights = item_weights(sample_weight, X)
         if is_first:
             targets = Targets.from_labels(self.taxonomy, y, X, classes)
@@ -254,7 +254,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
         """Return the logarithm of ``predict_proba``."""
         return np.vstack([self.log_probabilities(block) for block in self.scored(X).blocks()])
 
-    def _validate(self, X: Any, reset: bool) -> CSR:
+    def check_rows(self, X: Any, reset: bool) -> CSR:
         """Return checked counts."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         return as_counts(X, type(self).__name__)

@@ -60,7 +60,7 @@ class Graph:
         self._set(ids, arrays, texts, dict(terminals or {}))
         unknown = next((node for node in self.raw_names if node not in self), None)
         if unknown is not None:
-            hint = self._hint(unknown)
+            hint = self.similar_ids(unknown)
             raise TaxonomyError(f"A name is given for {unknown!r}, which is not a node.{hint}")
 
     def _set(
@@ -128,7 +128,7 @@ class Graph:
         try:
             return self._index[node]
         except (KeyError, TypeError):
-            message = f"{node!r} is not a node of the taxonomy.{self._hint(node)}"
+            message = f"{node!r} is not a node of the taxonomy.{self.similar_ids(node)}"
             raise UnknownNodeError(message) from None
 
     def codes(self, nodes: Iterable[str]) -> Codes:
@@ -222,13 +222,15 @@ class Graph:
         UnknownNodeError
             If there is no such node, or a path of names is ambiguous.
         """
-        found = self._meant(label)
+        found = self.codes_meant(label)
         if len(found) > 1:
             raise UnknownNodeError(
                 f"The path {label!r} is ambiguous: it leads to {len(found)} nodes. Pass an id."
             )
         if not found:
-            raise UnknownNodeError(f"{label!r} is not a node of the taxonomy.{self._hint(label)}")
+            raise UnknownNodeError(
+                f"{label!r} is not a node of the taxonomy.{self.similar_ids(label)}"
+            )
         return self.nodes[found.pop()]
 
     # Queries: arrays -------------------------------------------------------------------------
@@ -374,7 +376,7 @@ class Graph:
                     front.append(near)
         return tuple(self.nodes[code] for code in sorted(found))
 
-    def _meant(self, label: object) -> set[int]:
+    def codes_meant(self, label: object) -> set[int]:
         """Return the codes that a label matches: none, one, or several for a path of names."""
         if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
             label = str(int(label))
@@ -400,7 +402,7 @@ class Graph:
             found = {code for code in called if not found.isdisjoint(self._parents_of(code))}
         return found
 
-    def _hint(self, label: object) -> str:
+    def similar_ids(self, label: object) -> str:
         """Suggest the closest ids, comparing only the 200 nodes that share most substrings."""
         word = str(label).casefold()
         size, step = max(2, len(word) // 8), max(1, len(word) // 16)

@@ -188,7 +188,7 @@ def _lookup(taxonomy: Taxonomy, values: list[Any], name: str) -> Codes:
     found: dict[Any, int] = {}
     unknown = []
     for value in dict.fromkeys(values):
-        meant = taxonomy._meant(value)
+        meant = taxonomy.codes_meant(value)
         if len(meant) > 1:
             raise LabelError(
                 f"{value!r} in {name} is ambiguous: it means {len(meant)} nodes. Pass ids."
@@ -203,7 +203,7 @@ def _lookup(taxonomy: Taxonomy, values: list[Any], name: str) -> Codes:
 
 
 def _unknown_message(taxonomy: Taxonomy, unknown: list[Any], name: str) -> str:
-    hint = next(filter(None, map(taxonomy._hint, unknown[:3])), "")
+    hint = next(filter(None, map(taxonomy.similar_ids, unknown[:3])), "")
     count = "1 label" if len(unknown) == 1 else f"{len(unknown)} labels"
     are = "is not a node" if len(unknown) == 1 else "are not nodes"
     return f"{count} in {name} {are} of the taxonomy: {some(unknown)}.{hint}"

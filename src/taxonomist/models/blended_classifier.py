@@ -1,0 +1,161 @@
+"""``BlendedClassifier``: the average of the scores of several models, on a common scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_array, validate_data
+
+from taxonomist.errors import ParameterError
+from taxonomist.inference.label_sets import decision_rule
+from taxonomist.inference.scorers import DenseScorer
+from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.learning import Learned
+from taxonomist.models.parameters import Check
+from taxonomist.models.traits import Traits
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Floats
+    from taxonomist.models.learning import Training
+    from taxonomist.models.parameters import Requirement
+    from taxonomist.taxonomy import Taxonomy
+
+LEAST_SPREAD = 1e-12
+"""Scores that spread less than this are left as they are: a model that tells nothing apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlendScorer(DenseScorer):
+    """A weighted sum of the scores of models, each in units of its spread.
+
+    Attributes
+    ----------
+    members
+        The fitted models.
+    factors
+        The weight of each divided by the spread of its scores.
+    """
+
+    members: list[Any]
+    factors: Floats
+
+    @property
+    def n_categories(self) -> int:  # type: ignore[override]
+        """The number of categories."""
+        return len(self.members[0].classes_)
+
+    def raw(self, X: Any, n_threads: int = 1) -> Floats:  # noqa: ARG002
+        """Return the sum of the scores, each less its mean over the categories of an item."""
+        total: Floats = np.zeros((X.shape[0], self.n_categories))
+        for member, factor in zip(self.members, self.factors.tolist(), strict=True):
+            total += factor * centred(member.answer(X).category_scores())
+        return total
+
+
+class BlendedClassifier(TaxonomyClassifier):
+    """The average of the scores of several models of this library.
+
+    The scores of a model are centred for each item and divided by their standard deviation over
+    the training items, so that models of different kinds have the same say.
+
+    Parameters
+    ----------
+    models
+        Unfitted models of this library that take the same items.
+    taxonomy
+        The taxonomy of the labels, for all models; None means one of depth one over the labels.
+    weights
+        How much each model counts; None for equal weights.
+    decision, cv, min_labels, max_labels
+        How scores become label sets, as in ``CoupledBinarySVC``.
+
+    Attributes
+    ----------
+    classes_, taxonomy_, decision_, label_limits_
+        As in ``CoupledBinarySVC``.
+    models_
+        The fitted models.
+
+    Examples
+    --------
+    >>> from taxonomist import BlendedClassifier, HierarchicalSVC, NodeSVC, Taxonomy
+    >>> taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
+    >>> X, y = [[1, 0, 0], [1, 1, 0], [0, 0, 1]] * 3, ["cat", "dog", "oak"] * 3
+    >>> members = [HierarchicalSVC(taxonomy, random_state=0), NodeSVC(taxonomy, random_state=0)]
+    >>> BlendedClassifier(members, taxonomy).fit(X, y).predict([[1, 1, 0]]).tolist()
+    ['dog']
+    """
+
+    traits = Traits(parts=(BlendScorer,))
+    parameters: ClassVar[dict[str, Requirement]] = {"decision": Check(decision_rule)}
+    no_reasons = "ask its models, in models_, one by one."
+    scorer_: BlendScorer
+
+    def __init__(
+        self,
+        models: Any,
+        taxonomy: Taxonomy | None = None,
+        *,
+        weights: Any = None,
+        decision: Any = "threshold",
+        cv: Any = 5,
+        min_labels: int | None = None,
+        max_labels: int | None = None,
+    ) -> None:
+        self.models = models
+        self.taxonomy = taxonomy
+        self.weights = weights
+        self.decision = decision
+        self.cv = cv
+        self.min_labels = min_labels
+        self.max_labels = max_labels
+
+    def check(self) -> None:
+        """Raise unless the parameters make sense."""
+        super().check()
+        models = list(self.models)
+        if not models or not all(hasattr(model, "learn_from") for model in models):
+            raise ParameterError(
+                f"models must be a list of models of this library. Got {self.models!r}."
+            )
+        weights = np.ones(len(models)) if self.weights is None else np.asarray(self.weights, float)
+        if weights.shape != (len(models),) or not (weights >= 0).all() or not weights.any():
+            raise ParameterError(
+                f"weights must be {len(models)} numbers of at least 0, not all 0. "
+                f"Got {self.weights!r}."
+            )
+
+    def check_rows(self, X: Any, reset: bool) -> Any:
+        """Return checked rows; the models check them again, each for itself."""
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+
+    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+        """Return the fitted models, with the scale of their scores; see the base class."""
+        weights = np.ones(len(self.models)) if self.weights is None else np.asarray(self.weights)
+        members, factors = [], []
+        for model, weight in zip(self.models, weights.tolist(), strict=True):
+            fitted = clone(model)
+            rows = fitted.check_rows(training.X, reset=True)
+            fitted.learn_from(training._replace(X=rows))
+            spread = float(centred(fitted.answer(training.X).category_scores()).std())
+            members.append(fitted)
+            factors.append(weight / (spread if spread > LEAST_SPREAD else 1.0))
+        total = np.asarray(factors) / weights.sum()
+        return Learned(BlendScorer(members, total), {})
+
+    @property
+    def models_(self) -> list[Any]:
+        """The fitted models."""
+        if not hasattr(self, "scorer_"):
+            raise AttributeError("models_ is not there: fit the model first.")
+        return self.scorer_.members
+
+
+def centred(scores: Any) -> Floats:
+    """Return scores less the mean of each row."""
+    checked: Floats = check_array(scores, ensure_all_finite=True)
+    found: Floats = checked - checked.mean(axis=1, keepdims=True)
+    return found
