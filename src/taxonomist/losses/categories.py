@@ -69,7 +69,7 @@ def category_loss(
     if isinstance(loss, str):
         if loss not in CATEGORY_LOSSES:
             raise LabelError(
-                f"Unknown loss {loss!r} between categories; choose one of "
+                f"There is no loss {loss!r} between categories; choose one of "
                 f"{some(CATEGORY_LOSSES)}.{closest(loss, CATEGORY_LOSSES)}"
             )
         if loss == "zero_one":

@@ -178,7 +178,7 @@ def labelling_loss(
         return LabellingLoss("user", taxonomy, charge, costs)
     if loss not in LABELLING_LOSSES:
         raise LabelError(
-            f"Unknown loss {loss!r} between labellings; choose one of "
+            f"There is no loss {loss!r} between labellings; choose one of "
             f"{some(LABELLING_LOSSES, len(LABELLING_LOSSES))}.{closest(loss, LABELLING_LOSSES)}"
         )
     kind, _, scaling = loss.partition("hierarchical_")
