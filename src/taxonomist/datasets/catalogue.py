@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from taxonomist.datasets.corpus import Corpus
 
-__all__ = ["ENTRIES", "Entry"]
+__all__ = ["ENTRIES", "CatalogueEntry"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """One named corpus.
 
     Parameters
@@ -65,7 +65,7 @@ HMC_SETS = (
 )
 
 ENTRIES = (
-    Entry(
+    CatalogueEntry(
         name="arxiv-sample",
         size=(6_795, 169),
         description="Titles and abstracts of arXiv papers, at most 45 per primary category",
@@ -75,7 +75,7 @@ ENTRIES = (
         load=loaders.arxiv,
         options={"labels": ("all", "primary")},
     ),
-    Entry(
+    CatalogueEntry(
         name="20newsgroups",
         size=(19_997, 39),
         description="Usenet postings of 20 newsgroups; subject and body only",
@@ -89,7 +89,7 @@ ENTRIES = (
         load=loaders.newsgroups,
         options={"tree": ("20", "15")},
     ),
-    Entry(
+    CatalogueEntry(
         name="reuters21578",
         size=(10_789, 95),
         description="Newswire stories of 1987, ModApte split, 90 topics in four clusters",
@@ -101,7 +101,7 @@ ENTRIES = (
         },
         load=partial(loaders.documents, taxonomy="taxonomy.tsv", text=("title", "body")),
     ),
-    Entry(
+    CatalogueEntry(
         name="rcv1-subset",
         size=(27_709, 104),
         description="Term vectors of Reuters Corpus Volume 1 stories with their topics",
@@ -116,7 +116,7 @@ ENTRIES = (
         load=loaders.rcv1,
         options={"subset": ("all", "ccat")},
     ),
-    Entry(
+    CatalogueEntry(
         name="rcv1",
         size=(804_414, 104),
         description="Term vectors of all RCV1-v2 stories with their topics, LYRL2004 split",
@@ -130,7 +130,7 @@ ENTRIES = (
         load=loaders.rcv1_whole,
         options={"part": ("all", "train", "test")},
     ),
-    Entry(
+    CatalogueEntry(
         name="wipo-alpha-d-lsa",
         size=(1_710, 86),
         description="WIPO-alpha patents of section D as 100-dimensional LSA vectors",
@@ -142,7 +142,7 @@ ENTRIES = (
         },
         load=loaders.wipo_alpha,
     ),
-    Entry(
+    CatalogueEntry(
         name="us-patents-ipc",
         size=(12_428, 3_135),
         description="Titles and abstracts of US patents with their IPC symbols, three folds",
@@ -159,7 +159,7 @@ ENTRIES = (
             "section": ("all", *"ABCDEFGH"),
         },
     ),
-    Entry(
+    CatalogueEntry(
         name="senseval2-english-lexical-sample",
         size=(5_266, 285),
         description="Passages around 29 nouns with their WordNet senses under supersenses",
@@ -176,7 +176,7 @@ ENTRIES = (
             text=("left", "head", "right"),
         ),
     ),
-    Entry(
+    CatalogueEntry(
         name="enzyme-ec",
         size=(9_455, 277),
         description="Protein sequences with the first three levels of their EC numbers",
@@ -190,7 +190,7 @@ ENTRIES = (
         load=loaders.enzymes,
         options={"set": ("sample", "all")},
     ),
-    Entry(
+    CatalogueEntry(
         name="wordnet-semcor",
         size=(20_138, 82_116),
         description="SemCor sentences with the WordNet 3.0 synsets of their nouns",
@@ -203,7 +203,7 @@ ENTRIES = (
         },
         load=loaders.semcor,
     ),
-    Entry(
+    CatalogueEntry(
         name="arxiv",
         size=(30_083, 169),
         description="Titles and abstracts of arXiv papers, at most 200 per primary category",
@@ -216,7 +216,7 @@ ENTRIES = (
         load=loaders.arxiv,
         options={"labels": ("all", "primary")},
     ),
-    Entry(
+    CatalogueEntry(
         name="arxiv-acm",
         size=(19_154, 328),
         description="Titles and abstracts of arXiv papers with the ACM classes of 1998",
@@ -228,7 +228,7 @@ ENTRIES = (
         },
         load=partial(loaders.documents, text=("title", "abstract")),
     ),
-    Entry(
+    CatalogueEntry(
         name="biotools-edam",
         size=(19_528, 798),
         description="Descriptions of bioinformatics tools with EDAM topics and operations",
@@ -240,7 +240,7 @@ ENTRIES = (
         },
         load=partial(loaders.documents, text=("name", "text")),
     ),
-    Entry(
+    CatalogueEntry(
         name="debian-debtags",
         size=(30_300, 678),
         description="Descriptions of Debian packages with their Debtags",
@@ -252,7 +252,7 @@ ENTRIES = (
         },
         load=partial(loaders.documents, text=("title", "text")),
     ),
-    Entry(
+    CatalogueEntry(
         name="hmc-funcat-go",
         size=(3_757, 500),
         description="Benchmark sets of hierarchical multi-label classification, dense features",
@@ -262,7 +262,7 @@ ENTRIES = (
         load=loaders.hmc,
         options={"set": HMC_SETS},
     ),
-    Entry(
+    CatalogueEntry(
         name="icd10cm",
         size=(13_549, 47_201),
         description="Inclusion terms of ICD-10-CM with their diagnosis codes",
@@ -271,7 +271,7 @@ ENTRIES = (
         files={"docs.jsonl.gz": "JSON lines: id, text, labels, split", "taxonomy.csv.gz": EDGES},
         load=partial(loaders.documents, taxonomy="taxonomy.csv.gz"),
     ),
-    Entry(
+    CatalogueEntry(
         name="onet-soc",
         size=(63_158, 1_598),
         description="Job titles, tasks and descriptions with O*NET-SOC occupations",
@@ -280,7 +280,7 @@ ENTRIES = (
         files={"docs.jsonl.gz": "JSON lines: id, text, labels, split", "taxonomy.csv": EDGES},
         load=loaders.documents,
     ),
-    Entry(
+    CatalogueEntry(
         name="naics2012",
         size=(20_722, 2_210),
         description="Index entries and descriptions of NAICS 2012 with their industries",
@@ -289,7 +289,7 @@ ENTRIES = (
         files={"docs.jsonl.gz": "JSON lines: id, text, labels, split", "taxonomy.csv": EDGES},
         load=loaders.documents,
     ),
-    Entry(
+    CatalogueEntry(
         name="makupalat-ykl",
         size=(16_135, 2_407),
         description="Finnish descriptions of web sites with public library classes",
@@ -302,7 +302,7 @@ ENTRIES = (
         load=loaders.makupalat,
         options={"language": ("fi", "en", "sv")},
     ),
-    Entry(
+    CatalogueEntry(
         name="skos-vocabularies",
         size=(0, 6_245),
         description="The STW and EuroVoc thesauri; no items",
@@ -312,7 +312,7 @@ ENTRIES = (
         load=loaders.skos_vocabulary,
         options={"vocabulary": ("stw", "eurovoc")},
     ),
-    Entry(
+    CatalogueEntry(
         name="cystic-fibrosis-mesh",
         size=(1_239, 29_079),
         description="MEDLINE records on cystic fibrosis with MeSH 2019 headings",
@@ -325,7 +325,7 @@ ENTRIES = (
         load=loaders.cystic_fibrosis,
         options={"labels": ("all", "major")},
     ),
-    Entry(
+    CatalogueEntry(
         name="trec-question",
         size=(5_952, 57),
         description="Questions with 6 coarse and 50 fine answer types",
@@ -334,7 +334,7 @@ ENTRIES = (
         files={"docs.jsonl.gz": "JSON lines: id, text, labels, split", "taxonomy.csv": EDGES},
         load=loaders.documents,
     ),
-    Entry(
+    CatalogueEntry(
         name="wos-1000",
         size=(1_000, 145),
         description="Abstracts of the first 1,000 papers of WOS-46985 by domain and area",
@@ -343,7 +343,7 @@ ENTRIES = (
         files={"docs.jsonl.gz": "JSON lines: id, text, labels, split", "taxonomy.csv": EDGES},
         load=loaders.documents,
     ),
-    Entry(
+    CatalogueEntry(
         name="enron-ucb",
         size=(1_702, 58),
         description="Enron e-mails as sets of words with 53 labels under four headings",
@@ -352,7 +352,7 @@ ENTRIES = (
         files={"docs.jsonl.gz": "JSON lines: id, split, words, labels", "taxonomy.tsv": EDGES},
         load=loaders.enron,
     ),
-    Entry(
+    CatalogueEntry(
         name="ipc-scheme",
         size=(0, 8_332),
         description="The International Patent Classification 2022.01 to main groups; no items",
@@ -361,7 +361,7 @@ ENTRIES = (
         files={"taxonomy.tsv.gz": "edge list parent, child, level, title"},
         load=partial(loaders.taxonomy_only, taxonomy="taxonomy.tsv.gz", names="title"),
     ),
-    Entry(
+    CatalogueEntry(
         name="cpc-section-d",
         size=(0, 5_685),
         description="Section D of the Cooperative Patent Classification 2019.08; no items",

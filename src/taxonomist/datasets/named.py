@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taxonomist.datasets.catalogue import ENTRIES, Entry
+from taxonomist.datasets.catalogue import ENTRIES, CatalogueEntry
 from taxonomist.errors import CorpusNotFoundError, closest
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(_ENTRY))
 
 
-def info(name: str) -> Entry:
+def info(name: str) -> CatalogueEntry:
     """Describe a corpus without loading it.
 
     Parameters
@@ -43,7 +43,7 @@ def info(name: str) -> Entry:
 
     Returns
     -------
-    Entry
+    CatalogueEntry
         Description, source, licence, files and options.
 
     Raises

@@ -7,7 +7,7 @@ A :class:`Plan` says what to measure and how. :func:`cross_validate`, :func:`lea
 from __future__ import annotations
 
 from taxonomist.evaluation.assessment import Assessment, assess
-from taxonomist.evaluation.comparison import Cell, Comparison, compare
+from taxonomist.evaluation.comparison import Comparison, ComparisonCell, compare
 from taxonomist.evaluation.cross_validation import CrossValidation, cross_validate
 from taxonomist.evaluation.flat import compare_flat, flat_twin
 from taxonomist.evaluation.learning_curve import LearningCurve, learning_curve
@@ -25,8 +25,8 @@ from taxonomist.evaluation.splits import GivenFolds, StratifiedFolds, sample_per
 __all__ = [
     "MEASURES",
     "Assessment",
-    "Cell",
     "Comparison",
+    "ComparisonCell",
     "CrossValidation",
     "GivenFolds",
     "Interval",

@@ -28,7 +28,7 @@ _SEED = 0
 
 
 @dataclass(frozen=True)
-class Cell:
+class ComparisonCell:
     """One model's result for one measure.
 
     Attributes
@@ -82,7 +82,7 @@ class Comparison:
     values
         For each model and measure, the values behind the mean.
     cells
-        For each model and measure, the :class:`Cell` of the table.
+        For each model and measure, the :class:`ComparisonCell` of the table.
 
     Raises
     ------
@@ -217,7 +217,7 @@ class Comparison:
                 )
         _check_baseline(self.baseline, self.models)
 
-    def _cell(self, model: str, measure: str) -> Cell:
+    def _cell(self, model: str, measure: str) -> ComparisonCell:
         values = self.values[model][measure]
         sign = -1 if measure in self.lower_is_better else 1
         means = [sign * other[measure].mean() for other in self.values.values()]
@@ -228,7 +228,7 @@ class Comparison:
         if self.baseline not in (None, model):
             a, b = self.pairs(model, measure)
             p_value = permutation_test(a, b, random_state=_SEED).p_value if a.size else None
-        return Cell(float(values.mean()), float(deviation(values)), best, p_value)
+        return ComparisonCell(float(values.mean()), float(deviation(values)), best, p_value)
 
 
 def compare(

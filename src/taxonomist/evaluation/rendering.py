@@ -13,7 +13,7 @@ from taxonomist.evaluation.significance import smallest_p_value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist.evaluation.comparison import Cell, Comparison
+    from taxonomist.evaluation.comparison import Comparison, ComparisonCell
 
 
 def text(comparison: Comparison, digits: int) -> str:
@@ -35,7 +35,7 @@ def text(comparison: Comparison, digits: int) -> str:
 def markdown(comparison: Comparison, digits: int) -> str:
     """Return a Markdown table with notes."""
 
-    def entry(cell: Cell) -> str:
+    def entry(cell: ComparisonCell) -> str:
         number = _number(cell, digits)
         return (f"**{number}**" if cell.best else number) + _escape(cell.stars)
 
@@ -87,7 +87,7 @@ def _results(comparison: Comparison, model: str) -> dict[str, Any]:
     }
 
 
-def _rows(comparison: Comparison, entry: Callable[[Cell], str]) -> list[list[str]]:
+def _rows(comparison: Comparison, entry: Callable[[ComparisonCell], str]) -> list[list[str]]:
     """Return the header and the rows of a table, with all cells as text."""
     arrows = ["↓" if name in comparison.lower_is_better else "↑" for name in comparison.measures]
     header = [f"{name} {arrow}" for name, arrow in zip(comparison.measures, arrows, strict=True)]
@@ -117,7 +117,7 @@ def _notes(comparison: Comparison, best: str) -> list[str]:
     return notes
 
 
-def _number(cell: Cell, digits: int) -> str:
+def _number(cell: ComparisonCell, digits: int) -> str:
     """Return the mean and, unless it is NaN, the deviation."""
     if math.isnan(cell.std):
         return f"{cell.mean:.{digits}f}"

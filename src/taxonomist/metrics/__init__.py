@@ -34,7 +34,7 @@ from taxonomist.metrics.reliability import (
     reliability,
 )
 from taxonomist.metrics.report import hierarchical_report
-from taxonomist.metrics.scorers import SCORERS, Scorer, scorer
+from taxonomist.metrics.scorers import SCORERS, TaxonomyScorer, scorer
 from taxonomist.metrics.sets import (
     PRF,
     hierarchical_f1,
@@ -56,7 +56,7 @@ __all__ = [
     "LevelReliability",
     "Reliability",
     "ReliabilityBin",
-    "Scorer",
+    "TaxonomyScorer",
     "accuracy",
     "au_prc",
     "average_precision",

@@ -61,7 +61,7 @@ _MEASURES = {
 
 
 @dataclass(frozen=True)
-class Scorer:
+class TaxonomyScorer:
     """A measure of a fitted estimator on held-out items.
 
     Parameters
@@ -119,7 +119,7 @@ class Scorer:
         return taxonomy
 
 
-def scorer(name: str, taxonomy: Taxonomy | None = None) -> Scorer:
+def scorer(name: str, taxonomy: Taxonomy | None = None) -> TaxonomyScorer:
     """Return a measure as a scorer.
 
     Parameters
@@ -131,7 +131,7 @@ def scorer(name: str, taxonomy: Taxonomy | None = None) -> Scorer:
 
     Returns
     -------
-    Scorer
+    TaxonomyScorer
         Callable with ``(estimator, X, y, sample_weight=None)``.
 
     Raises
@@ -139,10 +139,10 @@ def scorer(name: str, taxonomy: Taxonomy | None = None) -> Scorer:
     LabelError
         If the name is unknown.
     """
-    return Scorer(name, taxonomy)
+    return TaxonomyScorer(name, taxonomy)
 
 
-SCORERS: dict[str, Scorer] = {name: Scorer(name) for name in _MEASURES}
+SCORERS: dict[str, TaxonomyScorer] = {name: TaxonomyScorer(name) for name in _MEASURES}
 """All scorers by name; each uses the taxonomy of the estimator that it scores."""
 
 

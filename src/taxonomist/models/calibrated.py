@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, check_i
 
 from taxonomist.inference.probabilities import check_method
 from taxonomist.models.calibrated_answers import CalibratedAnswers, is_own_rule
-from taxonomist.models.calibration import Calibrator, innermost, opened, scores_by_clones
+from taxonomist.models.calibrator import Calibrator, innermost, opened, scores_by_clones
 from taxonomist.models.learning import dealt_folds
 from taxonomist.models.targets import Targets
 from taxonomist.models.traits import Traits

@@ -24,7 +24,7 @@ from taxonomist.taxonomy import labels
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.models.calibrated import CalibratedClassifier
-    from taxonomist.models.calibration import Opened
+    from taxonomist.models.calibrator import Opened
     from taxonomist.models.explanation import Explanation
 
 

@@ -24,7 +24,7 @@ from taxonomist.text.given_labels import as_targets
 from taxonomist.text.models import choice_of, make_model
 from taxonomist.text.parameters import calibration_method, check_parameters
 from taxonomist.text.questions import TextQuestions
-from taxonomist.text.search import Problem, Trial, search
+from taxonomist.text.search import SearchProblem, Trial, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -204,7 +204,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
             if taxonomy is None:
                 used = [node for sets in y for node in sets] if is_multilabel else y
                 taxonomy = Taxonomy.flat(dict.fromkeys(used))
-            problem = Problem({False: X, True: counts}, y, taxonomy, is_multilabel)
+            problem = SearchProblem({False: X, True: counts}, y, taxonomy, is_multilabel)
             self.search_ = search(problem, self.cv, self.random_state, callback)
         return self._made(), choice_of(self.chosen[0]).counts
 

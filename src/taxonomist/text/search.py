@@ -41,7 +41,7 @@ class Trial(NamedTuple):
     seconds: float
 
 
-class Problem(NamedTuple):
+class SearchProblem(NamedTuple):
     """What is searched: features by kind, labels, and the taxonomy."""
 
     features: dict[bool, Any]  # by whether they are counts
@@ -51,7 +51,7 @@ class Problem(NamedTuple):
 
 
 def search(
-    problem: Problem, n_folds: int, seed: int, callback: Callable[[Trial], Any] | None = None
+    problem: SearchProblem, n_folds: int, seed: int, callback: Callable[[Trial], Any] | None = None
 ) -> list[Trial]:
     """Return what was tried, the best first.
 
@@ -87,7 +87,7 @@ def search(
     return sorted(trials, key=lambda trial: -trial.score)
 
 
-def candidates(problem: Problem) -> list[str]:
+def candidates(problem: SearchProblem) -> list[str]:
     """Return the names of models that are worth a try."""
     if problem.is_multilabel:
         names = ["flat", "svm", "ranking", "markov"]
@@ -97,7 +97,9 @@ def candidates(problem: Problem) -> list[str]:
     return ["flat", "svm", "mixture"] if np.median(counts) < FEW_ITEMS else ["flat", "svm"]
 
 
-def held_out_score(problem: Problem, items: Codes, name: str, C: float, n_folds: int) -> float:
+def held_out_score(
+    problem: SearchProblem, items: Codes, name: str, C: float, n_folds: int
+) -> float:
     """Return how well a model predicts items that it has not seen."""
     X = problem.features[MODELS[name].counts]
     found: list[Any] = [None] * len(items)

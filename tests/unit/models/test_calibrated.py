@@ -40,7 +40,7 @@ from taxonomist.inference.label_sets import label_limits
 from taxonomist.inference.probabilities import SetProbabilities
 from taxonomist.losses import weighted_tree
 from taxonomist.models import calibrated as module
-from taxonomist.models import calibration
+from taxonomist.models import calibrator
 from taxonomist.models.calibrated import CalibratedClassifier
 from taxonomist.taxonomy import labels
 from tests.strategies import taxonomies
@@ -340,7 +340,7 @@ def test_blocks_change_nothing(monkeypatch):
                 patch.setattr(module, "NODES_AT_A_TIME", 40)
                 assert fitted.predict_labels(make(X), depth="confident", risk=0.2) == whole
         with monkeypatch.context() as patch:
-            patch.setattr(calibration, "KEPT", 50 * len(fitted.classes_))
+            patch.setattr(calibrator, "KEPT", 50 * len(fitted.classes_))
             fewer = CalibratedClassifier(kind(RAGGED, random_state=0), cv=2).fit(X, y)
         is_same = np.array_equal(fewer.predict_proba(X), fitted.predict_proba(X))
         assert is_same != is_single

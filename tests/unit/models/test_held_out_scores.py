@@ -22,7 +22,7 @@ from taxonomist import (
     Taxonomy,
 )
 from taxonomist.inference.label_sets import Threshold
-from taxonomist.models.calibration import opened, scores_by_clones, tidy
+from taxonomist.models.calibrator import opened, scores_by_clones, tidy
 from taxonomist.models.learning import KeptScores, dealt_folds
 from taxonomist.models.targets import Targets
 

@@ -15,7 +15,7 @@ from taxonomist.errors import LabelError, ModelFileError
 from taxonomist.models import HierarchicalSVC
 from taxonomist.persistence import save
 from taxonomist.text import MODELS, TextClassifier, make_model
-from taxonomist.text.search import MOST_ITEMS, Problem, candidates, search
+from taxonomist.text.search import MOST_ITEMS, SearchProblem, candidates, search
 
 TREE = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak", "plant > fern"])
 WORDS = {
@@ -126,10 +126,10 @@ def test_auto_tries_a_few_models_and_shows_them():
 def test_the_search_is_bounded():
     labels = ["a", "b"] * MOST_ITEMS
     X = np.array([[1.0, 0], [0, 1]] * MOST_ITEMS)
-    problem = Problem({False: X, True: X}, labels, Taxonomy.flat("ab"), False)
+    problem = SearchProblem({False: X, True: X}, labels, Taxonomy.flat("ab"), False)
     assert candidates(problem) == ["flat", "svm"]
     dag = Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "c"), ("b", "c")])
-    assert "markov" not in candidates(Problem({}, [["c"]], dag, True))
+    assert "markov" not in candidates(SearchProblem({}, [["c"]], dag, True))
     assert len(search(problem._replace(labels=labels[:80]), 2, 0)) == 4
 
 

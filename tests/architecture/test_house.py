@@ -1,0 +1,68 @@
+"""The picture of the house is the import contract; files are short, words have one meaning."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import taxonomist
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(taxonomist.__file__).parent
+MOST_LINES = 450
+VAGUE = {"BLOCK", "DEFAULT", "CELLS", "SIZE"}
+
+
+def layers():
+    """Return the rooms of each layer of the contract, from the top."""
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (rule,) = contract["tool"]["importlinter"]["contracts"]
+    found = [re.findall(r"\w+", layer) for layer in rule["layers"]]
+    return [sorted(rooms) for rooms in found if rooms != ["__main__"]]
+
+
+def picture():
+    """Return the rooms of each line of the picture."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    drawn = re.search(r"## The house.*?```\n(.*?)```", text, re.S).group(1)
+    return [sorted(re.findall(r"\w+", line.split("  ")[0])) for line in drawn.splitlines()]
+
+
+def test_the_picture_is_the_contract():
+    assert picture() == layers()
+
+
+def test_rooms_of_the_contract_are_folders_or_files():
+    later = {"server", "distributed"}
+    for room in {room for rooms in layers() for room in rooms} - later:
+        assert (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").is_file()
+
+
+def test_no_file_is_long():
+    long = {
+        path.relative_to(PACKAGE).as_posix(): n_lines
+        for path in PACKAGE.rglob("*.py")
+        if (n_lines := len(path.read_text(encoding="utf-8").splitlines())) > MOST_LINES
+    }
+    assert not long
+
+
+def test_words_have_one_meaning():
+    """A class name stands for one class, and no constant has a name that could be any constant's."""
+    classes: dict[str, list[str]] = {}
+    vague = []
+    for path in PACKAGE.rglob("*.py"):
+        text, home = path.read_text(encoding="utf-8"), path.relative_to(PACKAGE).as_posix()
+        for name in re.findall(r"^class (\w+)", text, re.M):
+            classes.setdefault(name, []).append(home)
+        vague += [(home, name) for name in re.findall(r"^([A-Z_]+)(?:: .*)? = ", text, re.M)]
+    assert not {name: homes for name, homes in classes.items() if len(homes) > 1}
+    assert not [(home, name) for home, name in vague if name in VAGUE]
+
+
+def test_scorers_and_models_share_no_file_name():
+    stems = [
+        {path.stem for path in (PACKAGE / room).glob("*.py")} for room in ("inference", "models")
+    ]
+    assert stems[0] & stems[1] == {"__init__"}
