@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from taxonomist.cli.checks import OptionError, bad_rows_explained, check_cost, check_models
+from taxonomist.cli.checks import OptionError, check_cost, check_models
 from taxonomist.cli.options import (
     UTF_8,
     Cost,
@@ -22,7 +22,7 @@ from taxonomist.cli.options import (
     TaxonomyFormat,
     Text,
 )
-from taxonomist.cli.output import AsJson, print_note, progress
+from taxonomist.cli.output import AsJson, progress
 
 
 def compare(
@@ -50,6 +50,7 @@ def compare(
     Stars mark what is significant: * p < 0.05, ** p < 0.01, paired permutation tests.
     """
     from taxonomist import workflow
+    from taxonomist.cli.reading import read_labelled
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.taxonomy import Taxonomy
@@ -60,12 +61,7 @@ def compare(
     known = None if taxonomy is None else Taxonomy.read(taxonomy, taxonomy_format)
     columns = Columns(text, label, label_sep=separator, path_sep=path_separator)
     source = TableSource(data, format, encoding)
-    with progress("rows") as on_step, bad_rows_explained():
-        labelled = workflow.read_labelled(
-            source, columns, known, skip_bad=skip_bad, on_step=on_step
-        )
-    if labelled.note:
-        print_note(labelled.note)
+    labelled = read_labelled(source, columns, known, skip_bad=skip_bad)
     if folds > len(labelled.texts):
         raise OptionError(f"--folds {folds} is more than the {len(labelled.texts)} items.")
     with progress("fits") as on_step:

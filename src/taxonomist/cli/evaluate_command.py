@@ -42,18 +42,18 @@ def evaluate(
 
     Measures have 95% intervals. JSON also has every node, confusions and reliability.
     """
-    from taxonomist.cli.measured_rows import read_rows
+    from taxonomist import workflow
+    from taxonomist.cli.reading import read_to_measure
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
 
     classifier = TextClassifier.load(model)
     columns = {"text": text, "labels": label, "label_sep": separator, "path_sep": path_separator}
     source = TableSource(data, format, encoding)
-    rows = read_rows(classifier, source, columns, skip_bad=skip_bad, every=every)
-    items = rows.items.take(rows.measured(include_seen=every))
-    found = classifier.evaluate(items.texts, items.labels)
+    rows = read_to_measure(classifier, source, columns, skip_bad=skip_bad, every=every)
+    found = workflow.evaluate(classifier, rows, include_seen=every)
     if as_json:
-        print_json({**items.bad.to_dict(), **found.to_dict()})
+        print_json({**rows.items.bad.to_dict(), **found.to_dict()})
         return
     typer.echo(str(found))
     if nodes:

@@ -48,7 +48,7 @@ def report(
     If the rows are those that the model was trained with, it is measured on the held-out ones, and
     the page also has a learning curve and what the taxonomy bought against the flat twin.
     """
-    from taxonomist.cli.measured_rows import read_rows
+    from taxonomist.cli.reading import read_to_measure
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
     from taxonomist.workflow import report_content
@@ -56,7 +56,7 @@ def report(
     classifier = TextClassifier.load(model)
     columns = {"text": text, "labels": label, "label_sep": separator, "path_sep": path_separator}
     source = TableSource(data, format, encoding)
-    rows = read_rows(classifier, source, columns, skip_bad=skip_bad, every=every)
+    rows = read_to_measure(classifier, source, columns, skip_bad=skip_bad, every=every)
     with progress("fits") as on_step:
         content = report_content(classifier, rows, include_seen=every, quick=quick, on_step=on_step)
     if content.note:

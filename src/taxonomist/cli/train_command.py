@@ -9,7 +9,6 @@ import typer
 
 from taxonomist.cli.checks import (
     OptionError,
-    bad_rows_explained,
     check_cost,
     check_models,
     check_share,
@@ -96,6 +95,7 @@ def train(
     Nothing is saved if a row is bad, unless --skip-bad leaves such rows out.
     """
     from taxonomist import workflow
+    from taxonomist.cli.reading import read_labelled
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.taxonomy import Taxonomy
@@ -118,12 +118,7 @@ def train(
     known = None if taxonomy is None else Taxonomy.read(taxonomy, taxonomy_format)
     columns = Columns(text, label, label_sep=separator, path_sep=path_separator)
     source = TableSource(data, format, encoding)
-    with progress("rows") as on_step, bad_rows_explained():
-        labelled = workflow.read_labelled(
-            source, columns, known, skip_bad=skip_bad, on_step=on_step
-        )
-    if labelled.note:
-        print_note(labelled.note)
+    labelled = read_labelled(source, columns, known, skip_bad=skip_bad)
     if not as_json:
         print_facts(_read_facts(labelled))
     classifier = TextClassifier(labelled.taxonomy, **options)

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import Bools, Codes
     from taxonomist.datasets.table_file import TableSource
+    from taxonomist.evaluation import Assessment
     from taxonomist.text import TextClassifier
     from taxonomist.workflow.labelled import Labelled
     from taxonomist.workflow.steps import OnStep
 
-__all__ = ["MeasuredItems", "read_to_measure"]
+__all__ = ["MeasuredItems", "evaluate", "read_to_measure"]
 
 
 class MeasuredItems(NamedTuple):
@@ -57,6 +58,29 @@ class MeasuredItems(NamedTuple):
                 "new ones. Give others, or include those that were seen."
             )
         return np.flatnonzero(~self.is_seen)
+
+
+def evaluate(
+    classifier: TextClassifier, measured: MeasuredItems, *, include_seen: bool = False
+) -> Assessment:
+    """Return how good a classifier is on labelled items.
+
+    Parameters
+    ----------
+    classifier
+        The classifier.
+    measured
+        The items.
+    include_seen
+        Whether to measure on items that the classifier was trained on, too.
+
+    Raises
+    ------
+    LabelError
+        If no item is new to the classifier, and seen ones do not count.
+    """
+    chosen = measured.items.take(measured.measured(include_seen))
+    return classifier.evaluate(chosen.texts, chosen.labels)
 
 
 def read_to_measure(

@@ -1,4 +1,4 @@
-"""Labelled rows to measure a model on, for the commands that do."""
+"""Reading labelled rows, with progress and notes, for the commands that do."""
 
 from __future__ import annotations
 
@@ -10,14 +10,31 @@ from taxonomist.cli.output import print_note, progress
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.table_file import TableSource
+    from taxonomist.taxonomy import Taxonomy
     from taxonomist.text import TextClassifier
-    from taxonomist.workflow import MeasuredItems
+    from taxonomist.workflow import Labelled, MeasuredItems
 
-__all__ = ["read_rows"]
+__all__ = ["read_labelled", "read_to_measure"]
 
 
-def read_rows(
+def read_labelled(
+    source: TableSource, columns: Columns, taxonomy: Taxonomy | None, *, skip_bad: bool
+) -> Labelled:
+    """Read labelled rows, and print what is to be known about those that are left out."""
+    from taxonomist import workflow
+
+    with progress("rows") as on_step, bad_rows_explained():
+        found = workflow.read_labelled(
+            source, columns, taxonomy, skip_bad=skip_bad, on_step=on_step
+        )
+    if found.note:
+        print_note(found.note)
+    return found
+
+
+def read_to_measure(
     classifier: TextClassifier,
     source: TableSource,
     columns: Mapping[str, Any],
@@ -40,10 +57,12 @@ def read_rows(
     every
         Whether to measure on all rows, those trained on too.
     """
-    from taxonomist.workflow import read_to_measure
+    from taxonomist import workflow
 
     with progress("rows") as on_step, bad_rows_explained():
-        found = read_to_measure(classifier, source, columns, skip_bad=skip_bad, on_step=on_step)
+        found = workflow.read_to_measure(
+            classifier, source, columns, skip_bad=skip_bad, on_step=on_step
+        )
     if found.items.note:
         print_note(found.items.note)
     n_seen = found.n_seen
