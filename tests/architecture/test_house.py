@@ -49,7 +49,7 @@ def test_no_file_is_long():
 
 
 def test_words_have_one_meaning():
-    """A class name stands for one class, and no constant has a name that could be any constant's."""
+    """A name stands for one class, and no constant has a name that fits any constant."""
     classes: dict[str, list[str]] = {}
     vague = []
     for path in PACKAGE.rglob("*.py"):

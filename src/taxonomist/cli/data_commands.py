@@ -16,7 +16,7 @@ from taxonomist.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from taxonomist.datasets.catalogue import Entry
+    from taxonomist.datasets.catalogue import CatalogueEntry
 
 app = typer.Typer(help="List and fetch public corpora.", no_args_is_help=True)
 
@@ -69,7 +69,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
             typer.echo(f"  {key}: {value if isinstance(value, str) else ', '.join(value)}")
 
 
-def _facts(entry: Entry) -> dict[str, Any]:
+def _facts(entry: CatalogueEntry) -> dict[str, Any]:
     """Return what is known of a corpus; ``path`` and ``fetch`` are None where there is none."""
     from taxonomist import datasets
     from taxonomist.datasets.fetching import RECIPES

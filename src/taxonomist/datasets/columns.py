@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist.datasets.table import Table
+    from taxonomist.datasets.table import OpenTable
 
 __all__ = ["Columns"]
 
@@ -45,7 +45,7 @@ class Columns:
     split: str | None = None
     fold: str | None = None
 
-    def texts(self, table: Table) -> tuple[str, ...]:
+    def texts(self, table: OpenTable) -> tuple[str, ...]:
         """Return the columns of the text.
 
         Raises
@@ -62,7 +62,7 @@ class Columns:
             names = [name.strip() for name in self.text.split(",")]
         return tuple(table.column(name) for name in dict.fromkeys(names))
 
-    def found_in(self, table: Table, *optional: str) -> Columns:
+    def found_in(self, table: OpenTable, *optional: str) -> Columns:
         """Return the columns with defaults for those that are optional.
 
         Parameters

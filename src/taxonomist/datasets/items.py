@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from taxonomist.datasets.cells import Label
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.label_reader import LabelReader
-    from taxonomist.datasets.table import Row, Table
+    from taxonomist.datasets.table import OpenTable, Row
 
 __all__ = ["Item", "read_items"]
 
@@ -46,7 +46,7 @@ class Item(NamedTuple):
 
 
 def read_items(
-    table: Table,
+    table: OpenTable,
     columns: Columns,
     bad: BadRows,
     labels: LabelReader | None = None,

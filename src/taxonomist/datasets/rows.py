@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from taxonomist.datasets.table import Table
+from taxonomist.datasets.table import OpenTable
 from taxonomist.datasets.table_file import DAMAGED, TableFile
 from taxonomist.datasets.table_formats import FORMATS, format_of
 from taxonomist.errors import FormatError
@@ -20,7 +20,7 @@ __all__ = ["open_table"]
 
 
 @contextmanager
-def open_table(source: TableSource) -> Iterator[Table]:
+def open_table(source: TableSource) -> Iterator[OpenTable]:
     """Open a table whose rows are read while they are iterated over.
 
     Parameters
@@ -30,7 +30,7 @@ def open_table(source: TableSource) -> Iterator[Table]:
 
     Yields
     ------
-    Table
+    OpenTable
         Columns and rows.
 
     Raises
@@ -46,7 +46,7 @@ def open_table(source: TableSource) -> Iterator[Table]:
             columns, rows = FORMATS[format].parse(file)
         except DAMAGED as error:
             raise file.fault(error) from error
-        yield Table(source.name, columns, _explained(file, rows))
+        yield OpenTable(source.name, columns, _explained(file, rows))
 
 
 def _explained(file: TableFile, rows: Iterator[Row]) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from taxonomist.errors import FormatError, closest, some
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Row", "Table"]
+__all__ = ["OpenTable", "Row"]
 
 
 class Row(NamedTuple):
@@ -20,7 +20,7 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-class Table(NamedTuple):
+class OpenTable(NamedTuple):
     """Rows, in order, and the names of their columns."""
 
     name: str

@@ -112,9 +112,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         texts
-            A text for each item, or several: a sequence of strings, or a mapping from names of
-            columns to strings. They are read once and not kept. Empty texts, and None, have no
-            terms. Or what ``count`` returned.
+            One text per item, or several: a sequence of strings, or a mapping from column names to
+            strings. Texts are read once and not kept. Empty texts and None have no terms. The
+            result of ``count`` is accepted too.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             self._learn_columns(first)
             counts, names = self._grown(items)
         if not len(names):
-            raise ParameterError("No text has a word, so there is nothing to learn from.")
+            raise ParameterError("No text contains a word, so there is nothing to learn from.")
         kept = self._kept(counts)
         names = names[kept]
         order = np.argsort(names, kind="stable")
@@ -202,7 +202,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     def _learn_columns(self, first: Any) -> None:
         """Learn the columns and their weights from the first item."""
         if not self.words and not self.characters:
-            raise ParameterError("words and characters are both None: there would be no terms.")
+            raise ParameterError("words and characters are both None; pass at least one of them.")
         self.columns_ = list(first) if isinstance(first, Mapping) else None
         self.column_weights_ = self._column_weights(first)
 
@@ -281,7 +281,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             found = [1.0] * n_columns if self.weights is None else [*map(float, self.weights)]
         if len(found) != n_columns or not all(0 <= weight < np.inf for weight in found):
             raise ParameterError(
-                f"weights must be {n_columns} finite numbers from 0 on, one for each column of "
+                f"weights must be {n_columns} finite numbers of at least 0, one for each column of "
                 f"texts. Got {self.weights!r}."
             )
         return found
@@ -316,4 +316,4 @@ def _as_text(value: Any, number: int) -> str:
         return value
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
-    raise TypeError(f"Item {number} is no text but {type(value).__name__}: {value!r}.")
+    raise TypeError(f"Item {number} is not a text but {type(value).__name__}: {value!r}.")

@@ -230,7 +230,8 @@ class WordModel(NodeWords, TaxonomyClassifier):
 
     def file_state(self) -> dict[str, Any]:
         """Return what a file holds, with the counts that ``partial_fit`` adds to."""
-        return super().file_state() | {"start_": self.start_}
+        state = super().file_state()
+        return state | {"start_": self.start_} if "start_" in state else state
 
     # Predicting ------------------------------------------------------------------------------
 

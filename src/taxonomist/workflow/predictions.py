@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.items import Item
-    from taxonomist.datasets.table import Table
+    from taxonomist.datasets.table import OpenTable
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
     from taxonomist.text.answers import TextAnswers
@@ -197,7 +197,7 @@ class TablePredictions:
     def __init__(
         self,
         predictor: Predictor,
-        table: Table,
+        table: OpenTable,
         columns: Columns,
         *,
         skip_bad: bool,

@@ -6,7 +6,7 @@ from taxonomist.datasets.cells import labels_of, text_of, word_of
 from taxonomist.datasets.columns import Columns
 from taxonomist.datasets.items import read_items
 from taxonomist.datasets.label_reader import LabelReader
-from taxonomist.datasets.table import Row, Table
+from taxonomist.datasets.table import OpenTable, Row
 from taxonomist.errors import FormatError
 
 
@@ -20,7 +20,7 @@ def taxonomy():
 def table_of(*rows, columns=None):
     known = columns or tuple(dict.fromkeys(c for row in rows for c in row if isinstance(row, dict)))
     made = (Row(k, row) for k, row in enumerate(rows, 2))
-    return Table("data.csv", tuple(known), made)
+    return OpenTable("data.csv", tuple(known), made)
 
 
 def items(columns, *rows, labels=None):
@@ -158,7 +158,7 @@ def test_bad_rows_are_counted_in_order(taxonomy):
 
 
 def test_rows_with_a_fault_are_bad():
-    table = Table("data.csv", ("text",), iter([Row(2, {}, "3 cells"), Row(3, {"text": "a"})]))
+    table = OpenTable("data.csv", ("text",), iter([Row(2, {}, "3 cells"), Row(3, {"text": "a"})]))
     bad = BadRows()
     assert [item.line for item in read_items(table, Columns("text", None), bad)] == [3]
     assert bad.first == [(2, "3 cells")]
