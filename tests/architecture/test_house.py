@@ -54,7 +54,7 @@ def test_words_have_one_meaning():
     vague = []
     for path in PACKAGE.rglob("*.py"):
         text, home = path.read_text(encoding="utf-8"), path.relative_to(PACKAGE).as_posix()
-        for name in re.findall(r"^class (\w+)", text, re.M):
+        for name in re.findall(r"^class ([A-Z]\w+)", text, re.M):
             classes.setdefault(name, []).append(home)
         vague += [(home, name) for name in re.findall(r"^([A-Z_]+)(?:: .*)? = ", text, re.M)]
     assert not {name: homes for name, homes in classes.items() if len(homes) > 1}
