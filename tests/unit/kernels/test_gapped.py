@@ -18,7 +18,7 @@ from taxonomist.kernels.gapped import to_strings
 from tests.unit.features.naive import items, naive_kernel, ranges
 
 decays = st.sampled_from([0.0, 0.01, 0.5, 1.0])
-LOOPS = ("clear", "enter", "find", "make_room", "match_kinds", "pair_value", "rescale")
+LOOPS = ("clear", "enter", "find", "string_scratch", "match_kinds", "pair_value", "rescale")
 
 
 def codes(texts, **options):
