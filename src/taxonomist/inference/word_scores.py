@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Floats
 
 WORD_PROBABILITIES_AT_A_TIME = 2**22
-"""Word probabilities held in memory at a time, 32 MiB. Smaller tables are computed once and kept."""
+"""Word probabilities held in memory at a time, 32 MiB. Smaller tables are computed once."""
 
 
 @dataclass(frozen=True)
