@@ -1,1 +1,1 @@
-"""From scores to decisions."""
+"""Scorers, decision rules and calibrated probabilities: from scores to predictions."""

@@ -1,8 +1,8 @@
-"""Probabilities of categories from scores: a sigmoid for each category, fitted to held-out scores.
+"""Platt scaling: one sigmoid per category, fitted to held-out scores.
 
-The sigmoid is Platt's, with his targets. A category with few items has little to fit one to, so its
-slope and offset are averaged with those of the typical category, which counts as much as
-``TYPICAL_ITEMS`` of its own items; a category without any is calibrated as the typical one.
+The sigmoids use Platt's smoothed targets. A category with few items gives too little evidence for a
+sigmoid of its own, so its slope and offset are averaged with those of the typical category, which
+counts as much as ``TYPICAL_ITEMS`` items. A category without items uses the typical sigmoid.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ if TYPE_CHECKING:
     from taxonomist.inference.held_out import Evidence
 
 TYPICAL_ITEMS = 6
-"""Of 0, 1, 3, 6 and 10 the best macro-F1 with ``CategoryThresholds`` on 26 sets of held-out scores
-(SVMs, rankings, naive Bayes, neighbours and perceptrons on Reuters, RCV1, Enron, arXiv and
-bio.tools), together with its ``least_f1``; micro-F1 and subset accuracy hardly mind."""
+"""The weight of the typical category, in items.
+
+Chosen from 0, 1, 3, 6 and 10, jointly with ``CategoryThresholds.least_f1``: the best macro-F1 of
+``CategoryThresholds`` on 26 sets of held-out scores (SVMs, rankings, naive Bayes, nearest
+neighbours and perceptrons on Reuters, RCV1, Enron, arXiv and bio.tools). Micro-F1 and subset
+accuracy hardly depend on it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """The log-odds of a category are slope x score + offset.
+    """Log-odds of categories: slope x score + offset.
 
     Attributes
     ----------
     slopes
-        (n_categories,), never negative.
+        Array of shape (n_categories,), never negative.
     offsets
-        (n_categories,).
+        Array of shape (n_categories,).
     """
 
     slopes: Floats
@@ -42,17 +45,17 @@ class Calibration:
 
     @classmethod
     def fit(cls, evidence: Evidence) -> Calibration:
-        """Return the calibration that held-out scores suggest.
+        """Fit one sigmoid per category to held-out scores.
 
         Parameters
         ----------
         evidence
-            From ``HeldOut.evidence``.
+            The result of ``EvidenceReader.evidence``.
 
         Returns
         -------
         Calibration
-            One sigmoid per category.
+            Slopes and offsets of all categories.
         """
         n_categories = len(evidence.starts) - 1
         slopes, offsets = np.zeros(n_categories), np.zeros(n_categories)
@@ -84,18 +87,18 @@ class Calibration:
         Raises
         ------
         LabelError
-            If scores are not finite or have other columns.
+            If scores are not finite or the number of columns is wrong.
         """
         log_odds: Floats = self.slopes * check_scores(scores, len(self.slopes)) + self.offsets
         return log_odds
 
     def of_pairs(self, evidence: Evidence) -> Floats:
-        """Return the log-odds of the pairs of items and categories that are kept.
+        """Return the log-odds of the pairs of items and categories in the evidence.
 
         Parameters
         ----------
         evidence
-            From ``HeldOut.evidence``.
+            The result of ``EvidenceReader.evidence``.
 
         Returns
         -------
@@ -108,7 +111,7 @@ class Calibration:
 
 
 def weighted_median(values: Floats, weights: Floats) -> float:
-    """Return the smallest value that has half of the weight at or below it."""
+    """Return the smallest value with at least half of the total weight at or below it."""
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(total, total[-1] / 2)])

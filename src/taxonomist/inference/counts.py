@@ -1,4 +1,4 @@
-"""Counts of words as models take them: checked, damped, split over labels."""
+"""Preparation of word counts: validation, damping, and shares of labels."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from taxonomist.compiled.mixture import damp_counts
 if TYPE_CHECKING:
     from taxonomist._typing import CSR
 
-LOGS = np.log1p(np.arange(256.0))
-"""What most counts become."""
+SMALL_COUNT_LOGS = np.log1p(np.arange(256.0))
+"""Lookup table of log(1 + n) for small counts n."""
 
 
 def as_counts(X: Any, model: str) -> CSR:
@@ -33,29 +33,30 @@ def as_counts(X: Any, model: str) -> CSR:
 
 
 def damped(counts: CSR, damping: str | None, length: float, reference: float) -> CSR:
-    """Return counts of which repetitions, or the words of long items, count less.
+    """Return counts with less weight on repeated words or on the words of long items.
 
     Parameters
     ----------
     counts
         (n_items, n_words) CSR.
     damping
-        ``"log"`` makes log(1 + n) of a count n; None leaves it as it is.
+        ``"log"`` replaces a count n by log(1 + n). None leaves counts unchanged.
     length
-        The words of an item are multiplied by (reference / its length) to this power.
+        Exponent of the length normalization: counts are multiplied by
+        (reference / length of the item) to this power.
     reference
-        The length of items that stay as they are.
+        The length at which the length normalization has no effect.
     """
     if damping is None and not length:
         return counts
     data = np.empty(counts.nnz)
-    logs = LOGS if damping == "log" else LOGS[:0]
+    logs = SMALL_COUNT_LOGS if damping == "log" else SMALL_COUNT_LOGS[:0]
     damp_counts(counts.indptr, counts.data, logs, float(length), float(reference), data)
     return csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def equal_shares(labels: CSR) -> CSR:
-    """Return the parts of items in their categories, equal for each label [TCPH01, Sec. 3.2.1]."""
+    """Return the share of each item in its categories, 1 / n_labels [TCPH01, Sec. 3.2.1]."""
     n_labels = np.diff(labels.indptr)
     parts = np.repeat(1 / np.maximum(n_labels, 1), n_labels)
     return csr_array((parts, labels.indices, labels.indptr), shape=labels.shape)

@@ -1,4 +1,4 @@
-"""The threshold of each category that has the best F1 on held-out scores, counted exactly."""
+"""The threshold of each category with the best F1 on held-out scores."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class ScoredPairs(NamedTuple):
-    """Pairs of items and categories with a score above the least that counts.
+    """Pairs of items and categories with a score above the lowest possible threshold.
 
-    All others are as good as not there: no threshold lets them in.
+    Other pairs can be left out, because they are never chosen.
     """
 
     categories: Codes
@@ -25,22 +25,24 @@ class ScoredPairs(NamedTuple):
 
 
 def f1_thresholds(pairs: ScoredPairs, n_true: Floats, least: float = 0.0) -> Floats:
-    """Return the threshold of each category above which its F1 is best.
+    """Return the threshold of each category that maximizes its F1.
 
-    As the threshold falls, a category takes its items from the best down; F1 is 2 Σ hits / (Σ
-    chosen + Σ true). The threshold lies halfway between the last score that is taken and the next;
-    of equally good ones it is the highest. A category that no threshold gives a hit has the
-    threshold of the typical one (the median over the items of the others), but no lower than
-    its best score; one without items has the highest of all, lest it come before others.
+    Lowering the threshold adds items to a category in the order of their scores; F1 is
+    2 Σ hits / (Σ chosen + Σ true). The threshold lies halfway between the last chosen score and the
+    next one. Ties go to the highest threshold. A category without hits at any threshold gets the
+    typical threshold (the weighted median of the other categories), but not less than its best
+    score. A category without items gets the highest threshold of all categories, so that it is not
+    preferred to others.
 
     Parameters
     ----------
     pairs
-        Those with a score above ``least``.
+        Pairs with a score above ``least``.
     n_true
-        (n_categories,): the weight of all items of each category, in ``pairs`` or not.
+        Total weight of the items of each category, including pairs that are left out,
+        (n_categories,).
     least
-        No threshold is lower.
+        Lower bound of the thresholds.
 
     Returns
     -------
@@ -72,7 +74,7 @@ def f1_thresholds(pairs: ScoredPairs, n_true: Floats, least: float = 0.0) -> Flo
 
 
 def _running(values: Floats, starts: Codes, categories: Codes) -> Floats:
-    """Return sums over the entries of a category up to each one."""
+    """Return cumulative sums within each category."""
     sums = np.append(0.0, np.cumsum(values))
     running: Floats = sums[1:] - sums[starts[:-1]][categories]
     return running

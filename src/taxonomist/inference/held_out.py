@@ -1,4 +1,4 @@
-"""What a decision rule learns from: scores of items by models that have not seen them."""
+"""Held-out scores, the evidence that decision rules are tuned on."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats
     from taxonomist.inference.limits import Limits
 
-CELLS = 2**20
-"""Pairs of item and category that are kept whatever they are; with fewer, all are."""
+SAMPLED_PAIRS = 2**20
+"""Pairs of item and category that are sampled at random. If there are fewer, all are kept."""
 
-LISTED = 3
-"""Best items of a category that are kept, for each item that it has; the others are sampled."""
+LISTED_PER_ITEM = 3
+"""Best items kept per category, as a multiple of the number of its own items."""
 
-LEAST_LISTED = 100
-"""Best items of a category that are kept, however few it has."""
+MIN_LISTED = 100
+"""Minimum number of best items kept per category."""
 
 
 class HeldOutReader:
-    """Takes the scores of held-out items block by block, and checks that every item comes once.
+    """Reads held-out scores block by block and checks that every item occurs exactly once.
 
     Parameters
     ----------
     labels
         The true labels, (n_items, n_categories) boolean CSR.
     limits
-        How many labels predictions will have.
+        The minimum and maximum number of labels of a prediction.
     """
 
     def __init__(self, labels: CSR, limits: Limits) -> None:
@@ -44,26 +44,26 @@ class HeldOutReader:
         self._seen = np.zeros(labels.shape[0], dtype=bool)
 
     def add(self, items: Any, scores: Any) -> None:
-        """Take the scores of some items, (n_block, n_categories)."""
+        """Add the scores of a block of items, (n_block, n_categories)."""
         items = np.asarray(items)
         checked = check_scores(scores, self.labels.shape[1], items)
         values, counts = np.unique(items, return_counts=True)
         twice = values[self._seen[values] | (counts > 1)]
         if twice.size:
-            raise LabelError(f"Held-out scores hold item {twice[0]} twice: score it once.")
+            raise LabelError(f"Held-out scores contain item {twice[0]} twice: score it once.")
         self._seen[items] = True
         self._take(items, checked, self.labels[items].toarray().astype(bool))
 
     @classmethod
     def of(cls, blocks: Iterable[tuple[Any, Any]], labels: CSR, limits: Limits) -> Self:
-        """Return a reader that has taken all blocks, pairs of items and scores."""
+        """Return a reader of all blocks, which are pairs of items and scores."""
         reader = cls(labels, limits)
         for items, scores in blocks:
             reader.add(items, scores)
         return reader
 
     def check_complete(self) -> None:
-        """Raise unless every item has come."""
+        """Raise if the scores of an item are missing."""
         missing = np.flatnonzero(~self._seen)
         if missing.size:
             message = f"Held-out scores lack {missing.size} of {len(self._seen)} items"
@@ -74,7 +74,10 @@ class HeldOutReader:
 
 
 class Evidence(NamedTuple):
-    """Pairs of items and categories, by category and item, and how many pairs each stands for."""
+    """Pairs of items and categories, sorted by category and item.
+
+    The weight of a pair is the number of pairs that it represents.
+    """
 
     items: Codes
     categories: Codes
@@ -85,14 +88,14 @@ class Evidence(NamedTuple):
 
 
 def check_scores(given: Any, n_categories: int, items: Any = None) -> Floats:
-    """Return scores as floats; raise unless they are finite and have one column per category."""
+    """Return scores as floats; raise if one is not finite or the number of columns is wrong."""
     scores: Floats = np.ascontiguousarray(given, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != n_categories:
         message = f"Scores have shape {scores.shape}; give one row per item and one column for"
         raise LabelError(f"{message} each of the {n_categories} categories.")
     if items is not None and len(items) != len(scores):
         raise LabelError(
-            f"{len(items)} items come with scores of {len(scores)}: give one row each."
+            f"There are {len(items)} items, but {len(scores)} rows of scores: give one row each."
         )
     if not np.isfinite(scores).all():
         row, column = np.argwhere(~np.isfinite(scores))[0]
@@ -103,11 +106,12 @@ def check_scores(given: Any, n_categories: int, items: Any = None) -> Floats:
 
 
 class EvidenceReader(HeldOutReader):
-    """Keeps the scores that matter, of all items, within bounded memory.
+    """Keeps the most informative scores of all items in bounded memory.
 
-    Kept are all pairs of an item and its own category, of each item the best categories, as many
-    as any item has, of each category the best items, and all categories of some items drawn at
-    random. That does not depend on the blocks. Up to ``CELLS`` pairs, all are kept.
+    It keeps all pairs of an item and one of its own categories, the best categories of each item
+    (as many as any item has labels), the best items of each category, and all categories of a
+    random sample of items. The result does not depend on how the items are split into blocks. Up
+    to ``SAMPLED_PAIRS`` pairs, everything is kept.
     """
 
     def __init__(self, labels: CSR, limits: Limits) -> None:
@@ -115,13 +119,13 @@ class EvidenceReader(HeldOutReader):
         n_items, n_categories = labels.shape
         n_largest = int(labels.sum(axis=1).max(initial=0))
         self.depth = min(limits.most, max(limits.least, n_largest))
-        room = np.maximum(LISTED * np.asarray(labels.sum(axis=0)).ravel(), LEAST_LISTED)
+        room = np.maximum(LISTED_PER_ITEM * np.asarray(labels.sum(axis=0)).ravel(), MIN_LISTED)
         ends = np.cumsum(np.minimum(room, n_items))
         self.list_starts = np.append(0, ends).astype(np.intp)
         self.listed_items = np.zeros(ends[-1], dtype=np.intp)
         self.listed_scores = np.zeros(ends[-1])
         self.n_seen = 0
-        n_drawn = -(-CELLS // n_categories)
+        n_drawn = -(-SAMPLED_PAIRS // n_categories)
         self.is_drawn = np.zeros(n_items, dtype=bool)
         self.is_drawn[np.random.default_rng(0).permutation(n_items)[:n_drawn]] = True
         self.own: list[tuple[Codes, Floats]] = []
@@ -140,7 +144,7 @@ class EvidenceReader(HeldOutReader):
         self.drawn.append((keys.ravel(), scores[drawn].ravel()))
 
     def evidence(self) -> Evidence:
-        """Return what was kept, each pair once."""
+        """Return the pairs that were kept, without duplicates."""
         self.check_complete()
         n_items, n_categories = self.labels.shape
         columns = np.repeat(np.arange(n_categories), np.diff(self.list_starts))
@@ -161,11 +165,10 @@ class EvidenceReader(HeldOutReader):
         return Evidence(items, categories, scores[first], truth, weights, starts)
 
     def _keys(self, items: Codes, categories: Codes) -> Codes:
-        """Return numbers that order pairs by category and item."""
+        """Return integers that sort pairs by category, then item."""
         keys: Codes = categories.astype(np.intp) * self.labels.shape[0] + items
         return keys
 
 
 def _joined(parts: list[tuple[Codes, Floats]]) -> tuple[Codes, Floats]:
-    """Return pairs of arrays as one pair."""
     return np.concatenate([keys for keys, _ in parts]), np.concatenate([s for _, s in parts])

@@ -1,4 +1,4 @@
-"""From scores to label sets: decision rules by name, and the choice within limits.
+"""Label sets from scores: decision rules by name, and the choice of labels within limits.
 
 >>> import numpy as np
 >>> from scipy.sparse import csr_array
@@ -41,28 +41,28 @@ RULES: dict[str, type[Rule]] = {
     "category_thresholds": CategoryThresholds,
     "top_k": TopK,
 }
-"""Decision rules by the word that stands for them, with their defaults."""
+"""Decision rules by name."""
 
 
 def decision_rule(decision: Any) -> Rule:
-    """Return the rule that a word stands for, or the given rule.
+    """Return a decision rule by name, or the given rule.
 
     Parameters
     ----------
     decision
-        ``"size"``: ``SizePredictor``; ``"threshold"``: ``Threshold``, for micro-F1;
-        ``"category_thresholds"``: ``CategoryThresholds``; ``"top_k"``: ``TopK``, with as many
-        labels as items have on average; or an instance of a rule.
+        ``"size"`` (``SizePredictor``), ``"threshold"`` (``Threshold``, tuned for micro-F1),
+        ``"category_thresholds"`` (``CategoryThresholds``), ``"top_k"`` (``TopK`` with the mean
+        number of labels as k), or an instance of a rule.
 
     Returns
     -------
     Rule
-        Not yet fitted.
+        The rule, not fitted yet.
 
     Raises
     ------
     ValueError
-        If there is no such rule.
+        If the rule is unknown.
     """
     if isinstance(decision, Rule):
         return decision

@@ -1,14 +1,14 @@
-"""Consistent labellings of a tree: the best, how much each node matters, and probabilities.
+"""Consistent labellings of a tree: the best one, max-marginals and marginal probabilities.
 
-A labelling says which nodes of a tree are positive. It is consistent if every positive node has a
-positive parent, so that it is a union of partial paths [RSSS06, Sec. 1]. Its score is a sum of
-gains g_j over its positive nodes j; that of the empty one is 0. All is linear in the number of
-nodes:
+A labelling marks nodes of a tree as positive. It is consistent if every positive node has a
+positive parent, so it is a union of partial paths [RSSS06, Sec. 1]. Its score is the sum of the
+gains g_j of its positive nodes j; the empty labelling has score 0. All computations are linear in
+the number of nodes:
 
 best            max over the labellings, by v_j = g_j + Σ_k max(0, v_k) over children k
                 [RSSS06, Sec. 3.4]
-max-marginals   the best score with node j less the best without it
-marginals       P(y_j = 1) where P(y) goes as exp(score(y) / T) [RSSS06, Sec. 2]
+max-marginals   the best score with node j minus the best score without it
+marginals       P(y_j = 1) where P(y) ∝ exp(score(y) / T) [RSSS06, Sec. 2]
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import Bools, Codes, Floats
 
-SCALES = 1e-2, 1e4
-"""Between these the inverse temperature is looked for, in units of the largest score."""
+INVERSE_TEMPERATURE_RANGE = 1e-2, 1e4
+"""Search range of the inverse temperature, in units of 1 / (largest absolute score)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +38,13 @@ class Labellings:
     Attributes
     ----------
     parent
-        Parent of each node, which comes before it; the root is its own.
+        The parent of each node. Parents come before their children; the root is its own parent.
     is_category
-        Which nodes are categories. Labels of a labelling are those of its categories none of whose
-        children is positive.
+        Whether each node is a category. The labels of a labelling are its positive categories
+        without positive children.
     least
-        The least number of labels. ``max_marginals`` leaves it aside, and ``marginals`` asks
-        whether there is one at all.
+        The minimum number of labels. ``max_marginals`` ignores it; ``marginals`` only checks
+        whether it is above 0.
     """
 
     parent: Codes
@@ -59,30 +59,30 @@ class Labellings:
         return depth
 
     def best(self, gains: Any) -> Bools:
-        """Return the best labelling of each item that has enough labels.
+        """Return the best labelling of each item with at least ``least`` labels.
 
         Parameters
         ----------
         gains
-            What each node adds to a score, (n_items, n_nodes).
+            What each node adds to the score, (n_items, n_nodes).
 
         Returns
         -------
         ndarray, shape (n_items, n_nodes), bool
-            Where no labelling has so many labels, one with as many as there can be.
+            If no labelling has ``least`` labels, one with as many labels as possible.
         """
         found = np.zeros(np.shape(gains), dtype=bool)
         labellings.best_labellings(self.parent, self.is_category, self.least, gains, found)
         return found
 
     def max_marginals(self, gains: Any) -> Floats:
-        """Return the best score with each node less the best without it, (n_items, n_nodes)."""
+        """Return the best score with each node minus the best without it, (n_items, n_nodes)."""
         found = np.zeros(np.shape(gains))
         labellings.max_marginals(self.parent, gains, found)
         return found
 
     def values(self, gains: Any) -> Floats:
-        """Return what each node and the best below it add to a score, (n_items, n_nodes)."""
+        """Return the gain of each node plus the best gain below it, (n_items, n_nodes)."""
         found = np.zeros(np.shape(gains))
         labellings.values_below(self.parent, gains, found)
         return found
@@ -90,8 +90,8 @@ class Labellings:
     def marginals(self, gains: Any, temperature: float = 1.0) -> Floats:
         """Return the probability of each node, (n_items, n_nodes).
 
-        No node has a larger one than its parent. If at least one label is needed, they are
-        those given that there is one.
+        No node is more probable than its parent. If ``least`` is above 0, the probabilities are
+        conditional on at least one label.
         """
         found = np.zeros(np.shape(gains))
         labellings.marginals(
@@ -100,17 +100,17 @@ class Labellings:
         return found
 
     def fit_temperature(self, gains: Any, truth: Bools, weights: Floats) -> float:
-        """Return the temperature at which true labellings are the most probable.
+        """Return the temperature that maximizes the likelihood of the true labellings.
 
         Parameters
         ----------
         gains
-            Of items that the model has not seen, (n_items, n_nodes).
+            Gains of held-out items, (n_items, n_nodes).
         truth
-            Their labellings, (n_items, n_nodes). If a label is needed, those without one are left
-            out.
+            The true labellings of the held-out items, (n_items, n_nodes). If ``least`` is above 0,
+            items without a label are ignored.
         weights
-            What each item counts.
+            The weight of each item.
         """
         if self.least > 0:
             has_label = truth[:, self.is_category].any(axis=1)
@@ -128,7 +128,7 @@ class Labellings:
 
 
 def fit_softmax(scores: Floats, codes: Codes, weights: Floats) -> float:
-    """Return the temperature at which a softmax of scores makes the true columns most probable."""
+    """Return the softmax temperature that maximizes the likelihood of the true columns."""
     true = scores[np.arange(len(codes)), codes]
 
     def cost(scale: float) -> float:
@@ -138,10 +138,10 @@ def fit_softmax(scores: Floats, codes: Codes, weights: Floats) -> float:
 
 
 def _best_temperature(cost: Callable[[float], float], sizes: Floats) -> float:
-    """Return the temperature of the least cost, a convex function of its inverse."""
+    """Return the temperature that minimizes a cost that is convex in the inverse temperature."""
     size = float(np.abs(sizes).max(initial=0.0))
     if size == 0.0:
         return 1.0
-    low, high = np.log(np.array(SCALES) / size)
+    low, high = np.log(np.array(INVERSE_TEMPERATURE_RANGE) / size)
     found = minimize_scalar(lambda x: cost(np.exp(x)), bounds=(low, high), method="bounded")
     return float(np.exp(-found.x))

@@ -1,4 +1,4 @@
-"""How many labels an item may have, and the choice of its categories within these limits."""
+"""Limits on the number of labels per item, and the choice of categories within them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Limits(NamedTuple):
-    """The least and the largest number of labels of an item."""
+    """The minimum and maximum number of labels of an item."""
 
     least: int
     most: int
@@ -25,16 +25,16 @@ class Limits(NamedTuple):
 def label_limits(
     labels: CSR, min_labels: int | None = None, max_labels: int | None = None
 ) -> Limits:
-    """Return how many labels a prediction has at least and at most.
+    """Return the minimum and maximum number of labels of a prediction.
 
     Parameters
     ----------
     labels
-        Those of the training items, (n_items, n_categories) boolean CSR.
+        The labels of the training items, (n_items, n_categories) boolean CSR.
     min_labels, max_labels
-        What the user wants; by default the least and the largest number of labels of a training
-        item, so that no prediction is empty where every training item has a label. A default
-        gives way to the other limit if that is given.
+        Explicit limits. None uses the smallest or largest number of labels of any training item,
+        so predictions are never empty if every training item has a label. If only one limit is
+        given, the default of the other is adjusted to it where they conflict.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def label_limits(
 
 
 def _check_limit(name: str, value: Any, first: int, last: int) -> None:
-    """Raise unless a limit is None or an integer in the range."""
+    """Raise unless the limit is None or an integer within the range."""
     is_number = isinstance(value, Integral) and not isinstance(value, bool)
     if value is not None and not (is_number and first <= value <= last):
         message = f"{name} is {value!r}; give an integer from {first} to {last}"
@@ -71,15 +71,16 @@ def _check_limit(name: str, value: Any, first: int, last: int) -> None:
 def choose(excess: Any, least: int, most: int) -> CSR:
     """Return the categories with a positive excess, within limits.
 
-    Each item is decided by its own row alone, and of equal values the first column wins, so a
-    prediction does not depend on the other items of a block.
+    Each row is decided independently, and ties go to the first column, so a prediction does not
+    depend on the other items in a block.
 
     Parameters
     ----------
     excess
-        By how much scores exceed what is needed, (n_items, n_categories); see ``Rule``.
+        The amount by which each score exceeds its threshold, (n_items, n_categories); see ``Rule``.
     least, most
-        An item gets at least and at most so many categories: those with the largest excess.
+        The minimum and maximum number of categories per item. Categories with the largest excess
+        are chosen first.
 
     Returns
     -------
@@ -91,7 +92,7 @@ def choose(excess: Any, least: int, most: int) -> CSR:
     LabelError
         If an excess is NaN.
     ValueError
-        If the limits are negative, or the first is larger than the second.
+        If a limit is negative or ``least`` is larger than ``most``.
     """
     excess = np.ascontiguousarray(excess, dtype=np.float64)
     if excess.ndim != 2:
@@ -107,7 +108,7 @@ def choose(excess: Any, least: int, most: int) -> CSR:
         raise LabelError(f"The excess of category {column} in row {row} is NaN: score all items.")
     rows, columns = np.nonzero(chosen)
     ends = np.searchsorted(rows, np.arange(n_items + 1))
-    # scikit-learn takes no wider indices than are needed.
+    # scikit-learn rejects index types that are wider than necessary.
     index = get_index_dtype(maxval=max(len(rows), n_categories))
     parts = np.ones(len(rows), dtype=bool), columns.astype(index), ends.astype(index)
     return csr_array(parts, shape=excess.shape)

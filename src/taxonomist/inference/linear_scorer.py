@@ -1,4 +1,4 @@
-"""``LinearScorer``: scores that are sums over attributes of linear functions of items."""
+"""``LinearScorer``: scores that sum linear functions of an item over attributes."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from taxonomist.inference.scorers import Cut
 
 CELLS_IN_CACHE = 2**17
-"""Scores of attributes that a thread holds at a time: half a megabyte, which stays in its cache."""
+"""Attribute scores per block of a thread: half a megabyte, which fits into the cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearScorer:
-    """f(x, c) = Σ_z λ_z(c) <w_z, φ(x)> [CH04, Eq. 10]; raw scores are those of the attributes.
+    """f(x, c) = Σ_z λ_z(c) <w_z, φ(x)> [CH04, Eq. 10]; raw scores are attribute scores.
 
     Attributes
     ----------
     W
-        Weights, (n_features, n_attributes); with a kernel, coefficients of training items.
+        Weights, (n_features, n_attributes). With a kernel, the coefficients of training items.
     attributes
         Λ, (n_categories, n_attributes) CSR.
     rows
-        Makes of items what ``W`` applies to.
+        Maps items to the rows that are multiplied with ``W``.
     """
 
     W: Any
@@ -44,7 +44,7 @@ class LinearScorer:
 
     @property
     def block_size(self) -> int:
-        """How many items to score at a time when not all scores are kept."""
+        """The number of items to score per block if not all scores are kept."""
         return max(1, SCORES_AT_A_TIME // int(self.attributes.shape[0]))
 
     def raw(self, X: Any, n_threads: int = 1) -> Any:
@@ -75,13 +75,13 @@ class LinearScorer:
         return found, scores
 
     def best_of(self, raw: Any, k: int) -> tuple[Codes, Floats]:
-        """Return the same from raw scores."""
+        """Return the k best categories and their scores, given raw scores."""
         found, scores = _room(len(raw), k)
         best_categories(raw, self._table(), found, scores)
         return found, scores
 
     def explain(self, row: Any, category: int, against: int | None, n: int) -> list[ScorePart]:
-        """Return what each attribute adds to a score; see ``Explains``."""
+        """Return the contribution of each attribute to a score; see ``Explains``."""
         weights = self.attributes[[category]].toarray().ravel()
         if against is not None:
             weights = weights - self.attributes[[against]].toarray().ravel()
@@ -101,7 +101,7 @@ class LinearScorer:
         return parts
 
     def pruned(self, cut: Cut) -> LinearScorer:
-        """Return a scorer whose weights have gone through ``cut``; see ``Scorer``."""
+        """Return a scorer with the weights that ``cut`` returns; see ``Scorer``."""
         if not self.rows.is_linear:
             raise NoWeightsError
         return replace(self, W=cut(self.W))
@@ -113,14 +113,14 @@ class LinearScorer:
 
 
 def score_into(rows: Any, W: Any, out: Any) -> None:
-    """Write the products of rows with weights."""
+    """Write the product of rows and weights into ``out``."""
     score_rows(as_rows(rows, W.dtype), W, out)
 
 
 def in_blocks(
     work: Callable[[slice], None], n_items: int, n_attributes: int, n_threads: int
 ) -> None:
-    """Work through blocks of items in several threads, of which this one is one."""
+    """Process blocks of items in ``n_threads`` threads, including the calling thread."""
     size = max(1, CELLS_IN_CACHE // max(1, n_attributes))
     starts = range(0, n_items, size)
     blocks = iter([slice(start, min(start + size, n_items)) for start in starts])
@@ -140,9 +140,9 @@ def in_blocks(
 
 
 def as_rows(X: Any, dtype: Any) -> Rows:
-    """Return a matrix, CSR or dense, as the rows that compiled loops read.
+    """Convert a CSR or dense matrix to the rows that compiled loops read.
 
-    Indices have the same types for all matrices, since loops are compiled anew for others.
+    Index arrays always have the same types, because other types would trigger a recompilation.
     """
     if hasattr(X, "indptr"):
         indptr, indices = X.indptr.astype(np.intp, copy=False), X.indices

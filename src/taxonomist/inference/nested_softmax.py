@@ -1,16 +1,17 @@
-"""Probabilities of categories from scores: a softmax at each level of a tree.
+"""Category probabilities from scores: a softmax at each level of a tree.
 
-An item goes down the tree by a decision at every node. The value of a category is its score s; that
-of an inner node sums up what is below it, and a decision at depth d follows the values of the
-children k:
+An item moves down the tree with one decision per node. The value of a category is its score s. The
+value of an inner node combines the values below it, and a decision at depth d depends on the values
+of the children k:
 
     P(k | parent) = (1 - ε_d) exp(a_d v_k) / Σ_k' exp(a_d v_k') + ε_d / (number of children)
     v_parent      = log(Σ_k exp(a_d v_k)) / a_d
 
-1 / a_d is the temperature of the level and ε_d the share of decisions that are left to chance. With
-one a for all levels and ε = 0 this is the softmax of all scores. It is not, because scores that
-sum over shared nodes, and scores of many categories, are far from equally sure at all levels: with
-one temperature, nodes that had a probability of 0.95 were right nine times in ten on arxiv-sample.
+1 / a_d is the temperature of the level and ε_d the share of decisions made at random. With a single
+a for all levels and ε = 0, this is the softmax of all scores. Each level has its own parameters
+because scores that sum over shared nodes, and scores of many categories, are not equally reliable
+at all levels: with a single temperature, nodes with a probability of 0.95 were right only nine
+times in ten on arxiv-sample.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes, Floats
     from taxonomist.taxonomy import Categories
 
-SCALES = 1e-2, 1e4
-"""Between these the slope is looked for, in units of the mean difference of values."""
+SLOPE_RANGE = 1e-2, 1e4
+"""Search range of the slope, in units of 1 / (mean difference of values)."""
 
-GRID = 15
-"""Slopes that are tried before the best is refined: about two for each power of ten."""
+GRID_SIZE = 15
+"""Slopes tried before the best one is refined: about two and a half per power of ten."""
 
-BLOCK = 2**21
-"""Values of nodes that are held at a time, 16 MiB."""
+NODE_VALUES_AT_A_TIME = 2**21
+"""Values of nodes held in memory at a time, 16 MiB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +48,13 @@ class NestedSoftmax:
     Attributes
     ----------
     parents
-        Parent of each node of the tree, which comes before it; the root is its own.
+        The parent of each node. Parents come before their children; the root is its own parent.
     leaves
-        The node of each category; all are leaves.
+        The node of each category, always a leaf.
     slopes
-        a_d of the decisions that lead to depth d, (height + 1,); the first is not used.
+        a_d of the decisions that lead to depth d, (height + 1,). The first entry is unused.
     chances
-        ε_d, likewise.
+        ε_d of the same decisions, (height + 1,).
     """
 
     parents: Codes
@@ -65,27 +66,27 @@ class NestedSoftmax:
     def fit(
         cls, categories: Categories, scores: Any, columns: Codes, weights: Floats
     ) -> NestedSoftmax:
-        """Return the softmax under which the true categories of held-out items are most probable.
+        """Fit the softmax that maximizes the likelihood of the true categories of held-out items.
 
-        Of several parents a node keeps one, the deepest. Levels are fitted from the bottom up. To
-        the items of each come one decision by chance and one by values, so that no chance is 0; a
-        level where no item has a choice is like the one below.
+        In a DAG, a node keeps only its deepest parent. Levels are fitted from the bottom up. One
+        random decision and one decision by values are added to the items of each level, so that ε_d
+        stays inside (0, 1). A level where no item has a choice uses the slope of the level below.
 
         Parameters
         ----------
         categories
             The categories and their taxonomy.
         scores
-            Of items that the model has not seen, (n_items, n_categories), finite.
+            Finite scores of held-out items, (n_items, n_categories).
         columns
-            The true category of each item.
+            The column of the true category of each item.
         weights
-            What each item counts.
+            The weight of each item.
 
         Returns
         -------
         NestedSoftmax
-            With the parameters of every level.
+            The fitted softmax.
 
         Raises
         ------
@@ -108,7 +109,7 @@ class NestedSoftmax:
         return softmax
 
     def of(self, scores: Any) -> Floats:
-        """Return the probabilities of categories; the row of an item depends on its scores only.
+        """Return category probabilities; each row depends on the scores of its item only.
 
         Parameters
         ----------
@@ -132,7 +133,6 @@ class NestedSoftmax:
         return found
 
     def _of_block(self, scores: Floats) -> Floats:
-        """Return the probabilities of some items."""
         values = self._values(scores)
         for level in reversed(self._levels):
             slope, chance = self.slopes[level.depth], self.chances[level.depth]
@@ -160,7 +160,7 @@ class NestedSoftmax:
 
 
 class _Level(NamedTuple):
-    """The nodes of a depth, siblings next to each other."""
+    """The nodes of one depth, with siblings next to each other."""
 
     depth: int
     nodes: Codes  # (n_nodes of the level,)
@@ -175,7 +175,6 @@ class _Level(NamedTuple):
 
 
 def _level(parents: Codes, depth: Codes, d: int) -> _Level:
-    """Return the decisions that lead to a depth."""
     nodes = np.flatnonzero(depth == d)
     nodes = nodes[np.argsort(parents[nodes], kind="stable")]
     above, starts, sizes = np.unique(parents[nodes], return_index=True, return_counts=True)
@@ -192,7 +191,6 @@ def _tree(categories: Categories) -> tuple[Codes, Codes]:
 
 
 def _depths(parents: Codes) -> Codes:
-    """Return the depth of each node."""
     depth = np.zeros(len(parents), dtype=np.intp)
     for node in range(1, len(parents)):
         depth[node] = depth[parents[node]] + 1
@@ -200,18 +198,17 @@ def _depths(parents: Codes) -> Codes:
 
 
 def _spread(scores: Floats) -> float:
-    """Return by how much the scores of an item differ from their mean, or 1 if they do not."""
+    """Return the mean absolute deviation of scores within items, or 1 if it is 0."""
     return float(np.abs(scores - scores.mean(axis=1, keepdims=True)).mean()) or 1.0
 
 
 def _blocks(n_items: int, n_nodes: int) -> Iterator[slice]:
-    """Yield ranges of items."""
-    size = max(1, BLOCK // n_nodes)
+    size = max(1, NODE_VALUES_AT_A_TIME // n_nodes)
     return (slice(start, start + size) for start in range(0, n_items, size))
 
 
 def _sum_up(level: _Level, values: Floats, slope: float) -> Floats:
-    """Write the values of the parents of a level; return the logarithms of their sums."""
+    """Write the values of the parents of a level; return the logarithms of the sums."""
     scaled = slope * values[level.nodes]
     top = np.maximum.reduceat(scaled, level.starts, axis=0)
     scaled -= np.repeat(top, level.sizes, axis=0)
@@ -223,7 +220,7 @@ def _sum_up(level: _Level, values: Floats, slope: float) -> Floats:
 def _fit_level(
     level: _Level, values: Floats, items: Codes, true: Codes, weights: Floats
 ) -> tuple[float, float] | None:
-    """Return slope and chance of a level, or None where no item has a choice."""
+    """Return the slope and ε of a level, or None if no item has a choice."""
     group = np.full(len(values), -1, dtype=np.intp)
     group[level.nodes] = np.repeat(np.arange(len(level.sizes)), level.sizes)
     size = level.sizes[group[true]]
@@ -246,13 +243,13 @@ def _fit_level(
 
 
 def _best_slope(cost: Callable[[float], float], size: float) -> float:
-    """Return the slope of the least cost, for values that differ by a size."""
+    """Return the slope of the lowest cost; ``size`` is the mean difference of values."""
     if size == 0.0:
         return 1.0
-    low, high = np.log(np.array(SCALES) / size)
-    grid = np.linspace(low, high, GRID)
+    low, high = np.log(np.array(SLOPE_RANGE) / size)
+    grid = np.linspace(low, high, GRID_SIZE)
     best = int(np.argmin([cost(np.exp(x)) for x in grid]))
-    bounds = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]
+    bounds = grid[max(best - 1, 0)], grid[min(best + 1, GRID_SIZE - 1)]
     found = minimize_scalar(
         lambda x: cost(np.exp(x)), bounds=bounds, method="bounded", options={"xatol": 1e-3}
     )
@@ -260,7 +257,7 @@ def _best_slope(cost: Callable[[float], float], size: float) -> float:
 
 
 def _best_chance(decided: Floats, guessed: Floats, weights: Floats) -> tuple[float, float]:
-    """Return the share of decisions by chance that explains the true ones best, and its cost."""
+    """Return the share of random decisions with the highest likelihood, and its cost."""
 
     def cost(chance: float) -> float:
         shares = (1 - chance) * decided + chance * guessed

@@ -1,10 +1,11 @@
-"""The odds of nodes given their parents, from gains: a sigmoid for each level or each node.
+"""Log-odds of nodes given their parents: one sigmoid per level or per node, fitted to gains.
 
-A maximum-margin model ranks labellings but does not know how often it is right, and its best
-labelling has too few nodes. Here the value v_j of a node (its gain and the best below it) becomes
-log-odds z_j = a_j v_j + b_j that the node is positive where its parent is, fitted to held-out
-items; the most probable labelling takes the place of the one with the best score. It is again a sum
-over positive nodes, with gains z_j + Σ_k log P(y_k = 0 | y_j = 1) over the children k.
+A maximum-margin model ranks labellings but does not estimate probabilities, and its best labelling
+tends to have too few nodes. This module turns the value v_j of a node (its gain plus the best gain
+below it) into log-odds z_j = a_j v_j + b_j that the node is positive given a positive parent. The
+slopes a_j and offsets b_j are fitted to held-out items. The prediction is then the most probable
+labelling instead of the one with the best score. Its score is again a sum over positive nodes, with
+gains z_j + Σ_k log P(y_k = 0 | y_j = 1) over the children k.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ DECISIONS = ("argmax", "level", "node")
 
 
 def check_decision(decision: Any) -> None:
-    """Refuse a decision that is none of the words allowed."""
+    """Raise if the decision is unknown."""
     if decision not in DECISIONS:
         hint = closest(str(decision), DECISIONS)
         raise ValueError(f"decision must be one of {', '.join(DECISIONS)}. Got {decision!r}.{hint}")
@@ -35,12 +36,12 @@ def check_decision(decision: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class NodeOdds:
-    """Log-odds of nodes given that their parents are positive: slope x value + offset.
+    """Log-odds of nodes given positive parents: slope x value + offset.
 
     Attributes
     ----------
     slopes, offsets
-        (n_nodes,); slopes are never negative.
+        Arrays of shape (n_nodes,). Slopes are never negative.
     """
 
     slopes: Floats
@@ -50,21 +51,21 @@ class NodeOdds:
     def fit(
         cls, labellings: Labellings, gains: Any, truth: Bools, weights: Floats, by: str
     ) -> NodeOdds:
-        """Return the odds that held-out items suggest.
+        """Fit the log-odds to held-out items.
 
         Parameters
         ----------
         labellings
             The labellings of the tree.
         gains
-            Of items that the model has not seen, (n_items, n_nodes).
+            Gains of held-out items, (n_items, n_nodes).
         truth
-            Their labellings, (n_items, n_nodes).
+            The true labellings of the held-out items, (n_items, n_nodes).
         weights
-            What each item counts.
+            The weight of each item.
         by
-            ``"level"``: nodes of a level share slope and offset; ``"node"``: each has its own,
-            averaged with those of its level, which count as much as a few items.
+            ``"level"``: all nodes of a level share one slope and offset. ``"node"``: every node has
+            its own, averaged with those of its level; the level counts as much as a few items.
         """
         depth = labellings.depths()
         evidence = _evidence(labellings, gains, truth, weights)
@@ -80,7 +81,7 @@ class NodeOdds:
         return cls(np.maximum(slopes, 0.0), offsets)
 
     def gains(self, labellings: Labellings, gains: Any) -> Floats:
-        """Return the gains whose best labelling is the most probable, (n_items, n_nodes)."""
+        """Return gains whose best labelling is the most probable one, (n_items, n_nodes)."""
         odds = self.slopes * labellings.values(gains) + self.offsets
         result: Floats = odds.copy()
         off = log_expit(-odds)
@@ -90,7 +91,7 @@ class NodeOdds:
 
 
 class _Evidence(NamedTuple):
-    """Pairs of an item and a node whose parent it has."""
+    """Pairs of an item and a node whose parent is positive for that item."""
 
     group: Codes
     scores: Floats
@@ -99,7 +100,6 @@ class _Evidence(NamedTuple):
 
 
 def _evidence(labellings: Labellings, gains: Any, truth: Bools, weights: Floats) -> _Evidence:
-    """Return nodes, values, labels and weights of all such pairs."""
     seen = truth[:, labellings.parent]
     seen[:, 0] = True
     nodes, items = np.nonzero(seen.T)
@@ -108,7 +108,6 @@ def _evidence(labellings: Labellings, gains: Any, truth: Bools, weights: Floats)
 
 
 def _sigmoids(group: Codes, evidence: _Evidence, n_groups: int) -> tuple[Floats, Floats]:
-    """Return slope and offset of each group."""
     order = np.argsort(group, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=n_groups))])
     slopes, offsets = np.zeros(n_groups), np.zeros(n_groups)

@@ -1,14 +1,17 @@
-"""Calibrated probabilities of categories, fitted to the scores of held-out items.
+"""Calibrated category probabilities, fitted to the scores of held-out items.
 
                 one category per item                      label sets
 temperature     a softmax at each level                    one sigmoid for all categories,
-                (``nested_softmax``)                       at most as high as a ceiling
-platt           a sigmoid for each category, of the        a sigmoid for each category, of scores
-                softmax's log-odds; then rows sum to 1
-isotonic        then one rising curve for all categories   then one rising curve for all categories
+                (``nested_softmax``)                       bounded by a ceiling
+platt           one sigmoid per category, applied to the   one sigmoid per category, applied to
+                log-odds of the softmax; rows are          the scores
+                normalized to sum to 1
+isotonic        like platt, then one isotonic curve for    like platt, then one isotonic curve for
+                all categories                             all categories
 
-A curve for each category would have too few items to follow: one for all, of log-odds that sigmoids
-have made alike, had a lower log-loss at all levels of arxiv-sample with every model tried.
+A curve per category would overfit categories with few items. One curve for all categories, applied
+to log-odds that the sigmoids have made comparable, had a lower log-loss at all levels of
+arxiv-sample with every model tried.
 """
 
 from __future__ import annotations
@@ -33,14 +36,14 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Categories
 
 METHODS = ("temperature", "platt", "isotonic")
-"""Ways to make probabilities of scores."""
+"""Names of the calibration methods."""
 
-LEAST = 1e-15
-"""Probabilities are kept as far from 0 and 1 where their logarithms are taken."""
+MIN_PROBABILITY = 1e-15
+"""Probabilities are clipped to this distance from 0 and 1 before their logarithms are taken."""
 
 
 def check_method(method: Any) -> None:
-    """Refuse a method that there is not."""
+    """Raise if the calibration method is unknown."""
     if method not in METHODS:
         hint = closest(str(method), METHODS)
         raise ValueError(f"method must be one of {', '.join(METHODS)}. Got {method!r}.{hint}")
@@ -48,12 +51,12 @@ def check_method(method: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A function that never falls: straight between its points, level beyond them.
+    """A nondecreasing, piecewise linear function, constant beyond its first and last point.
 
     Attributes
     ----------
     points, heights
-        Where it is given, in ascending order, and how high it is there.
+        The points in ascending order, and the values of the function at these points.
     """
 
     points: Floats
@@ -61,10 +64,10 @@ class Curve:
 
     @classmethod
     def fit(cls, log_odds: Floats, evidence: Evidence) -> Curve:
-        """Return the curve of probabilities that is closest to the truth (least squares).
+        """Fit an isotonic curve of probabilities by least squares.
 
-        A false pair is added at its upper end and a true one at its lower, so that it stays inside
-        (0, 1) and does not trust the few pairs there.
+        A false pair is added at the upper end and a true pair at the lower end, so that the curve
+        stays inside (0, 1) and does not follow the few pairs at the ends too closely.
         """
         ends = [log_odds.max(), log_odds.min()]
         found = IsotonicRegression(out_of_bounds="clip").fit(
@@ -75,22 +78,22 @@ class Curve:
         return cls(np.asarray(found.X_thresholds_), np.asarray(found.y_thresholds_))
 
     def of(self, log_odds: Floats) -> Floats:
-        """Return the heights at log-odds, an array of the same shape."""
+        """Return the values of the curve, an array of the same shape."""
         return np.interp(log_odds, self.points, self.heights)
 
 
 @dataclass(frozen=True, eq=False)
 class SetProbabilities:
-    """Probabilities that items have categories, each by itself.
+    """Probabilities of categories in label sets, independent for each category.
 
     Attributes
     ----------
     calibration
-        What turns scores into log-odds.
+        Converts scores to log-odds.
     curve
-        What turns those into probabilities; None means the sigmoid.
+        Converts log-odds to probabilities. None uses the sigmoid.
     ceiling
-        The largest probability of the sigmoid.
+        The upper bound of the sigmoid.
     """
 
     calibration: Calibration
@@ -99,16 +102,16 @@ class SetProbabilities:
 
     @classmethod
     def fit(cls, method: str, held_out: EvidenceReader, weights: Floats) -> SetProbabilities:
-        """Return the probabilities that held-out scores suggest.
+        """Fit the probabilities to held-out scores.
 
         Parameters
         ----------
         method
             One of ``METHODS``.
         held_out
-            Has taken the scores of items that the model has not seen.
+            A reader of all held-out scores.
         weights
-            What each of them counts.
+            The weight of each item.
         """
         check_method(method)
         evidence = _weighted(held_out.evidence(), weights)
@@ -121,7 +124,7 @@ class SetProbabilities:
 
     @classmethod
     def _fit_one(cls, evidence: Evidence, n_categories: int) -> SetProbabilities:
-        """Return one sigmoid with a ceiling for all categories."""
+        """Fit one sigmoid with a ceiling for all categories."""
         slope, offset, ceiling = fit_sigmoid_with_ceiling(evidence)
         lines = np.full(n_categories, slope), np.full(n_categories, offset)
         return cls(Calibration(*lines), None, ceiling)
@@ -148,14 +151,14 @@ class SetProbabilities:
 
 @dataclass(frozen=True, eq=False)
 class SingleProbabilities:
-    """Probabilities of which category an item has, adding up to 1.
+    """Probabilities of the one category of an item, which sum to 1.
 
     Attributes
     ----------
     softmax
-        What turns scores into probabilities.
+        Converts scores to probabilities.
     refined
-        What turns their log-odds, category by category, into better ones; None leaves them.
+        Recalibrates each category given the log-odds of the softmax. None keeps the softmax.
     """
 
     softmax: NestedSoftmax
@@ -165,7 +168,7 @@ class SingleProbabilities:
     def fit(
         cls, method: str, categories: Categories, scores: Any, labels: CSR, weights: Floats
     ) -> SingleProbabilities:
-        """Return the probabilities that held-out scores suggest.
+        """Fit the probabilities to held-out scores.
 
         Parameters
         ----------
@@ -174,11 +177,11 @@ class SingleProbabilities:
         categories
             The categories and their taxonomy.
         scores
-            Of items that the model has not seen, (n_items, n_categories), finite.
+            Finite scores of held-out items, (n_items, n_categories).
         labels
-            Their categories, one each, (n_items, n_categories) boolean CSR.
+            The true category of each item, (n_items, n_categories) boolean CSR.
         weights
-            What each item counts.
+            The weight of each item.
         """
         check_method(method)
         columns: Codes = labels.indices.astype(np.intp)
@@ -205,21 +208,21 @@ class SingleProbabilities:
         probabilities = self.softmax.of(scores)
         if self.refined is None:
             return probabilities
-        better = np.maximum(self.refined.of(_log_odds(probabilities)), LEAST)
+        better = np.maximum(self.refined.of(_log_odds(probabilities)), MIN_PROBABILITY)
         shares: Floats = better / better.sum(axis=1, keepdims=True)
         return shares
 
 
 def fit_sigmoid_with_ceiling(evidence: Evidence) -> tuple[float, float, float]:
-    """Return slope, offset and ceiling under which the truth is the most probable.
+    """Return the slope, offset and ceiling with the highest likelihood.
 
-    P(true) = ceiling / (1 + exp(-slope s - offset)). The ceiling has a true and a false pair more,
-    so that it stays inside (0, 1); slopes are not negative.
+    P(true) = ceiling / (1 + exp(-slope s - offset)). One true and one false pair are added for the
+    ceiling, so that it stays inside (0, 1). The slope is never negative.
 
     Parameters
     ----------
     evidence
-        Scores of pairs of an item and a category, and which of them are true.
+        Scores and true labels of pairs of items and categories.
     """
     weights, truth = evidence.weights, evidence.truth
     mean = float(np.average(evidence.scores, weights=weights))
@@ -230,7 +233,7 @@ def fit_sigmoid_with_ceiling(evidence: Evidence) -> tuple[float, float, float]:
         z, ceiling = line[0] * x + line[1], expit(line[2])
         rise = expit(-z)
         p = ceiling * expit(z)
-        rest = np.maximum(1 - p, LEAST)
+        rest = np.maximum(1 - p, MIN_PROBABILITY)
         logs = np.where(truth, log_expit(line[2]) + log_expit(z), np.log(rest))
         value = -float(weights @ logs) - log_expit(line[2]) - log_expit(-line[2])
         odds = np.where(truth, 1.0, -p / rest)
@@ -246,12 +249,12 @@ def fit_sigmoid_with_ceiling(evidence: Evidence) -> tuple[float, float, float]:
 
 
 def _weighted(evidence: Evidence, weights: Floats) -> Evidence:
-    """Return evidence in which items count by their weights, on average 1."""
+    """Return evidence with item weights, scaled to a mean of 1."""
     mean = max(float(weights.mean()), np.finfo(np.float64).tiny)
     return evidence._replace(weights=evidence.weights * weights[evidence.items] / mean)
 
 
 def _log_odds(probabilities: Floats) -> Floats:
-    """Return log(p / (1 - p)), finite."""
-    log_odds: Floats = logit(np.clip(probabilities, LEAST, 1 - LEAST))
+    """Return log(p / (1 - p)), clipped to finite values."""
+    log_odds: Floats = logit(np.clip(probabilities, MIN_PROBABILITY, 1 - MIN_PROBABILITY))
     return log_odds

@@ -1,4 +1,4 @@
-"""What the weights of a kernel model apply to: features, or kernel values with training items."""
+"""Maps from items to the rows that weights apply to: features or kernel values."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """The features themselves: the kernel is linear."""
+    """The identity map of a linear kernel: rows of features."""
 
     is_linear = True
 
     def __call__(self, X: Any) -> Any:
-        """Return the rows as they are."""
+        """Return the rows unchanged."""
         return X
 
 
 @dataclass(frozen=True, eq=False)
 class KernelMap:
-    """Kernel values with the training items.
+    """Map from items to kernel values with the training items.
 
     Attributes
     ----------
     kernel
         The kernel.
     items
-        The training items that were learned from.
+        The training items with nonzero coefficients.
     """
 
     kernel: PairwiseKernel
@@ -44,14 +44,14 @@ class KernelMap:
 
 @dataclass(frozen=True, eq=False)
 class GramMap:
-    """Columns of a precomputed kernel.
+    """Map from rows of a precomputed kernel to the columns with a coefficient.
 
     Attributes
     ----------
     items
-        The training items that were learned from: those with a weight.
+        The training items with nonzero coefficients.
     n_train
-        All training items, the columns of the kernel.
+        The number of training items, which is the number of columns of the kernel.
     """
 
     items: Codes
@@ -59,7 +59,7 @@ class GramMap:
     is_linear = False
 
     def __call__(self, X: Any) -> Any:
-        """Return the columns of the items that were learned from."""
+        """Return the columns of the training items with nonzero coefficients."""
         return X if len(self.items) == self.n_train else X[:, self.items]
 
 

@@ -1,10 +1,10 @@
-"""Decision rules: how good a score must be for a category to be chosen.
+"""Decision rules: the threshold that a score must exceed for its category to be chosen.
 
 Notation
-    s   score of a category                    z   its log-odds by calibration, or s itself
-    p   its probability, 1 / (1 + exp(-z))     t   threshold: chosen are categories with z > t
+    s   score of a category                    z   its calibrated log-odds, or s itself
+    p   its probability, 1 / (1 + exp(-z))     t   threshold; categories with z > t are chosen
 
-Rules are tuned on held-out scores: those of a model's own training items are too good.
+Rules are tuned on held-out scores, because scores of a model's own training items are too good.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 
 
 class FittedRule(Protocol):
-    """A decision rule that is ready to be used."""
+    """A tuned decision rule."""
 
     def excess(self, scores: Any) -> Floats:
-        """Return by how much each score exceeds what its category needs to be chosen."""
+        """Return the amount by which each score exceeds its threshold."""
 
 
 class RuleReader(Protocol):
-    """Takes the scores of held-out items, and tunes a rule on them."""
+    """Reads the scores of held-out items and tunes a rule on them."""
 
     needs_scores: bool
     """Whether ``add`` must be called for every item."""
 
     def add(self, items: Any, scores: Any) -> None:
-        """Take the scores of some items, (n_block, n_categories)."""
+        """Add the scores of a block of items, (n_block, n_categories)."""
 
     def finish(self) -> FittedRule:
         """Return the tuned rule."""
 
 
 class Settled:
-    """The reader of a rule that has nothing to tune."""
+    """The reader of a rule that needs no tuning."""
 
     needs_scores = False
 
@@ -67,14 +67,14 @@ class Settled:
 
 
 class EvidenceTuner(EvidenceReader):
-    """The reader of a rule that is tuned on the scores that matter.
+    """The reader of a rule that is tuned on the evidence of ``EvidenceReader``.
 
     Parameters
     ----------
     labels, limits
         As in ``HeldOutReader``.
     tune
-        Makes the rule of the evidence.
+        Function that returns the tuned rule for the evidence.
     """
 
     needs_scores = True
@@ -91,7 +91,7 @@ class EvidenceTuner(EvidenceReader):
 
 
 class Rule(ABC):
-    """A way to choose the categories of an item by their scores."""
+    """Base class of rules that choose the categories of an item by their scores."""
 
     def fit(
         self,
@@ -99,28 +99,28 @@ class Rule(ABC):
         labels: CSR,
         limits: tuple[int, int] | None = None,
     ) -> FittedRule:
-        """Return the rule, tuned on scores by models that have not seen the items.
+        """Tune the rule on held-out scores.
 
         Parameters
         ----------
         blocks
-            Pairs of item numbers and dense scores, (n_block, n_categories); together they hold
-            every item once. They are read once, or not at all by a rule that has nothing to tune.
+            Pairs of item numbers and dense scores, (n_block, n_categories). Every item must occur
+            in exactly one block. Blocks are read once, or not at all if the rule needs no tuning.
         labels
-            (n_items, n_categories) boolean CSR.
+            The true labels, (n_items, n_categories) boolean CSR.
         limits
-            The least and the largest number of labels that ``choose`` will be given; by default
+            The minimum and maximum number of labels that ``choose`` will use. The default is
             ``label_limits(labels)``.
 
         Returns
         -------
         FittedRule
-            What turns scores into excesses for ``choose``.
+            The tuned rule. Its ``excess`` method returns the input of ``choose``.
 
         Raises
         ------
         LabelError
-            If scores are not finite, or items are missing or come twice.
+            If scores are not finite, or if items are missing or duplicated.
         """
         reader = self.reader(labels, label_limits(labels) if limits is None else limits)
         if reader.needs_scores:
@@ -130,26 +130,26 @@ class Rule(ABC):
 
     @abstractmethod
     def reader(self, labels: CSR, limits: tuple[int, int]) -> RuleReader:
-        """Return what takes held-out scores block by block, and then gives the tuned rule."""
+        """Return a reader of held-out scores that tunes the rule."""
 
 
 @dataclass(frozen=True, eq=False)
 class FittedThresholds:
-    """A threshold for each category.
+    """One threshold per category.
 
     Attributes
     ----------
     thresholds
-        (n_categories,); log-odds if there is a calibration, else scores.
+        Array of shape (n_categories,): log-odds if there is a calibration, scores otherwise.
     calibration
-        What turns scores into log-odds, or None.
+        Converts scores to log-odds. None compares the scores themselves.
     """
 
     thresholds: Floats
     calibration: Calibration | None
 
     def excess(self, scores: Any) -> Floats:
-        """Return scores or log-odds less thresholds, (n_items, n_categories)."""
+        """Return scores or log-odds minus thresholds, (n_items, n_categories)."""
         if self.calibration is None:
             return check_scores(scores, len(self.thresholds)) - self.thresholds
         return self.calibration.log_odds(scores) - self.thresholds
@@ -157,12 +157,12 @@ class FittedThresholds:
 
 @dataclass(frozen=True)
 class TopK(Rule):
-    """The k best categories, where every item is to have the same number.
+    """Choose the k best categories of every item.
 
     Parameters
     ----------
     k
-        How many; None means the mean number of labels of the training items, rounded.
+        The number of categories. None uses the rounded mean number of labels of the training items.
     """
 
     k: int | None = None
@@ -172,7 +172,7 @@ class TopK(Rule):
             raise ValueError(f"k is {self.k}; give at least 1, or None for the mean number.")
 
     def reader(self, labels: CSR, limits: tuple[int, int]) -> Settled:  # noqa: ARG002
-        """Return the rule with its k; scores are not needed."""
+        """Return a reader that sets k and needs no scores."""
         n_items, n_categories = labels.shape
         if self.k is None:
             return Settled(TopK(max(1, round(labels.sum() / max(n_items, 1)))))
@@ -181,7 +181,7 @@ class TopK(Rule):
         return Settled(self)
 
     def excess(self, scores: Any) -> Floats:
-        """Return by how much scores exceed the k-th best; of equal ones the first are chosen."""
+        """Return the amount by which scores exceed the k-th best; the first of equals win."""
         if self.k is None:
             raise ValueError("TopK does not know its k yet: give one, or call fit first.")
         scores = check_scores(scores, np.shape(scores)[-1])
@@ -199,15 +199,15 @@ class Threshold(Rule):
     Parameters
     ----------
     measure
-        What the threshold is tuned for: ``"micro_f1"``, ``"subset_accuracy"`` (label sets that are
-        exactly right) or ``"example_f1"`` (the mean of the items' own F1). All thresholds are
-        tried, with the limits applied; where pairs of items and categories number more than
-        ``held_out.CELLS``, the few that are kept of each item stand for all.
+        The measure to optimize: ``"micro_f1"``, ``"subset_accuracy"`` (the share of exactly correct
+        label sets) or ``"example_f1"`` (the mean F1 of items). All thresholds are tried with the
+        limits applied. If there are more than ``held_out.SAMPLED_PAIRS`` pairs of items and
+        categories, only a sample of the pairs of each item is used.
     calibrated
-        Whether the threshold applies to probabilities, which a sigmoid for each category makes
-        comparable, or to the scores themselves.
+        Whether the threshold applies to probabilities or to the scores themselves. Probabilities
+        come from one sigmoid per category, which makes categories comparable.
     value
-        The threshold, if it is not to be tuned: a probability between 0 and 1, or a score.
+        A fixed threshold: a probability between 0 and 1, or a score. None tunes the threshold.
     """
 
     measure: str = "micro_f1"
@@ -227,7 +227,7 @@ class Threshold(Rule):
             raise ValueError(f"{message}, or None to have it tuned.")
 
     def reader(self, labels: CSR, limits: tuple[int, int]) -> RuleReader:
-        """Return what tunes the threshold; a given score needs no tuning."""
+        """Return a reader that tunes the threshold, unless it is a fixed score."""
         if self.value is not None and not self.calibrated:
             return Settled(FittedThresholds(np.full(labels.shape[1], float(self.value)), None))
         return EvidenceTuner(labels, Limits(*limits), self._tuned)
@@ -248,17 +248,17 @@ class Threshold(Rule):
 
 @dataclass(frozen=True)
 class CategoryThresholds(Rule):
-    """A threshold for each category that makes its own F1 best: the rule for macro-F1.
+    """One threshold per category that maximizes its F1: the rule for macro-F1.
 
-    The threshold on the probability is half the best F1 that the category's probabilities promise.
-    That had a better macro-F1, and a much better micro-F1, than the thresholds that are best by
-    the counts of held-out items.
+    The threshold on the probability is half of the best expected F1 of the category. This
+    gives a better macro-F1, and a much better micro-F1, than thresholds that maximize the F1
+    counted on held-out items.
 
     Parameters
     ----------
     least_f1
-        A category for which no such F1 is in sight has the threshold of this one, lest nearly
-        every item is put into it.
+        Lower bound of the expected F1. A category with a lower expected F1 uses this value instead,
+        so that its threshold does not admit almost every item.
     """
 
     # Chosen from .02, .05, .1 and .2 together with calibration.TYPICAL_ITEMS.
@@ -269,7 +269,7 @@ class CategoryThresholds(Rule):
             raise ValueError(f"least_f1 is {self.least_f1}; give an F1 above 0 and at most 1.")
 
     def reader(self, labels: CSR, limits: tuple[int, int]) -> EvidenceTuner:
-        """Return what tunes a threshold for each category."""
+        """Return a reader that tunes one threshold per category."""
         return EvidenceTuner(labels, Limits(*limits), self._tuned)
 
     def _tuned(self, held_out: EvidenceTuner, evidence: Evidence) -> FittedThresholds:  # noqa: ARG002

@@ -1,9 +1,10 @@
-"""What a learner returns and everything after learning asks: a scorer.
+"""The scorer protocol: what learners return and predictions are made from.
 
-A scorer turns checked rows into *raw* scores, dense and one row an item: scores of categories,
-scores of attributes, or gains of nodes, whatever the model computes first. ``categories`` makes
-scores of categories of them. All questions about an item (the best category, a label set,
-probabilities, reasons) start from the same raw scores, so an item is scored once.
+A scorer turns validated rows into *raw* scores, a dense array with one row per item. Raw scores are
+whatever the model computes first: scores of categories, scores of attributes, or gains of nodes.
+``categories`` converts them to scores of categories. All predictions for an item (the best
+category, a label set, probabilities, explanations) start from the same raw scores, so an item is
+scored once.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes, Floats
 
     Cut = Callable[[Any], Any]
-    """Returns an array of weights without the smallest."""
+    """Function that returns an array of weights with the smallest set to 0."""
 
 SCORES_AT_A_TIME = 2**22
-"""Scores of categories held at a time when not all of them are returned: 32 MiB."""
+"""Category scores held in memory at a time if not all of them are returned: 32 MiB."""
 
 
 class ScorePart(NamedTuple):
-    """What one attribute, node or source of words adds to a score.
+    """The contribution of one attribute, node or word source to a score.
 
     Attributes
     ----------
     source
-        Its number; what the numbers mean is up to the model.
+        The number of the attribute, node or word source. Its meaning depends on the model.
     value
-        What it adds.
+        The contribution.
     features
-        The strongest features and their shares, strongest first.
+        The features with the largest contributions, largest first.
     rest
-        What all other features add.
+        The sum of the contributions of all other features.
     """
 
     source: int
@@ -55,7 +56,7 @@ class Scorer(Protocol):
         """How many items to score at a time when not all scores are kept."""
 
     def raw(self, X: Any, n_threads: int = 1) -> Any:
-        """Return the raw scores of checked rows, (n_items, n_raw)."""
+        """Return the raw scores of validated rows, (n_items, n_raw)."""
 
     def categories(self, raw: Any) -> Floats:
         """Return the scores of categories, (n_items, n_categories)."""
@@ -64,31 +65,31 @@ class Scorer(Protocol):
         """Return the columns of the k best categories of each item, and their scores."""
 
     def best_of(self, raw: Any, k: int) -> tuple[Codes, Floats]:
-        """Return the same from raw scores."""
+        """Return the k best categories and their scores, given raw scores."""
 
     def pruned(self, cut: Cut) -> Scorer:
-        """Return a scorer whose weights have gone through ``cut``; raise if it has none."""
+        """Return a scorer with the weights that ``cut`` returns; raise if it has no weights."""
 
 
 class Explains(Protocol):
-    """A scorer that can say what makes up a score."""
+    """A scorer that can explain its scores."""
 
     def explain(self, row: Any, category: int, against: int | None, n: int) -> list[ScorePart]:
-        """Return parts that add up to the score of a category, or to a difference of two.
+        """Return parts that sum to the score of a category, or to a difference of two scores.
 
         Parameters
         ----------
         row
-            One checked item, (1, n_features).
+            One validated item, (1, n_features).
         category, against
-            Columns; None explains the score itself.
+            Columns of categories. If ``against`` is None, the score of ``category`` is explained.
         n
-            Features to name in each part.
+            The number of features to list in each part.
         """
 
 
 class DenseScorer:
-    """Methods of a scorer whose raw scores are already those of categories."""
+    """Base class of scorers whose raw scores are category scores."""
 
     n_categories: int
 
@@ -113,29 +114,29 @@ class DenseScorer:
         return np.vstack([best for best, _ in found]), np.vstack([scores for _, scores in found])
 
     def best_of(self, raw: Any, k: int) -> tuple[Codes, Floats]:
-        """Return the same from raw scores; the first of equal scores wins."""
+        """Return the k best categories and their scores; ties go to the first."""
         return best_columns(self.categories(raw), k)
 
     def pruned(self, cut: Cut) -> Any:  # noqa: ARG002
-        """Raise: there are no weights of features."""
+        """Raise ``NoWeightsError``."""
         raise NoWeightsError
 
 
 class NoWeightsError(ValueError):
-    """The scorer has no weights of features."""
+    """Raised if a scorer has no feature weights to prune."""
 
 
 class Scored:
-    """Items and their raw scores, which are computed once, when first needed.
+    """Items and their raw scores, which are computed once, on first use.
 
     Parameters
     ----------
     scorer
-        What scores them.
+        The scorer of the items.
     X
-        Checked rows.
+        Validated rows.
     n_threads
-        Threads; the result does not depend on it.
+        The number of threads. The result does not depend on it.
     """
 
     def __init__(self, scorer: Scorer, X: Any, n_threads: int = 1) -> None:
@@ -160,7 +161,7 @@ class Scored:
         return self.scorer.best(self.X, k, self.n_threads)
 
     def blocks(self) -> Iterator[Scored]:
-        """Yield the items in blocks small enough to hold all their scores."""
+        """Yield the items in blocks whose scores fit into memory."""
         size = self.scorer.block_size
         if self.X.shape[0] <= size or "raw" in self.__dict__:
             yield self
@@ -170,18 +171,18 @@ class Scored:
 
 
 def best_columns(scores: Floats, k: int) -> tuple[Codes, Floats]:
-    """Return the columns of the k largest scores of each row, the first of equals first."""
+    """Return the columns of the k largest scores of each row; ties go to the first column."""
     best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     return best, np.take_along_axis(scores, best, axis=1)
 
 
 def rows_of(X: Any, block: slice) -> Any:
-    """Return a block of rows; all rows are not copied."""
+    """Return a block of rows, without a copy if it contains all rows."""
     return X if block.stop - block.start == X.shape[0] else X[block]
 
 
 def strongest(shares: Floats, names: Any, n: int) -> tuple[tuple[tuple[int, float], ...], float]:
-    """Return the n largest shares with their features, and the sum of the others."""
+    """Return the n largest contributions with their features, and the sum of the rest."""
     order = np.argsort(-np.abs(shares), kind="stable")[:n].tolist()
     features = tuple((int(names[k]), float(shares[k])) for k in order if shares[k])
     return features, float(np.delete(shares, order).sum())

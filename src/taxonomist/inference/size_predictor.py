@@ -6,10 +6,10 @@ Problem       t(x) = <a, g(x)> + b by least squares, where g(x) are the scores o
               the middle of the widest such gap between neighbouring scores
 Cost          sums of g gᵀ and g t, block by block: n_items n_categories² in time, n_categories²
               in memory
-Differences   the targets are those of held-out items; a is shrunk by a ridge; with more than
-              ``MOST_FEATURES`` categories, g(x) are the best scores of x in descending order. A
-              threshold that is best above all scores, or below, is beyond the last by half the
-              mean width of the gaps of the other items
+Differences   the targets come from held-out items; a is shrunk by a ridge penalty; with more than
+              ``MAX_SCORE_FEATURES`` categories, g(x) are the best scores of x in descending order.
+              If the best threshold is above or below all scores, its distance from the last score
+              is half the mean width of the gaps of the other items
 References    [CH07], "size predictor"
 """
 
@@ -28,25 +28,25 @@ from taxonomist.inference.rules import Rule
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats
 
-MOST_FEATURES = 2_000
-"""Up to so many categories their scores are the features: 32 MB of sums."""
+MAX_SCORE_FEATURES = 2_000
+"""Maximum number of categories whose scores are all used as features (32 MB of sums)."""
 
-BEST_SCORES = 50
-"""Beyond that, so many best scores are."""
+N_BEST_SCORES = 50
+"""Number of best scores used as features if there are more categories."""
 
 
 @dataclass(frozen=True, eq=False)
 class FittedSizePredictor:
-    """The threshold of an item is a linear function of its scores.
+    """A threshold per item: a linear function of its scores.
 
     Attributes
     ----------
     coefficients
-        (n_features,), one per category, or one per place in the ranking.
+        Array of shape (n_features,), one coefficient per category or per rank.
     constant
-        The threshold of an item whose scores are zero.
+        The intercept.
     n_categories
-        How many scores an item has.
+        The number of categories.
     """
 
     coefficients: Floats
@@ -54,9 +54,9 @@ class FittedSizePredictor:
     n_categories: int
 
     def excess(self, scores: Any) -> Floats:
-        """Return scores less the threshold of their item, (n_items, n_categories)."""
+        """Return scores minus the threshold of their item, (n_items, n_categories)."""
         scores = check_scores(scores, self.n_categories)
-        # A product of matrices may round differently with the number of rows; this does not.
+        # Unlike a matrix product, this rounds the same for any number of rows.
         thresholds = (_features(scores) * self.coefficients).sum(axis=1, keepdims=True)
         excess: Floats = scores - thresholds - self.constant
         return excess
@@ -64,15 +64,15 @@ class FittedSizePredictor:
 
 @dataclass(frozen=True)
 class SizePredictor(Rule):
-    """A threshold for each item, predicted from its scores: the rule for rankings [CH07].
+    """One threshold per item, predicted from its scores: the rule for rankings [CH07].
 
-    Scores of a ranking model are comparable within an item only, so each item needs a threshold of
-    its own.
+    Scores of a ranking model are comparable only within an item, so each item needs its own
+    threshold.
 
     Parameters
     ----------
     ridge
-        What is added to the variance of each feature, as a multiple of their mean variance.
+        The ridge penalty, as a multiple of the mean variance of the features.
     """
 
     ridge: float = 0.1
@@ -82,12 +82,12 @@ class SizePredictor(Rule):
             raise ValueError(f"ridge is {self.ridge}; give a positive number.")
 
     def reader(self, labels: CSR, limits: tuple[int, int]) -> SizeTuner:
-        """Return what sums up scores and thresholds."""
+        """Return a reader that fits the predictor."""
         return SizeTuner(labels, Limits(*limits), self.ridge)
 
 
 class SizeTuner(HeldOutReader):
-    """Sums up products of scores and thresholds, and solves for the coefficients.
+    """Accumulates products of scores and thresholds, then solves for the coefficients.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class SizeTuner(HeldOutReader):
     def __init__(self, labels: CSR, limits: Limits, ridge: float) -> None:
         super().__init__(labels, limits)
         n_categories = labels.shape[1]
-        n_features = n_categories if n_categories <= MOST_FEATURES else BEST_SCORES
+        n_features = n_categories if n_categories <= MAX_SCORE_FEATURES else N_BEST_SCORES
         self.ridge = ridge
         # Sums of products of (features, 1) with themselves, and with the two parts of the targets.
         self._products = np.zeros((n_features + 1, n_features + 1))
@@ -119,7 +119,7 @@ class SizeTuner(HeldOutReader):
         self._n_gaps += int((side == 0).sum())
 
     def finish(self) -> FittedSizePredictor:
-        """Return the predictor."""
+        """Return the fitted predictor."""
         self.check_complete()
         n_items, n_categories = self.labels.shape
         sums = self._targets @ [1.0, self._reach / max(self._n_gaps, 1)]
@@ -127,11 +127,11 @@ class SizeTuner(HeldOutReader):
         return FittedSizePredictor(coefficients, constant, n_categories)
 
     def _solve(self, products: Floats, sums: Floats) -> tuple[Floats, float]:
-        """Return coefficients and constant from mean products; the constant is not shrunk."""
+        """Return the coefficients and the unpenalized constant, given mean products."""
         means = products[-1, :-1]
         covariance = products[:-1, :-1] - np.outer(means, means)
         variance = float(np.trace(covariance)) / len(means)
-        # Where scores do not vary, their rounding errors would.
+        # Constant scores would only fit rounding errors.
         if variance <= 1e-12 * float(np.trace(products)):
             return np.zeros(len(means)), float(sums[-1])
         covariance[np.diag_indices_from(covariance)] += self.ridge * variance
@@ -140,8 +140,8 @@ class SizeTuner(HeldOutReader):
 
 
 def _features(scores: Floats) -> Floats:
-    """Return what the threshold of an item is predicted from, row by row."""
-    if scores.shape[1] <= MOST_FEATURES:
+    """Return all scores, or the best ones if there are many categories."""
+    if scores.shape[1] <= MAX_SCORE_FEATURES:
         return scores
-    best: Floats = -np.sort(np.partition(-scores, BEST_SCORES - 1)[:, :BEST_SCORES])
+    best: Floats = -np.sort(np.partition(-scores, N_BEST_SCORES - 1)[:, :N_BEST_SCORES])
     return best

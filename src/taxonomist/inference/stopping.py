@@ -1,12 +1,13 @@
-"""The right to stop: nodes, inner ones too, that are right often enough or cost the least.
+"""Early stopping in the taxonomy: predict inner nodes that are confident or have the lowest cost.
 
 Notation   P_v   probability that an item's category is at or below node v
            p_c   probability of category c
-           m_v   cost of predicting outside v what belongs at or below it, f_v its opposite
+           m_v   cost of a miss: the category is at or below v, the prediction is not
+           f_v   cost of a false alarm: the prediction is at or below v, the category is not
                  [CH04, Eq. 23, with the loads multiplied in]
-           Δ     loss of predicting node z where c is true
+           Δ     loss of predicting node z if c is true
 
-Losses from costs at nodes need no sum over categories: up to what is the same for all z,
+Losses from costs at nodes need no sum over categories. Up to terms that are the same for all z,
 
     Σ_c p_c Δ(c, z) = Σ_{v ∈ anc(z)} f_v (1 - P_v) - m_v P_v.
 """
@@ -36,37 +37,38 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.taxonomy import Taxonomy
 
-CELLS = 2**22
-"""Costs that are held at a time, 32 MiB."""
+COSTS_AT_A_TIME = 2**22
+"""Costs held in memory at a time, 32 MiB."""
 
 ROUNDING = 1e-9
-"""Probabilities, and costs by their size, that differ by no more than this are equal."""
+"""Tolerance for ties: absolute for probabilities, relative for costs."""
 
 
 def confident_nodes(taxonomy: Taxonomy, node_probabilities: Any, risk: float = 0.1) -> Codes:
-    """Return for each item the deepest node that is right with the wanted probability.
+    """Return the deepest node of each item that is correct with probability 1 - ``risk``.
 
     Parameters
     ----------
     taxonomy
         A tree or a DAG.
     node_probabilities
-        (n_items, n_nodes), in the order of ``taxonomy.nodes``, none above its parents.
+        Array of shape (n_items, n_nodes), in the order of ``taxonomy.nodes``. No node may be more
+        probable than its parents.
     risk
-        The probability of a mistake that is accepted, from 0 to below 1.
+        The accepted probability of an error, in [0, 1).
 
     Returns
     -------
     ndarray, shape (n_items,)
-        Codes of nodes. Of equally deep ones the most probable, then the first; the root if none
-        other is sure enough.
+        Codes of nodes. Ties in depth go to the most probable node, then to the first. If no other
+        node is confident enough, the root is returned.
 
     Raises
     ------
     ValueError
-        If the risk is not a probability.
+        If the risk is not in [0, 1).
     LabelError
-        If there is not one column for each node.
+        If the number of columns is not the number of nodes.
     """
     check_risk(risk)
     given = check_scores(node_probabilities, taxonomy.n_nodes)
@@ -82,18 +84,18 @@ def confident_nodes(taxonomy: Taxonomy, node_probabilities: Any, risk: float = 0
 
 
 def confident_sets(sets: CSR, node_probabilities: Any, risk: float = 0.1) -> CSR:
-    """Return the part of predicted label sets that is right with the wanted probability.
+    """Return the nodes of predicted label sets that are correct with probability 1 - ``risk``.
 
-    Each predicted label gives way to the nodes above it that are sure enough.
+    A predicted label that is not confident enough is replaced by its confident ancestors.
 
     Parameters
     ----------
     sets
-        (n_items, n_nodes) boolean, closed under ancestors.
+        Boolean matrix of shape (n_items, n_nodes), closed under ancestors.
     node_probabilities
-        Of the same shape, none above its parents.
+        Array of the same shape. No node may be more probable than its parents.
     risk
-        The probability of a mistake that is accepted at each node, from 0 to below 1.
+        The accepted probability of an error at each node, in [0, 1).
 
     Returns
     -------
@@ -103,9 +105,9 @@ def confident_sets(sets: CSR, node_probabilities: Any, risk: float = 0.1) -> CSR
     Raises
     ------
     ValueError
-        If the risk is not a probability.
+        If the risk is not in [0, 1).
     LabelError
-        If there is not one column for each node.
+        If the number of columns is not the number of nodes.
     """
     check_risk(risk)
     sets = csr_array(sets, dtype=bool)
@@ -117,7 +119,7 @@ def confident_sets(sets: CSR, node_probabilities: Any, risk: float = 0.1) -> CSR
 
 
 def check_risk(risk: float) -> None:
-    """Refuse a risk that is no probability below 1."""
+    """Raise if the risk is not in [0, 1)."""
     if not 0 <= risk < 1:
         raise ValueError(f"risk must be at least 0 and below 1. Got {risk!r}.")
 
@@ -125,33 +127,33 @@ def check_risk(risk: float) -> None:
 def least_cost_nodes(
     loss: Any, taxonomy: Taxonomy, categories: Codes, probabilities: Any, node_probabilities: Any
 ) -> Codes:
-    """Return for each item the node of the least expected loss.
+    """Return the node with the lowest expected loss for each item.
 
     Parameters
     ----------
     loss
-        What predicting a node costs where a category is true, as in
-        ``taxonomist.losses.category_loss``. Losses from costs at nodes (``"tree"``,
-        ``weighted_tree``), ``"zero_one"`` and functions compare all nodes; a matrix, over the
-        categories, and other losses made for some nodes, only those.
+        The loss of predicting a node if a category is true, as in
+        ``taxonomist.losses.category_loss``. With losses from costs at nodes (``"tree"``,
+        ``weighted_tree``), ``"zero_one"`` and functions, all nodes are candidates. With a matrix,
+        or another loss defined for some nodes only, those nodes are the candidates.
     taxonomy
         A tree or a DAG.
     categories
         The node of each category.
     probabilities
-        (n_items, n_categories); rows sum to 1.
+        Category probabilities, (n_items, n_categories). Rows sum to 1.
     node_probabilities
-        (n_items, n_nodes), their sums.
+        Sums of category probabilities at or below each node, (n_items, n_nodes).
 
     Returns
     -------
     ndarray, shape (n_items,)
-        Codes of nodes; of equal costs the first, which is no deeper.
+        Codes of nodes. Ties go to the first node, which is never the deeper one.
 
     Raises
     ------
     LabelError
-        If the loss does not fit the taxonomy or leaves out a category.
+        If the loss does not fit the taxonomy or does not cover every category.
     """
     costs = costs_at_nodes(loss, taxonomy)
     if costs is not None:
@@ -166,19 +168,20 @@ def least_cost_nodes(
 
 
 def costs_at_nodes(loss: Any, taxonomy: Taxonomy) -> tuple[Floats, Floats] | None:
-    """Return the costs of a miss and of a false alarm at each node, if a loss comes from such.
+    """Return the costs of a miss and of a false alarm at each node, or None for other losses.
 
     Parameters
     ----------
     loss
         As in ``least_cost_nodes``.
     taxonomy
-        The taxonomy whose nodes have the costs.
+        The taxonomy of the loss.
 
     Returns
     -------
     tuple of Floats, or None
-        f_z c_z and f_z c̄_z, (n_nodes,) each.
+        Two arrays of shape (n_nodes,): f_z c_z and f_z c̄_z. None if the loss is not defined by
+        costs at nodes.
     """
     if isinstance(loss, str) and loss == "tree":
         loss = weighted_tree()
@@ -191,19 +194,19 @@ def costs_at_nodes(loss: Any, taxonomy: Taxonomy) -> tuple[Floats, Floats] | Non
 
 
 def least_cost_sets(loss: Any, taxonomy: Taxonomy, node_probabilities: Any) -> CSR:
-    """Return for each item the label set of the least expected loss.
+    """Return the label set with the lowest expected loss for each item.
 
-    The loss is the sum of the costs of misses and false alarms at nodes, which needs nothing but
-    the probability of each node.
+    The loss is the sum of the costs of misses and false alarms at nodes, so its expectation depends
+    on the probability of each node only.
 
     Parameters
     ----------
     loss
-        ``"tree"``, or what ``weighted_tree`` returns.
+        ``"tree"``, or the result of ``weighted_tree``.
     taxonomy
-        A tree; or a DAG, if a miss and a false alarm stand in the same ratio at all nodes.
+        A tree, or a DAG if the ratio of miss cost to false alarm cost is the same at all nodes.
     node_probabilities
-        (n_items, n_nodes), none above its parents.
+        Array of shape (n_items, n_nodes). No node may be more probable than its parents.
 
     Returns
     -------
@@ -213,7 +216,8 @@ def least_cost_sets(loss: Any, taxonomy: Taxonomy, node_probabilities: Any) -> C
     Raises
     ------
     LabelError
-        If the loss is not one from costs at nodes, or too involved for a DAG.
+        If the loss is not defined by costs at nodes, or if its costs do not have the same ratio at
+        all nodes of a DAG.
     """
     costs = costs_at_nodes(loss, taxonomy)
     if costs is None:
@@ -238,7 +242,7 @@ def least_cost_sets(loss: Any, taxonomy: Taxonomy, node_probabilities: Any) -> C
 def _least_by_nodes(
     taxonomy: Taxonomy, miss: Floats, false_alarm: Floats, node_probabilities: Floats
 ) -> Codes:
-    """Return the nodes of the least cost, for a loss from costs at nodes."""
+    """Return the nodes of the lowest cost, for a loss from costs at nodes."""
     above = taxonomy.ancestor_matrix().astype(np.float64).T
     nodes = np.zeros(len(node_probabilities), dtype=np.intp)
     for block in _blocks(len(nodes), taxonomy.n_nodes):
@@ -256,7 +260,7 @@ def _least_by_categories(loss: CategoryLoss, categories: Codes, probabilities: F
     if (true < 0).any():
         left_out = [loss.taxonomy.nodes[code] for code in categories[true < 0]]
         raise LabelError(f"The loss does not cover {some(left_out)}: make it for all categories.")
-    n_rows = max(1, CELLS // loss.n_categories)
+    n_rows = max(1, COSTS_AT_A_TIME // loss.n_categories)
     chunks = [slice(at, at + n_rows) for at in range(0, len(true), n_rows)]
     kept = loss.rows(true) if len(chunks) == 1 else None
     best = np.zeros(len(probabilities), dtype=np.intp)
@@ -271,13 +275,12 @@ def _least_by_categories(loss: CategoryLoss, categories: Codes, probabilities: F
 
 
 def _first_least(costs: Floats) -> Codes:
-    """Return the first column of each row whose cost is the least but for rounding."""
+    """Return the first column of each row whose cost is the lowest, up to rounding."""
     slack = ROUNDING * np.abs(costs).max(axis=1, keepdims=True)
     first: Codes = np.argmax(costs <= costs.min(axis=1, keepdims=True) + slack, axis=1)
     return first
 
 
 def _blocks(n_items: int, n_columns: int) -> Iterator[slice]:
-    """Yield ranges of items."""
-    size = max(1, CELLS // n_columns)
+    size = max(1, COSTS_AT_A_TIME // n_columns)
     return (slice(start, start + size) for start in range(0, n_items, size))

@@ -1,4 +1,4 @@
-"""The best thresholds for held-out items, by the measure that matters."""
+"""Thresholds that maximize a measure on held-out items."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ MEASURES = ("micro_f1", "subset_accuracy", "example_f1")
 def best_threshold(
     values: Floats, evidence: Evidence, sizes: Codes, limits: Limits, measure: str
 ) -> float:
-    """Return the one threshold that is best for all items, within limits.
+    """Return the single threshold that is best for all items, within limits.
 
-    As the threshold falls, each item takes its categories from the best down, so the measure
-    is followed through all thresholds at once; the result lies halfway between two values. Of
-    equally good thresholds it is the highest.
+    Lowering the threshold adds categories to each item in the order of their values, so the measure
+    is computed for all thresholds in one pass. The result lies halfway between two values. Ties go
+    to the highest threshold.
 
     Parameters
     ----------
     values
-        What is compared with the threshold: scores or log-odds of the pairs in ``evidence``.
+        Scores or log-odds of the pairs in ``evidence``, which are compared with the threshold.
     evidence
         Pairs of items and categories.
     sizes
         The number of true labels of each item.
     limits
-        How many categories each item gets at least and at most.
+        The minimum and maximum number of categories per item.
     measure
         One of ``MEASURES``.
 
     Returns
     -------
     float
-        0 where the limits leave no choice.
+        The threshold, or 0 if the limits leave no choice.
     """
-    # Evidence is ordered by category, so equal values stay in the order of their columns.
+    # Evidence is sorted by category, so equal values keep the order of their columns.
     order = np.lexsort((-values, evidence.items))
     items, values, hits = evidence.items[order], values[order], evidence.truth[order]
     starts = np.searchsorted(items, np.arange(len(sizes)))
@@ -67,7 +67,7 @@ def best_threshold(
 
 
 def _value(measure: str, n_hits: Codes, n_chosen: Codes, sizes: Codes) -> Floats:
-    """Return the measure of items with so many hits among so many chosen categories."""
+    """Return the measure of each item, given its numbers of hits and chosen categories."""
     if measure == "subset_accuracy":
         exact: Bools = (n_hits == sizes) & (n_chosen == sizes)
         return exact.astype(np.float64)
@@ -80,14 +80,14 @@ def _best_cut(falling: Floats, course: Floats, nothing: float) -> float:
     below = np.append(falling[1:], np.nextafter(falling[-1], -np.inf))
     course = np.where(falling > below, course, -np.inf)
     best = int(np.argmax(course))
-    # A sum of gains that is zero but for rounding is no gain.
+    # Treat sums of gains that are zero up to rounding as no gain.
     if course[best] <= nothing + 1e-12 * len(course):
         return float(falling[0])
     return _halfway(falling[best], below[best])
 
 
 def _halfway(high: float, low: float) -> float:
-    """Return a threshold that the first value exceeds and the second does not."""
+    """Return a threshold below ``high`` and not below ``low``."""
     middle = low + (high - low) / 2
     return float(middle if middle < high else low)
 
@@ -95,14 +95,14 @@ def _halfway(high: float, low: float) -> float:
 def best_expected_f1(log_odds: Floats, evidence: Evidence) -> Floats:
     """Return the best expected F1 of each category, over all thresholds.
 
-    With k items above the threshold, F1 is expected to be 2 Σ_{k best} p / (k + Σ_all p), up to
-    terms that vanish with the number of items. Where F* is the largest such value, it is reached
-    by choosing the items with p > F*/2.
+    With k items above the threshold, the expected F1 is 2 Σ_{k best} p / (k + Σ_all p), up to terms
+    that vanish as the number of items grows. The largest such value F* is reached by choosing the
+    items with p > F*/2.
 
     Parameters
     ----------
     log_odds
-        Those of the pairs in ``evidence``.
+        Log-odds of the pairs in ``evidence``.
     evidence
         Pairs of items and categories.
 

@@ -1,4 +1,4 @@
-"""``WordScorer``: how much more likely the words of items are under a category than in general."""
+"""``WordScorer``: log-likelihood ratios of the words of items, per category."""
 
 from __future__ import annotations
 
@@ -16,36 +16,38 @@ from taxonomist.inference.word_scores import WordScores
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
 
-SCORES_AT_A_TIME = 2**24
-"""Scores held at a time, 128 MiB; with many categories each block makes the logarithms of all words
-anew."""
+WORD_SCORES_AT_A_TIME = 2**24
+"""Scores held in memory at a time, 128 MiB.
+
+Larger than for other scorers: with many categories, every block recomputes the logarithms of all
+words."""
 
 PRIOR = -1
-"""The source of P(c) in explanations."""
+"""The source number of P(c) in explanations."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordScorer(DenseScorer):
-    """log P(d|c) - log P(d), where P(w|c) mixes the words of the sources on the path of c.
+    """log P(d|c) - log P(d), where P(w|c) mixes the sources on the path of c.
 
     Attributes
     ----------
     paths
         The sources of each category, (n_categories, n_sources) boolean CSR.
     source_nodes
-        The node of each source, in the taxonomy in which all categories are leaves.
+        The node of each source, in the expanded taxonomy whose leaves are the categories.
     words
         P(w|v), (n_sources, n_words) CSR.
     slots, uniform
         P(v|c) in the order of ``paths``, and the weight of the uniform node, (n_categories,).
     priors
-        P(c), above 0.
+        P(c), all positive.
     damping, length, reference
-        How counts are damped; see ``damped``.
+        Damping of counts; see ``taxonomist.inference.counts.damped``.
     is_single
-        Whether items have one category; then log P(c) is added.
+        Whether every item has exactly one category. If so, log P(c) is added to the scores.
     uniform_node
-        What stands for the uniform node in explanations.
+        The source number of the uniform node in explanations.
     """
 
     paths: CSR
@@ -67,8 +69,8 @@ class WordScorer(DenseScorer):
 
     @property
     def block_size(self) -> int:
-        """How many items to score at a time when not all scores are kept."""
-        return max(1, SCORES_AT_A_TIME // self.n_categories)
+        """The number of items to score per block if not all scores are kept."""
+        return max(1, WORD_SCORES_AT_A_TIME // self.n_categories)
 
     @cached_property
     def log_priors(self) -> Floats:
@@ -77,26 +79,27 @@ class WordScorer(DenseScorer):
 
     @cached_property
     def word_scores(self) -> WordScores:
-        """What scores damped counts."""
+        """The scores of words, computed from damped counts."""
         weights = csr_array((self.slots, self.paths.indices, self.paths.indptr), self.paths.shape)
         return WordScores(weights, self.uniform, self.words, self.priors)
 
     def damped(self, X: CSR) -> CSR:
-        """Return counts as the model takes them."""
+        """Return the damped counts that the model scores."""
         return damped(X, self.damping, self.length, self.reference)
 
     def raw(self, X: Any, n_threads: int = 1) -> Floats:  # noqa: ARG002
-        """Return log P(d|c) - log P(d), with one label per item also + log P(c)."""
+        """Return log P(d|c) - log P(d), plus log P(c) if every item has one label."""
         scores = self.word_scores.of(self.damped(X))
         return scores + self.log_priors if self.is_single else scores
 
     # Explanations -----------------------------------------------------------------------------
 
     def explain(self, row: Any, category: int, against: int | None, n: int) -> list[ScorePart]:
-        """Return what each node adds; see ``Explains``.
+        """Return the contribution of each node; see ``Explains``.
 
-        A word adds n (log P(w|c) - log P(w)), which the nodes share out as they may have made it:
-        in proportion to P(v|c) P(w|v). P(c) comes first if it counts, the uniform node last.
+        A word with count n adds n (log P(w|c) - log P(w)). This is divided among the nodes in
+        proportion to P(v|c) P(w|v), the probability that the node generated the word. P(c) comes
+        first if it is part of the score; the uniform node comes last.
         """
         counts = self.damped(row)
         shares = self._shares(counts, category)
@@ -115,7 +118,7 @@ class WordScorer(DenseScorer):
         return parts
 
     def _shares(self, counts: CSR, c: int) -> dict[int, Floats]:
-        """Return what each node on the path of c adds, word by word; the uniform one is last."""
+        """Return the contributions by word of each node on the path of c, the uniform node last."""
         words, n_words = counts.indices, self.words.shape[1]
         slots = slice(*self.paths.indptr[c : c + 2])
         sources = self.paths.indices[slots]
@@ -123,7 +126,7 @@ class WordScorer(DenseScorer):
         joint = np.vstack([joint, np.full(counts.nnz, self.uniform[c])])
         joint[-1] /= n_words
         mixed = joint.sum(axis=0)
-        # What the path cannot make is charged to the category itself.
+        # Words with probability 0 under all nodes are attributed to the category itself.
         joint[-2, mixed == 0] = 1.0
         unit = csr_array((np.ones(counts.nnz), words, np.arange(counts.nnz + 1)))
         unit.resize((counts.nnz, n_words))

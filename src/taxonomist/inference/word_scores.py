@@ -1,4 +1,4 @@
-"""Scores of items by how much more likely their words are under a category than in general."""
+"""Scores of items: log-likelihood ratios of their words under a category and overall."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Floats
 
-BLOCK = 2**22
-"""Probabilities of words that are held at a time, 32 MiB; where these are all, they are kept."""
+WORD_PROBABILITIES_AT_A_TIME = 2**22
+"""Word probabilities held in memory at a time, 32 MiB. Smaller tables are computed once."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class WordScores:
     weights
         P(v|c), (n_categories, n_sources) CSR.
     uniform
-        The weight of the node that gives all words the same probability, (n_categories,).
+        The weight of the uniform distribution over words, (n_categories,).
     words
         P(w|v), (n_sources, n_words) CSR.
     priors
-        P(c), above 0.
+        P(c), all positive.
     """
 
     weights: CSR
@@ -41,8 +41,9 @@ class WordScores:
     def of(self, X: Any) -> Floats:
         """Return the scores of items, (n_items, n_categories).
 
-        A word that no category can make says nothing; one that only other categories can make
-        costs infinity. The scores of an item do not depend on the others.
+        A word with probability 0 under all categories is ignored. If a word is possible under some
+        categories only, the others get a score of minus infinity. The scores of an item do not
+        depend on the other items.
 
         Parameters
         ----------
@@ -59,7 +60,7 @@ class WordScores:
         return scores
 
     def prepare(self) -> None:
-        """Make the table of logarithms now, if it is one that is kept."""
+        """Compute the table of log ratios now, if it is small enough to be kept."""
         _ = self._whole
 
     def word_probabilities(self, block: slice) -> Floats:
@@ -71,21 +72,19 @@ class WordScores:
 
     @cached_property
     def _whole(self) -> Floats | None:
-        """The logarithms of all words, if they are few."""
+        """The log ratios of all words, or None if the table is too large."""
         whole = slice(0, self.words.shape[1])
         return self._ratios(whole) if self._size() >= whole.stop else None
 
     @cached_property
     def _columns(self) -> Any:
-        """P(w|v) by words."""
         return self.words.tocsc()
 
     def _size(self) -> int:
         """Return the number of words in a block."""
-        return max(1, BLOCK // int(sum(self.weights.shape)))
+        return max(1, WORD_PROBABILITIES_AT_A_TIME // int(sum(self.weights.shape)))
 
     def _blocks(self) -> Iterator[slice]:
-        """Yield blocks of words."""
         n_words, size = self.words.shape[1], self._size()
         return (slice(start, min(start + size, n_words)) for start in range(0, n_words, size))
 
@@ -99,5 +98,5 @@ class WordScores:
         return np.ascontiguousarray(ratios.T)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: not the tables, which can be made again."""
+        """Return the state to pickle, without tables that can be recomputed."""
         return {name: value for name, value in self.__dict__.items() if name[0] != "_"}

@@ -1,4 +1,4 @@
-"""Model files without pickle: a folder with a manifest, plain arrays, and checksums."""
+"""Model files without pickle: a folder with a manifest, plain arrays and checksums."""
 
 from __future__ import annotations
 

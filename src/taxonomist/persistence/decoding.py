@@ -1,7 +1,7 @@
-"""From what files hold back to a model; see ``encoding``.
+"""Decoding of model files; the inverse of ``encoding``.
 
-Objects are made of known classes only, and given their attributes without any of their code being
-run.
+Only objects of known classes are created. Their attributes are set without running any code of the
+classes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.errors import ModelFileError, closest
-from taxonomist.persistence.encoding import BUILT_IN, SPARSE
-from taxonomist.persistence.registry import MADE_ANEW
+from taxonomist.persistence.encoding import BUILT_IN, SPARSE_FORMATS
+from taxonomist.persistence.registry import CONSTRUCTOR_ARGUMENTS
 
 if TYPE_CHECKING:
     from taxonomist.persistence.parts import PartReader
@@ -28,19 +28,19 @@ _ENDS = {"slice": slice, "range": range}
 
 
 class Decoder:
-    """Turns trees of JSON values back into what they stand for.
+    """Decodes trees of JSON values.
 
     Parameters
     ----------
     registry
-        The classes that are known.
+        The known classes.
     reader
-        Where the parts are.
+        Reads the parts of the model.
 
     Attributes
     ----------
     has_foreign
-        Whether there were objects of scikit-learn's classes.
+        Whether an object of a class outside Taxonomist, such as scikit-learn's, was decoded.
     """
 
     def __init__(self, registry: Registry, reader: PartReader) -> None:
@@ -65,58 +65,54 @@ class Decoder:
             "view": lambda node: MappingProxyType(self._dict(node)),
             **dict.fromkeys(_COLLECTIONS, self._collection),
             **dict.fromkeys(_ENDS, lambda node: _ENDS[node["$"]](*self.decode(node["items"]))),
-            **dict.fromkeys(SPARSE, self._sparse),
+            **dict.fromkeys(SPARSE_FORMATS, self._sparse),
         }
 
     def decode(self, node: Any) -> Any:
-        """Return the value that a tree stands for."""
+        """Return the value that a tree represents."""
         if isinstance(node, list):
             return [self.decode(entry) for entry in node]
         if not isinstance(node, dict):
             return node
         kind = node["$"]
         if kind not in self._ways:
-            raise ModelFileError(f"The model holds a value of the unknown kind {kind!r}.")
+            raise ModelFileError(f"The model contains a value of the unknown kind {kind!r}.")
         value = self._ways[kind](node)
         if "id" in node:
             self._met[node["id"]] = value
         return value
 
     def _collection(self, node: Any) -> Any:
-        """Return a tuple or a set."""
         return _COLLECTIONS[node["$"]](self.decode(node["items"]))
 
     def _dict(self, node: Any) -> dict[Any, Any]:
-        """Return a mapping."""
         if "items" in node:
             return {key: self.decode(value) for key, value in node["items"].items()}
         return dict(zip(self.decode(node["keys"]), self.decode(node["values"]), strict=True))
 
     def _class(self, name: Any) -> type:
-        """Return a class that is known."""
         kind = self._registry.get(name)
         if kind is None:
             raise ModelFileError(
-                f"The model holds an object of the class {name!r}, which this Taxonomist does not "
-                f"know.{closest(str(name), self._registry.names())} Load it with the class or the "
-                "version of Taxonomist that saved it."
+                f"The model contains an object of class {name!r}, which this version of Taxonomist "
+                f"does not know.{closest(str(name), self._registry.names())} Pass the class to "
+                "load, or use the version of Taxonomist that saved the model."
             )
         self.has_foreign |= not kind.__module__.startswith("taxonomist.")
         return kind
 
     def _fields(self, node: Any) -> Any:
-        """Return a named tuple."""
         kind: Any = self._class(node["class"])
         fields = {name: self.decode(value) for name, value in node["fields"].items()}
         if set(fields) != set(getattr(kind, "_fields", ())):
-            raise ModelFileError(f"The fields of {node['class']} are not those of this Taxonomist.")
+            raise ModelFileError(f"{node['class']} has other fields in this version of Taxonomist.")
         return kind(**fields)
 
     def _object(self, node: Any) -> Any:
-        """Return an object with its attributes; parameters that came later have their defaults."""
+        """Return an object; parameters that are missing in the file get their defaults."""
         kind = self._class(node["class"])
         state = {name: self.decode(value) for name, value in node["attributes"].items()}
-        if node["class"] in MADE_ANEW:
+        if node["class"] in CONSTRUCTOR_ARGUMENTS:
             return kind(**state)
         state = self._upgraded(kind, node, state)
         if issubclass(kind, tuple):
@@ -131,7 +127,7 @@ class Decoder:
         return value
 
     def _upgraded(self, kind: type, node: Any, state: dict[str, Any]) -> dict[str, Any]:
-        """Return the state of an object in the version of this Taxonomist."""
+        """Return the state of an object, converted to the current version."""
         version, known = node.get("version", 1), getattr(kind, "file_version", 1)
         if version == known:
             return state
@@ -140,14 +136,13 @@ class Decoder:
 
             return upgraded(node["class"], state)
         raise ModelFileError(
-            f"{node['class']} is in version {version} of its state, but this Taxonomist reads "
+            f"{node['class']} has file version {version}, but this version of Taxonomist reads "
             f"versions up to {known}: update Taxonomist (pip install -U taxonomist)."
         )
 
     # Arrays ----------------------------------------------------------------------------------
 
     def _array(self, node: Any) -> Any:
-        """Return an array."""
         dtype, shape = _any_type(node["dtype"]), tuple(node["shape"])
         if "values" not in node:
             array = self._filed(node, shape)
@@ -157,21 +152,21 @@ class Decoder:
         else:
             array = np.array(node["values"], dtype=dtype).reshape(shape)
         if array.dtype != dtype or array.shape != shape:
-            raise ModelFileError(f"A part holds {array.dtype}{array.shape}, not {dtype}{shape}.")
+            raise ModelFileError(f"A part contains {array.dtype}{array.shape}, not {dtype}{shape}.")
         return _frozen(array, node)
 
     def _filed(self, node: Any, shape: tuple[int, ...]) -> Any:
-        """Return an array of a part, or a piece of one."""
+        """Return the array of a part, or a slice of it."""
         array = self._reader.array(node["part"])
         if "start" not in node:
             return array
         start, size = node["start"], prod(shape)
         if not 0 <= start <= start + size <= len(array):
-            raise ModelFileError(f"An array would go beyond the end of {node['part']}.")
+            raise ModelFileError(f"An array extends beyond the end of {node['part']}.")
         return array[start : start + size].reshape(shape, order=node["order"])
 
     def _packed(self, node: Any) -> Any:
-        """Return an array whose zeros were left out."""
+        """Return an array that was stored without its zeros."""
         dtype, shape = _plain_type(node["dtype"]), tuple(node["shape"])
         mask, kept = self.decode(node["mask"]), self.decode(node["kept"])
         if len(mask) != -(-prod(shape) // 8):
@@ -181,7 +176,7 @@ class Decoder:
         return _frozen(array.reshape(shape), node)
 
     def _sparse(self, node: Any) -> Any:
-        """Return a sparse matrix whose indices are within it."""
+        """Return a sparse matrix after checking its indices."""
         parts = tuple(self.decode(node[name]) for name in ("data", "indices", "indptr"))
         matrix = getattr(sparse, node["$"])(parts, shape=tuple(node["shape"]))
         matrix.check_format(full_check=True)
@@ -189,20 +184,20 @@ class Decoder:
 
 
 def _any_type(name: Any) -> np.dtype[Any]:
-    """Return a type of numbers, strings or objects."""
+    """Return a dtype of numbers, strings or objects."""
     return np.dtype(object) if name == "|O" else _plain_type(name)
 
 
 def _plain_type(name: Any) -> np.dtype[Any]:
-    """Return a type of numbers or strings."""
+    """Return a dtype of numbers or strings."""
     found: np.dtype[Any] = np.dtype(str(name))
     if found.hasobject:
-        raise ModelFileError(f"The model holds an array of the type {name!r}, which is no number.")
+        raise ModelFileError(f"The model contains an array of type {name!r}, which is not allowed.")
     return found
 
 
 def _frozen(array: Any, node: Any) -> Any:
-    """Return an array that cannot be changed, if it was so when it was saved."""
+    """Return the array, read-only if it was read-only when it was saved."""
     if node.get("frozen"):
         array = array.view()
         array.flags.writeable = False

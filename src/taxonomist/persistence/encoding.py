@@ -1,8 +1,8 @@
-"""From a model to what files can hold: a tree of JSON values, arrays, and tables of strings.
+"""Encoding of models as a tree of JSON values, arrays, and tables of strings.
 
-A value that JSON does not have is an object whose ``"$"`` says what it is. Objects of known classes
-are their attributes, without what is only kept to save time. A value that is met again is written
-once and referred to by number.
+A value without a JSON equivalent becomes a JSON object whose ``"$"`` key names its kind. Objects of
+known classes are stored as their attributes, without cached values. A value that occurs several
+times is written once and referred to by number.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from scipy import sparse
 
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence.parts import ArrayPart, PoolPart, TextPart
-from taxonomist.persistence.registry import MADE_ANEW
+from taxonomist.persistence.registry import CONSTRUCTOR_ARGUMENTS
 
 if TYPE_CHECKING:
     from taxonomist.persistence.parts import Part
     from taxonomist.persistence.registry import Registry
 
-INLINE = 16
-"""Numbers that an array may have to be written among the attributes, where people can read it."""
+MAX_INLINE_SIZE = 16
+"""Maximum size of arrays that are written inline as readable JSON."""
 
-OWN_FILE = 2**20
-"""Bytes from which on an array has a file of its own; smaller ones of one type share one."""
+OWN_FILE_BYTES = 2**20
+"""Minimum bytes of arrays that get a file of their own. Smaller arrays share one file per dtype."""
 
-LONG = 1000
-"""Entries from which on lists of strings or whole numbers are parts."""
+LONG_LIST = 1000
+"""Minimum length of lists of strings or integers that become parts."""
 
-SPARSE = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")
+SPARSE_FORMATS = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")
 BUILT_IN = {kind: kind.__name__ for kind in (bool, int, float, str)}
 
 
 class Encoder:
-    """Turns values into trees of JSON values, and collects the parts that these refer to.
+    """Encodes values as trees of JSON values and collects the parts that they refer to.
 
     Parameters
     ----------
     registry
-        The classes that are known.
+        The known classes.
     pack
-        Whether zeros in arrays of weights are left out; such arrays cannot be mapped into memory.
+        Whether to leave out zeros in arrays of weights. Such arrays cannot be memory-mapped.
 
     Attributes
     ----------
     n_terms
-        Size of the vocabularies that were met.
+        Total size of the encoded vocabularies.
     """
 
     def __init__(self, registry: Registry, pack: bool) -> None:
@@ -75,23 +75,23 @@ class Encoder:
         }
 
     def parts(self) -> list[Part]:
-        """Return the files that the values so far refer to."""
+        """Return the parts that the values encoded so far refer to."""
         return [*self._parts, *self._pools.values()]
 
     def encode(self, value: Any, where: str) -> Any:
-        """Return a value as JSON has it.
+        """Return a value as a tree of JSON values.
 
         Parameters
         ----------
         value
-            What to encode.
+            The value to encode.
         where
-            The attribute that it is, for names of files and errors.
+            The path of the attribute, for file names and error messages.
 
         Raises
         ------
         ModelFileError
-            If it is nothing that a model file can hold.
+            If the value cannot be stored in a model file.
         """
         kind = type(value)
         if value is None or kind in (bool, int, str):
@@ -107,11 +107,11 @@ class Encoder:
     # Values ----------------------------------------------------------------------------------
 
     def _float(self, value: float, _: str) -> Any:
-        """Return a number, in words where JSON has none for it."""
+        """Encode a number; NaN and infinity become strings."""
         return value if math.isfinite(value) else {"$": "float", "value": str(value)}
 
     def _scalar(self, value: Any, where: str) -> Any:
-        """Return a number with its type."""
+        """Encode a NumPy scalar with its dtype."""
         if value.dtype.kind not in "biufU":
             raise refused(value, where)
         return {
@@ -121,7 +121,7 @@ class Encoder:
         }
 
     def _type(self, value: Any, where: str) -> Any:
-        """Return a type of numbers."""
+        """Encode a dtype or a scalar type."""
         if isinstance(value, np.dtype) and not value.hasobject:
             return {"$": "dtype", "name": value.str}
         if isinstance(value, type) and issubclass(value, np.generic) and value is not np.object_:
@@ -131,8 +131,8 @@ class Encoder:
         raise refused(value, where)
 
     def _list(self, value: Any, where: str) -> Any:
-        """Return a list; a long one of strings or whole numbers refers to a part."""
-        if len(value) >= LONG:
+        """Encode a list; a long list of strings or integers becomes a part."""
+        if len(value) >= LONG_LIST:
             if all(type(entry) is str for entry in value):
                 return {"$": "strings", "part": self._text(tuple(value), where)}
             if all(_is_whole(entry) for entry in value):
@@ -140,15 +140,14 @@ class Encoder:
         return [self.encode(entry, f"{where}[{k}]") for k, entry in enumerate(value)]
 
     def _tuple(self, value: Any, where: str) -> Any:
-        """Return a tuple."""
         return {"$": "tuple", "items": self._list(value, where)}
 
     def _dict(self, value: Any, where: str) -> Any:
-        """Return a mapping, as an object where it is short and its keys are strings."""
+        """Encode a mapping, as a JSON object if it is short and its keys are strings."""
         node: dict[str, Any] = {"$": "dict" if type(value) is dict else "view"}
         if where.endswith(("vocabulary_", "_vocabulary")):
             self.n_terms += len(value)
-        if len(value) < LONG and all(type(key) is str for key in value):
+        if len(value) < LONG_LIST and all(type(key) is str for key in value):
             node["items"] = {key: self.encode(v, f"{where}[{key!r}]") for key, v in value.items()}
             return node
         node["keys"] = self._list(list(value), where)
@@ -156,19 +155,18 @@ class Encoder:
         return node
 
     def _set(self, value: Any, where: str) -> Any:
-        """Return a set, always in the same order."""
+        """Encode a set in a fixed order."""
         ordered = sorted(value, key=lambda entry: (type(entry).__name__, repr(entry)))
         return {"$": type(value).__name__, "items": self._list(ordered, where)}
 
     def _slice(self, value: Any, where: str) -> Any:
-        """Return a slice or a range."""
         ends = [value.start, value.stop, value.step]
         return {"$": type(value).__name__, "items": self._list(ends, where)}
 
-    # Values that may be met again ------------------------------------------------------------
+    # Shared values ---------------------------------------------------------------------------
 
     def _shared(self, value: Any, where: str) -> Any:
-        """Return an array or an object, or a reference to it if it was met before."""
+        """Encode an array or an object, as a reference if it was encoded before."""
         if id(value) in self._met:
             _, node = self._met[id(value)]
             if "id" not in node:
@@ -181,12 +179,12 @@ class Encoder:
             node = self._sparse(value, where)
         else:
             node = self._object(value, where)
-        # The value is kept, lest its number is given to another.
+        # Keep a reference to the value, so that its id is not reused.
         self._met[id(value)] = value, node
         return node
 
     def _object(self, value: Any, where: str) -> dict[str, Any]:
-        """Return an object of a known class."""
+        """Encode an object of a known class."""
         name = self._registry.name_of(type(value))
         if name is None:
             raise refused(value, where)
@@ -196,17 +194,17 @@ class Encoder:
             encoded = {key: self.encode(field, prefix + key) for key, field in fields}
             return {"$": "fields", "class": name, "fields": encoded}
         state = state_of(value)
-        state = {key: state[key] for key in MADE_ANEW.get(name, state)}
+        state = {key: state[key] for key in CONSTRUCTOR_ARGUMENTS.get(name, state)}
         encoded = {key: self.encode(state[key], prefix + key) for key in state}
         version = getattr(type(value), "file_version", 1)
         return {"$": "object", "class": name, "version": version, "attributes": encoded}
 
     def _sparse(self, value: Any, where: str) -> dict[str, Any]:
-        """Return a sparse matrix as three arrays."""
-        if type(value).__name__ not in SPARSE:
+        """Encode a sparse matrix as three arrays."""
+        if type(value).__name__ not in SPARSE_FORMATS:
             raise ModelFileError(
                 f"{_named(where)} is a sparse matrix in {value.format.upper()} format, which model "
-                "files do not have. Give it in CSR format: scipy.sparse.csr_array(matrix)."
+                "files do not support. Convert it to CSR: scipy.sparse.csr_array(matrix)."
             )
         node: dict[str, Any] = {"$": type(value).__name__, "shape": list(value.shape)}
         for name in ("data", "indices", "indptr"):
@@ -214,7 +212,7 @@ class Encoder:
         return node
 
     def _array(self, value: Any, where: str) -> dict[str, Any]:
-        """Return an array: among the attributes, in a common file, or in one of its own."""
+        """Encode an array: inline, in a shared file, or in a file of its own."""
         if type(value) not in (np.ndarray, np.memmap):
             raise refused(value, where)
         node: dict[str, Any] = {"$": "array", "dtype": value.dtype.str, "shape": list(value.shape)}
@@ -222,7 +220,7 @@ class Encoder:
             node["values"] = self._list(value.ravel().tolist(), where)
         elif value.dtype.hasobject or value.dtype.kind == "V":
             raise refused(value, where)
-        elif value.size <= INLINE and _is_plain(value):
+        elif value.size <= MAX_INLINE_SIZE and _is_plain(value):
             node["values"] = value.ravel().tolist()
         elif self._pack and value.dtype.kind == "f" and _gains_by_packing(value):
             is_there = _bits(value) != 0
@@ -236,8 +234,8 @@ class Encoder:
         return node
 
     def _filed(self, value: Any, where: str) -> dict[str, Any]:
-        """Add an array to a file, and return where it is."""
-        if value.nbytes >= OWN_FILE:
+        """Add an array to a file and return its location."""
+        if value.nbytes >= OWN_FILE_BYTES:
             self._parts.append(ArrayPart(self._part_name(where, "npy"), value))
             return {"part": self._parts[-1].name}
         if not (value.flags.c_contiguous or value.flags.f_contiguous):
@@ -250,7 +248,7 @@ class Encoder:
         return {"part": pool.name, "start": pool.add(value), "order": order}
 
     def _text(self, strings: tuple[str, ...], where: str) -> str:
-        """Add a table of strings, and return the name of its file."""
+        """Add a table of strings and return the name of its file."""
         if strings not in self._texts:
             part = TextPart(self._part_name(where, "json"), strings)
             self._parts.append(part)
@@ -258,16 +256,16 @@ class Encoder:
         return self._texts[strings]
 
     def _part_name(self, where: str, ending: str) -> str:
-        """Return a file name that tells people what is in a part."""
+        """Return a readable file name for a part."""
         slug = re.sub(r"[^A-Za-z0-9_.]+", "-", where)[-60:].strip(".-")
         return f"{len(self._parts):03d}-{slug}.{ending}"
 
 
 def state_of(value: Any) -> dict[str, Any]:
-    """Return what a file holds of an object.
+    """Return the state of an object to store in a file.
 
-    That is what its class says in ``file_state``, else its attributes without those that it can
-    compute again.
+    This is the result of ``file_state`` if the class has this method, else all attributes except
+    cached properties.
     """
     if hasattr(value, "file_state"):
         state: dict[str, Any] = value.file_state()
@@ -282,43 +280,43 @@ def state_of(value: Any) -> dict[str, Any]:
 
 
 def refused(value: Any, where: str) -> ModelFileError:
-    """Return the error that says why a value cannot be in a model file."""
+    """Return the error for a value that cannot be stored in a model file."""
     kind = type(value)
     what = f"an object of {kind.__module__}.{kind.__qualname__}"
     if callable(value) and not hasattr(value, "fit"):
         what = f"a function or class, {getattr(value, '__qualname__', kind.__qualname__)!r}"
     return ModelFileError(
-        f"{_named(where)} is {what}, which model files cannot hold: they have data only, no code. "
-        "Give the model something else there, such as the word for a built-in one, or keep this "
-        "model with joblib or pickle."
+        f"{_named(where)} is {what}, which model files cannot hold: they contain data only, no "
+        "code. Use something else there, such as the name of a built-in option, or save this model "
+        "with joblib or pickle."
     )
 
 
 def _named(where: str) -> str:
-    """Return how an error calls an attribute."""
+    """Return the name of an attribute for error messages."""
     return f"The attribute {where!r} of the model" if where else "The model"
 
 
 def _is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number that 64 bits can hold."""
+    """Return whether a value is an integer that fits into 64 bits."""
     is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return is_number and -(2**63) <= value < 2**63
 
 
 def _is_plain(value: Any) -> bool:
-    """Return whether JSON has all values of an array."""
+    """Return whether JSON can represent all values of an array."""
     kind = value.dtype.kind
     return kind in "biuU" or (value.dtype.str[1:] in ("f4", "f8") and np.isfinite(value).all())
 
 
 def _bits(value: Any) -> Any:
-    """Return the numbers of an array as bits, in C order: -0.0 is not 0."""
+    """Return the bit patterns of an array in C order, which tell -0.0 from 0."""
     return np.ascontiguousarray(value).ravel().view(f"u{value.dtype.itemsize}")
 
 
 def _gains_by_packing(value: Any) -> bool:
-    """Return whether a bit for each number, and those that are not 0, take less room."""
-    if value.dtype.itemsize > 8 or value.nbytes < LONG:
+    """Return whether a bit mask plus the nonzero numbers take less space."""
+    if value.dtype.itemsize > 8 or value.nbytes < LONG_LIST:
         return False
     kept = int(np.count_nonzero(_bits(value))) * value.dtype.itemsize
     return bool(kept + value.size / 8 < 0.9 * value.nbytes)

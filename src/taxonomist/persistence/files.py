@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
 LIBRARIES = ("taxonomist", "numpy", "scipy", "scikit-learn")
-STATE = "model.json"
-ATTEMPTS = 5
-"""How often a model is read that is being replaced meanwhile."""
+STATE_FILE = "model.json"
+LOAD_ATTEMPTS = 5
+"""How often ``load`` tries to read a model that is being replaced at the same time."""
 
 
 def save(
@@ -36,40 +36,40 @@ def save(
     prune: float | None = None,
     kinds: Mapping[str, type] | None = None,
 ) -> None:
-    """Write a model to a folder, without pickle.
+    """Save a model to a folder, without pickle.
 
-    A model that is there already is replaced in one step: whoever loads it, and whatever
-    interrupts the save, finds the old model or the new.
+    An existing model is replaced atomically: a concurrent ``load``, or a ``load`` after an
+    interrupted save, returns either the old model or the new one.
 
     Parameters
     ----------
     model
-        A model of Taxonomist, or something else that is made of known classes: transformers,
-        pipelines, a taxonomy.
+        A Taxonomist model, or another object of known classes, such as a transformer, a pipeline or
+        a taxonomy.
     path
-        The folder. If it exists, it must be a model or empty.
+        The folder. If it exists, it must contain a model or be empty.
     facts
-        What is worth knowing about the model, such as measures at training time, by name; numbers,
-        strings, and lists and mappings of these.
+        Information about the model to store with it, such as training scores, by name. Values are
+        numbers, strings, and lists and dicts of these.
     prune
-        Share of the weights of linear models to drop; see ``pruned``. Weights that are 0 are then
-        not stored. That makes the folder smaller, but such weights are not mapped into memory. With
-        0 nothing is dropped, and predictions stay the same.
+        Share of the weights of linear models to set to 0; see ``pruned``. Zero weights are then not
+        stored, so the folder is smaller, but these weights cannot be memory-mapped. With
+        ``prune=0``, predictions do not change.
     kinds
-        Further classes that the model may be made of, by the names that they are to have in the
-        file; ``load`` needs the same.
+        Additional classes that the model may contain, by the names to use in the file. Pass the
+        same classes to ``load``.
 
     Raises
     ------
     ModelFileError
-        If the model holds something that a file cannot, such as a function, or if there is
-        something else at the path. Nothing is written then.
+        If the model contains a value that cannot be saved, such as a function, or if the path
+        exists and is not a model. Nothing is written in this case.
     ValueError
-        If weights are to be pruned where there are none.
+        If ``prune`` is given, but the model has no weights to prune.
 
     Notes
     -----
-    Dual variables, which only a warm start reads, are left out unless the model has
+    Dual variables are needed for warm starts only. They are not saved unless the model has
     ``warm_start=True``.
 
     Examples
@@ -87,7 +87,7 @@ def save(
     encoder = Encoder(Registry(kinds), pack=prune is not None)
     state = encoder.encode(model, "")
     if not isinstance(state, dict) or "class" not in state:
-        raise ModelFileError(f"A model is wanted. Got {type(model).__name__}.")
+        raise ModelFileError(f"save expects a model. Got {type(model).__name__}.")
     head = {
         "kind": state["class"],
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -97,7 +97,7 @@ def save(
         "pruned": prune,
         "facts": _plain(dict(facts or {})),
     }
-    write_model(Path(path), head, [TextPart(STATE, state), *encoder.parts()])
+    write_model(Path(path), head, [TextPart(STATE_FILE, state), *encoder.parts()])
 
 
 def load(
@@ -107,47 +107,47 @@ def load(
     verify: bool = True,
     kinds: Mapping[str, type] | None = None,
 ) -> Any:
-    """Return the model in a folder that ``save`` has written.
+    """Load a model that was saved with ``save``.
 
-    Nothing in the folder is executed, and only known classes are made.
+    No code in the folder is executed, and only objects of known classes are created.
 
     Parameters
     ----------
     path
         The folder.
     mmap
-        Whether large arrays stay in their files until they are used, where several processes share
-        them. The model can be changed, the files do not change with it.
+        Whether to memory-map large arrays. They are then read on first use and shared between
+        processes. Changes to the loaded model do not change the files.
     verify
-        Whether all bytes are compared with their checksums. Without it, only sizes are.
+        Whether to compare the checksums of all files. If False, only file sizes are compared.
     kinds
-        Further classes, as in ``save``.
+        Additional classes, as in ``save``.
 
     Returns
     -------
     Any
-        The model; it predicts the same as the one that was saved.
+        The model. It makes the same predictions as the saved model.
 
     Raises
     ------
     ModelFileError
-        If there is no model, or it is damaged, not complete, of a newer format, or has classes
-        that are not known.
+        If there is no model at the path, or if the model is damaged, incomplete, in a newer format,
+        or contains unknown classes.
     """
     folder = Path(path)
-    for _ in range(ATTEMPTS - 1):
+    for _ in range(LOAD_ATTEMPTS - 1):
         head = read_manifest(folder)
         try:
             return _load(folder, head, mmap, verify, Registry(kinds))
         except ModelFileError:
-            # Unless it was replaced meanwhile, it will not get better.
+            # Retry only if the model was replaced in the meantime.
             if read_manifest(folder)["folder"] == head["folder"]:
                 raise
     return _load(folder, read_manifest(folder), mmap, verify, Registry(kinds))
 
 
 def describe(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return what is known about a saved model, without loading it.
+    """Return information about a saved model without loading it.
 
     Parameters
     ----------
@@ -157,15 +157,15 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``kind``, ``format_version``, ``created`` (UTC), ``libraries`` (versions), ``classes``,
-        ``features`` and ``vocabulary`` (numbers, None where there are none), ``taxonomy``,
-        ``parameters``, ``pruned``, ``facts``, ``bytes``, and ``parts`` with name, bytes, type,
-        shape and SHA-256 of each.
+        ``kind`` (class name), ``format_version``, ``created`` (UTC), ``libraries`` (versions),
+        ``classes``, ``features`` and ``vocabulary`` (counts, or None), ``taxonomy``,
+        ``parameters``, ``pruned``, ``facts``, ``bytes``, and ``parts`` with the name, bytes, dtype,
+        shape and SHA-256 of each file.
 
     Raises
     ------
     ModelFileError
-        If there is no model, or parts of it are missing or truncated.
+        If there is no model at the path, or if parts of it are missing or truncated.
     """
     folder = Path(path)
     head = read_manifest(folder)
@@ -180,12 +180,11 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def _load(folder: Path, head: dict[str, Any], mmap: bool, verify: bool, registry: Registry) -> Any:
-    """Return the model that a manifest tells of."""
     try:
         reader = PartReader(folder / head["folder"], head["parts"], mmap)
         reader.check(verify)
         decoder = Decoder(registry, reader)
-        model = decoder.decode(reader.value(STATE))
+        model = decoder.decode(reader.value(STATE_FILE))
     except ModelFileError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, OSError, RecursionError) as error:
@@ -198,13 +197,13 @@ def _load(folder: Path, head: dict[str, Any], mmap: bool, verify: bool, registry
 def _not_understood(folder: Path, error: Exception) -> ModelFileError:
     """Return the error for a model whose parts do not fit together."""
     return ModelFileError(
-        f"{folder} cannot be read as a model ({type(error).__name__}: {error}). It was changed, or "
-        "made by another program: save the model again."
+        f"{folder} cannot be read as a model ({type(error).__name__}: {error}). It was changed or "
+        "written by another program: save the model again."
     )
 
 
 def _compare_versions(name: str, libraries: Any) -> None:
-    """Warn if parts of a model come from another version of scikit-learn, as pickle does."""
+    """Warn like pickle if the model was saved with another version of scikit-learn."""
     from sklearn.exceptions import InconsistentVersionWarning
 
     saved, now = libraries.get("scikit-learn"), _versions()["scikit-learn"]
@@ -218,7 +217,6 @@ def _compare_versions(name: str, libraries: Any) -> None:
 
 
 def _versions() -> dict[str, str | None]:
-    """Return the versions of the libraries that make up a model."""
     found: dict[str, str | None] = {}
     for name in LIBRARIES:
         try:
@@ -229,7 +227,6 @@ def _versions() -> dict[str, str | None]:
 
 
 def _summary(model: Any) -> dict[str, Any]:
-    """Return what people want to know about a model first."""
     state = vars(model)
     parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     summary: dict[str, Any] = {
@@ -250,7 +247,7 @@ def _summary(model: Any) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> Any:
-    """Return a parameter as people are to see it: itself, or what kind of thing it is."""
+    """Return a parameter for display: the value itself if it is short, else its type."""
     if value is None or isinstance(value, bool | int | float | str | np.number):
         return _plain(value)
     if isinstance(value, list | tuple | dict) and len(value) <= 10:
@@ -263,7 +260,7 @@ def _shown(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return facts as JSON has them; numbers that are none become None."""
+    """Return facts as JSON values; NaN and infinity become None."""
     if isinstance(value, dict):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -275,6 +272,6 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     raise ModelFileError(
-        f"facts hold {value!r} of type {type(value).__name__}; give numbers, strings, and lists "
-        "and mappings of these."
+        f"facts contain {value!r} of type {type(value).__name__}; give numbers, strings, and lists "
+        "and dicts of these."
     )

@@ -1,11 +1,11 @@
-"""The folder of a model: a manifest, and the parts that it names in a folder of their own.
+"""The folder of a model: a manifest and a subfolder of parts.
 
-    MODEL/manifest.json        what the model is; the checksum of each part, and its own
+    MODEL/manifest.json        description of the model, checksums of the parts and of itself
     MODEL/parts-1a2b3c4d/...   arrays, tables of strings, and the attributes of objects
 
-A model that is new is written under another name and then renamed. To replace a model, its new
-parts are written beside the old ones; then the manifest is replaced, in one step of the file
-system; then the old parts are deleted. So at any moment there is either the old model or the new.
+A new model is written under a temporary name and then renamed. To replace a model, the new parts
+are written next to the old ones, the manifest is replaced atomically, and the old parts are
+deleted. At any time the folder contains either the old model or the new one.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ logger = logging.getLogger(__name__)
 FORMAT = "taxonomist model"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
-LEFT_BEHIND = 86_400.0
-"""Seconds after which what an interrupted save has left is taken away by the next."""
+LEFTOVER_SECONDS = 86_400.0
+"""Age at which files left by an interrupted save are deleted by the next save."""
 
-_PARTS = re.compile(r"parts-[0-9a-f]{8}")
-_BLANK = "0" * 64
-"""What stands for the checksum of the manifest while it is computed."""
+_PARTS_FOLDER = re.compile(r"parts-[0-9a-f]{8}")
+_BLANK_CHECKSUM = "0" * 64
+"""Placeholder for the checksum of the manifest while it is computed."""
 
 
 def write_model(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
-    """Write the folder of a model, or replace one.
+    """Write the folder of a model, replacing an existing model.
 
     Parameters
     ----------
     path
         The folder.
     head
-        What the manifest is to say beside what it says about the parts.
+        Entries of the manifest, without those of the parts.
     parts
         Files to write.
 
     Raises
     ------
     ModelFileError
-        If there is something else at this path.
+        If the path exists and is not a model.
     """
     if _is_there(path):
         _replace(path, head, parts)
@@ -68,7 +68,7 @@ def write_model(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None
 
 
 def _make(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
-    """Write a new folder, under another name until it is complete."""
+    """Write a new folder under a temporary name, then rename it."""
     token = secrets.token_hex(4)
     base = path.with_name(f".{path.name}.{token}.unfinished")
     try:
@@ -88,7 +88,7 @@ def _replace(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
         old = _folder_of(path)
         manifest.replace(path / MANIFEST)
     except BaseException:
-        # An interruption may come after the manifest was replaced: then the parts are in use.
+        # Keep the parts if the manifest was replaced before the interruption.
         if _folder_of(path) != f"parts-{token}":
             shutil.rmtree(path / f"parts-{token}", ignore_errors=True)
             (path / f"{MANIFEST}.{token}").unlink(missing_ok=True)
@@ -100,7 +100,7 @@ def _replace(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
 
 
 def _write(base: Path, token: str, head: dict[str, Any], parts: Sequence[Part]) -> Path:
-    """Write parts, and a manifest that is still to be renamed, all on the disk."""
+    """Write parts and a manifest under a temporary name; return the path of the manifest."""
     inside = base / f"parts-{token}"
     inside.mkdir(parents=True)
     entries = write_parts(inside, parts)
@@ -119,7 +119,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     Raises
     ------
     ModelFileError
-        If there is none, or it is not one that this version can read.
+        If there is no manifest, or if it is damaged or in a newer format.
     """
     raw = _read(path)
     try:
@@ -129,23 +129,23 @@ def read_manifest(path: Path) -> dict[str, Any]:
             raise ModelFileError(
                 f"{path / MANIFEST} is damaged or truncated: {error}. {RESTORE}"
             ) from error
-        raise ModelFileError(_foreign(path, "its manifest.json is no JSON")) from error
+        raise ModelFileError(_foreign(path, "its manifest.json is not valid JSON")) from error
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ModelFileError(_foreign(path, f"its manifest.json does not say {FORMAT!r}"))
     version = head.get("version")
     if type(version) is not int or version > FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} is in version {version} of the format, but this Taxonomist reads versions up "
-            f"to {FORMAT_VERSION}: update Taxonomist (pip install -U taxonomist)."
+            f"{path} has format version {version}, but this version of Taxonomist reads versions "
+            f"up to {FORMAT_VERSION}: update Taxonomist (pip install -U taxonomist)."
         )
     given = str(head.get("sha256"))
-    found = _digest(raw.replace(given.encode(), _BLANK.encode(), 1))
+    found = _digest(raw.replace(given.encode(), _BLANK_CHECKSUM.encode(), 1))
     if found != given:
         raise ModelFileError(
             f"{path / MANIFEST} is damaged or was edited: its SHA-256 is {found[:12]}..., but "
             f"should be {given[:12]}.... {RESTORE}"
         )
-    if not isinstance(head.get("folder"), str) or not _PARTS.fullmatch(head["folder"]):
+    if not isinstance(head.get("folder"), str) or not _PARTS_FOLDER.fullmatch(head["folder"]):
         raise ModelFileError(
             f"{path / MANIFEST} names {head.get('folder')!r} as the folder of its parts, which "
             "Taxonomist does not write: do not trust this model."
@@ -154,13 +154,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> bytes:
-    """Return the bytes of the manifest."""
     try:
         return (path / MANIFEST).read_bytes()
     except OSError as error:
         if not path.exists():
             raise ModelFileError(
-                f"There is no model at {path}. Check the path; save makes such a folder."
+                f"There is no model at {path}. Check the path of the saved model."
             ) from error
         if not path.is_dir():
             raise ModelFileError(_foreign(path, "it is a file, not a folder")) from error
@@ -168,15 +167,15 @@ def _read(path: Path) -> bytes:
 
 
 def _foreign(path: Path, why: str) -> str:
-    """Return the sentence that something is no model."""
+    """Return the error message for a path that is not a model."""
     return (
-        f"{path} is not a Taxonomist model: {why}. Give the folder that save made; files of pickle "
-        "and joblib are opened with those."
+        f"{path} is not a Taxonomist model: {why}. Give a folder written by save; open pickle and "
+        "joblib files with those libraries."
     )
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether there is a model, or an empty folder; refuse to replace anything else."""
+    """Return whether the path is a model or an empty folder; raise if it is anything else."""
     if not path.exists() and not path.is_symlink():
         return False
     try:
@@ -186,13 +185,13 @@ def _is_there(path: Path) -> bool:
     if not is_ours:
         raise ModelFileError(
             f"{path} exists and is not a Taxonomist model, so it is not replaced. Give another "
-            "path, or remove it first."
+            "path or remove it first."
         )
     return True
 
 
 def _folder_of(path: Path) -> str | None:
-    """Return the folder of the parts of the model that is there now, None if that is unclear."""
+    """Return the current parts folder of a model, or None if it cannot be read."""
     try:
         return str(read_manifest(path)["folder"])
     except ModelFileError:
@@ -200,29 +199,28 @@ def _folder_of(path: Path) -> str | None:
 
 
 def _is_left(name: str) -> bool:
-    """Return whether a save may have left this in the folder of a model."""
-    return bool(_PARTS.fullmatch(name)) or name.startswith(f"{MANIFEST}.")
+    """Return whether a name inside a model folder was written by a save."""
+    return bool(_PARTS_FOLDER.fullmatch(name)) or name.startswith(f"{MANIFEST}.")
 
 
 def _is_unfinished(name: str, model: str) -> bool:
-    """Return whether this is a folder that was to become a model."""
+    """Return whether a name is the temporary folder of a model."""
     return name.startswith(f".{model}.") and name.endswith(".unfinished")
 
 
 def _manifest(head: dict[str, Any]) -> bytes:
     """Return the manifest with its own checksum."""
-    known = {"format": FORMAT, "version": FORMAT_VERSION, "sha256": _BLANK}
+    known = {"format": FORMAT, "version": FORMAT_VERSION, "sha256": _BLANK_CHECKSUM}
     blank = as_json({**known, **head}, indent=1)
-    return blank.replace(_BLANK.encode(), _digest(blank).encode(), 1)
+    return blank.replace(_BLANK_CHECKSUM.encode(), _digest(blank).encode(), 1)
 
 
 def _digest(data: bytes) -> str:
-    """Return the SHA-256 of bytes."""
     return hashlib.sha256(data).hexdigest()
 
 
 def _flush_folder(folder: Path) -> None:
-    """Have the names in a folder written to the disk, where the system can do that."""
+    """Force the entries of a folder to disk, if the system supports it."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -232,11 +230,11 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _clear_away(folder: Path, is_left: Callable[[str], bool]) -> None:
-    """Delete what interrupted saves have left, unless they may still be under way."""
-    latest = time.time() - LEFT_BEHIND
+    """Delete old leftovers of interrupted saves; recent ones may still be in use."""
+    latest = time.time() - LEFTOVER_SECONDS
     for entry in folder.iterdir():
         try:
             if is_left(entry.name) and entry.stat().st_mtime < latest:
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         except OSError as error:
-            logger.info("%s could not be deleted: %s", entry, error)
+            logger.info("Could not delete %s: %s", entry, error)

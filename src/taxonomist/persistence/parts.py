@@ -1,4 +1,4 @@
-"""Parts of a model: files with arrays or strings, written with checksums and checked when read."""
+"""Parts of a model: files of arrays or strings, with checksums that are verified on reading."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
-"""Names of parts: plain file names, so that none leads out of its folder."""
+PART_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+"""Valid names of parts: plain file names that cannot point outside their folder."""
 
 
 class Part(Protocol):
-    """What is to become a file."""
+    """Content to be written to a file of its own."""
 
     @property
     def name(self) -> str:
         """Name of the file."""
 
     def write(self, file: Any) -> dict[str, Any]:
-        """Write the contents, and return what the manifest says about them."""
+        """Write the content and return its entries for the manifest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +46,14 @@ class ArrayPart:
 
 
 class PoolPart:
-    """Small arrays of one type, one after another in an ``.npy`` file.
+    """Small arrays of one dtype, concatenated in an ``.npy`` file.
 
     Parameters
     ----------
     name
         Name of the file.
     dtype
-        Type of the numbers.
+        The dtype of the arrays.
     """
 
     def __init__(self, name: str, dtype: Any) -> None:
@@ -63,7 +63,7 @@ class PoolPart:
         self._arrays: list[Any] = []
 
     def add(self, array: Any) -> int:
-        """Take an array, in C or Fortran order, and return at which number it begins."""
+        """Add an array in C or Fortran order, and return its start position."""
         start = self._size
         self._arrays.append(array)
         self._size += array.size
@@ -81,7 +81,7 @@ class PoolPart:
 
 @dataclass(frozen=True, eq=False)
 class TextPart:
-    """A value in a ``.json`` file."""
+    """A JSON value in a ``.json`` file."""
 
     name: str
     value: Any
@@ -93,7 +93,7 @@ class TextPart:
 
 
 class _Hashed:
-    """A file whose checksum is made while it is written."""
+    """A file whose checksum is computed while it is written."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -105,12 +105,12 @@ class _Hashed:
         return self._file.write(data)
 
     def sha256(self) -> str:
-        """Return the checksum of what was written so far."""
+        """Return the checksum of the bytes written so far."""
         return self._hash.hexdigest()
 
 
 def as_json(value: Any, indent: int | None = None) -> bytes:
-    """Return a value as JSON; strings may hold half a surrogate pair."""
+    """Return a value as JSON; strings may contain lone surrogates."""
     separators = (",", ":") if indent is None else None
     text = json.dumps(
         value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators
@@ -119,12 +119,12 @@ def as_json(value: Any, indent: int | None = None) -> bytes:
 
 
 def from_json(data: bytes) -> Any:
-    """Return the value that JSON stands for."""
+    """Parse JSON; strings may contain lone surrogates."""
     return json.loads(data.decode("utf-8", "surrogatepass"))
 
 
 def write_parts(folder: Path, parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Write parts so that they are on the disk, and return what the manifest says about them."""
+    """Write parts to disk (with fsync) and return their manifest entries."""
     entries = []
     for part in parts:
         with (folder / part.name).open("wb") as file:
@@ -137,7 +137,7 @@ def write_parts(folder: Path, parts: Sequence[Part]) -> list[dict[str, Any]]:
 
 
 def flush(file: IO[bytes]) -> None:
-    """Have a file written to the disk."""
+    """Force a file to disk."""
     file.flush()
     os.fsync(file.fileno())
 
@@ -148,11 +148,11 @@ class PartReader:
     Parameters
     ----------
     folder
-        Where the parts are.
+        The folder of the parts.
     entries
-        What the manifest says about them.
+        The manifest entries of the parts.
     mmap
-        Whether arrays stay on the disk until they are used.
+        Whether to memory-map arrays instead of reading them.
     """
 
     def __init__(self, folder: Path, entries: Any, mmap: bool) -> None:
@@ -162,12 +162,12 @@ class PartReader:
         self._read: dict[str, Any] = {}
 
     def check(self, verify: bool) -> None:
-        """Refuse parts that are not there, or not as they were written.
+        """Raise if a part is missing or was changed.
 
         Parameters
         ----------
         verify
-            Whether all bytes are read and compared with their checksums, not only counted.
+            Whether to compare checksums. If False, only file sizes are compared.
         """
         for name, entry in self._entries.items():
             path = self._folder / name
@@ -175,7 +175,7 @@ class PartReader:
                 n_bytes = path.stat().st_size
             except OSError as error:
                 raise ModelFileError(
-                    f"{path} cannot be read, a part of the model ({error.strerror}). {RESTORE}"
+                    f"{path}, a part of the model, cannot be read ({error.strerror}). {RESTORE}"
                 ) from error
             if n_bytes != entry["bytes"]:
                 raise ModelFileError(
@@ -192,7 +192,7 @@ class PartReader:
                     )
 
     def array(self, name: str) -> Any:
-        """Return the array of a part, which can be changed without changing the file."""
+        """Return the array of a part; changes to it do not change the file."""
         return self._once(name, self._load_array)
 
     def value(self, name: str) -> Any:
@@ -200,16 +200,17 @@ class PartReader:
         return self._once(name, lambda path, _: from_json(path.read_bytes()))
 
     def _once(self, name: str, read: Any) -> Any:
-        """Return what is in a part, which is read once."""
+        """Return the content of a part, read on first use."""
         if name not in self._entries:
-            raise ModelFileError(f"{self._folder} has no part {name!r} that its model refers to.")
+            raise ModelFileError(
+                f"{self._folder} lacks the part {name!r}, which the model refers to."
+            )
         if name not in self._read:
             self._read[name] = read(self._folder / name, self._entries[name])
         return self._read[name]
 
     def _load_array(self, path: Path, entry: Any) -> Any:
-        """Return the array in a file."""
-        # Mapped so that changes stay in memory: loops are compiled anew for read-only arrays.
+        # Copy-on-write, because numba recompiles loops for read-only arrays.
         array = np.asarray(np.load(path, mmap_mode="c" if self._mmap else None, allow_pickle=False))
         if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
             raise ModelFileError(
@@ -223,8 +224,8 @@ RESTORE = "Restore the folder from a copy, or save the model again."
 
 
 def _checked_name(name: Any) -> str:
-    """Return the name of a part, unless it is no plain file name."""
-    if not isinstance(name, str) or not NAME.fullmatch(name):
+    """Return the name of a part; raise if it is not a plain file name."""
+    if not isinstance(name, str) or not PART_NAME.fullmatch(name):
         raise ModelFileError(
             f"The manifest names a part {name!r}, which is not a plain file name. Taxonomist does "
             "not write such names: do not trust this model."

@@ -1,4 +1,4 @@
-"""Smaller linear models: weights of little size are set to 0, and need not be stored."""
+"""Pruning of linear models: set small weights to 0, so that they need not be stored."""
 
 from __future__ import annotations
 
@@ -13,50 +13,50 @@ from taxonomist.inference.scorers import NoWeightsError
 
 
 def pruned(model: Any, share: float = 0.0, *, below: float = 0.0) -> Any:
-    """Return a copy of a model without its smallest weights.
+    """Return a copy of a model with its smallest weights set to 0.
 
-    Which weights matter little for predictions the size of the weights tells only roughly: compare
-    the two models on items that neither has seen. ``save(..., prune=...)`` stores such a model in
-    less room.
+    The size of a weight is only a rough guide to its effect on predictions: compare both models on
+    held-out items. ``save(..., prune=...)`` stores a pruned model in less space.
 
     Parameters
     ----------
     model
-        A fitted model that is linear in its features, or one that is made of such models, like a
-        pipeline. With a kernel there are no weights of features.
+        A fitted model that is linear in its features, or one that contains such models, such as a
+        pipeline. Kernel models have no feature weights.
     share
-        Share of the weights that become 0, the smallest first, in each table of weights; those that
-        are 0 already do not count.
+        Share of the nonzero weights to set to 0 in each weight array, smallest first.
     below
-        Weights of less than this size become 0, too.
+        Weights with an absolute value below this are also set to 0.
 
     Returns
     -------
     Any
-        A model of the same class. What does not change is shared with the given one. Its
-        certificate is that of the given one.
+        A model of the same class. Unchanged parts are shared with the given model. The certificate
+        (objective, duality gap) is still that of the given model.
 
     Raises
     ------
     ValueError
-        If there are no such weights, or the share is not from 0 to 1.
+        If the model has no feature weights, or if ``share`` is not in [0, 1).
     """
     if not 0 <= share < 1:
-        raise ValueError(f"The share of weights to prune must be from 0 up to 1. Got {share!r}.")
+        raise ValueError(
+            f"The share of weights to prune must be at least 0 and below 1. Got {share!r}."
+        )
     if not below >= 0:
-        raise ValueError(f"below must be a number from 0 on. Got {below!r}.")
+        raise ValueError(f"below must be at least 0. Got {below!r}.")
     pruner = _Pruner(share, below)
     found = pruner.of(model)
     if not pruner.has_weights:
         raise ValueError(
-            f"{type(model).__name__} has no weights of features to prune: it is not linear, or not "
+            f"{type(model).__name__} has no feature weights to prune: it is not linear or not "
             "fitted."
         )
     return found
 
 
 class _Pruner:
-    """Copies a model, and what it is made of, where there are weights."""
+    """Copies a model and its nested models wherever weights are pruned."""
 
     def __init__(self, share: float, below: float) -> None:
         self.has_weights = False
@@ -65,7 +65,7 @@ class _Pruner:
         self._met: dict[int, tuple[Any, Any]] = {}
 
     def of(self, value: Any) -> Any:
-        """Return a value, with pruned weights if it has some."""
+        """Return the value, or a copy with pruned weights if it has weights."""
         if not isinstance(value, list | tuple | dict) and not hasattr(value, "get_params"):
             return value
         if id(value) not in self._met:
@@ -73,7 +73,7 @@ class _Pruner:
         return self._met[id(value)][1]
 
     def _copied(self, value: Any) -> Any:
-        """Return a copy if something changes in it, else the value itself."""
+        """Return a copy if anything changes, else the value itself."""
         if isinstance(value, dict):
             entries = {key: self.of(entry) for key, entry in value.items()}
             is_same = all(entries[key] is value[key] for key in value)
@@ -87,7 +87,7 @@ class _Pruner:
         return self._model(value)
 
     def _model(self, model: Any) -> Any:
-        """Return a model with pruned weights of its own, and with pruned models inside."""
+        """Return a model with pruned weights and pruned nested models."""
         if hasattr(model, "pruned"):
             try:
                 found = model.pruned(self._table)
@@ -107,7 +107,7 @@ class _Pruner:
         return result
 
     def _table(self, weights: Any) -> Any:
-        """Return a table of weights without the smallest."""
+        """Return an array of weights with the smallest set to 0."""
         size = np.abs(weights)
         least = self._below
         positive = size[size > 0]

@@ -1,9 +1,9 @@
-"""The classes that model files may hold, and the names that they have there.
+"""The classes that model files may contain, and their names in files.
 
-A class that is not in this table, nor among the ``kinds`` that a caller adds, is neither written
-nor made: reading a file imports nothing that the file could choose. A class that moves keeps its
-name, so that old files can be read. Models are found in the table of models, with the parts that
-their traits name.
+Classes that are neither in this table nor among the ``kinds`` of the caller are neither saved nor
+loaded, so a file cannot choose what is imported. A class that moves to another module keeps its
+name, so old files can still be read. Models, and the parts listed in their traits, come from the
+table in ``taxonomist.models``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _HOMES = {
     "taxonomist.compiled.markov_arrays": ("Tree",),
     "taxonomist.solvers.mixture": ("MixtureStep",),
     "taxonomist.solvers.plsa": ("PLSAStep",),
-    # Above this layer: known by name only, and imported when a file holds one.
+    # Higher layers: known by name only, imported when a file contains one.
     "taxonomist.text": ("TextClassifier",),
     "taxonomist.text.search": ("Trial",),
     "sklearn.feature_extraction.text": (
@@ -73,19 +73,19 @@ _HOMES = {
 }
 
 _TABLE = {name: (home, name) for home, names in _HOMES.items() for name in names} | {
-    # Classes that had another name when files were first written.
+    # Old names of classes that were renamed since.
     "Columns": ("taxonomist.compiled.markov_arrays", "ActiveLabellings"),
     "SetTargets": ("taxonomist.models.targets", "Targets"),
     "_System": ("taxonomist.solvers.least_squares", "RidgeSystem"),
 }
 
-MADE_ANEW = {"Keys": ("keys",)}
-"""Classes whose objects are made by a call with these attributes, from which the others follow."""
+CONSTRUCTOR_ARGUMENTS = {"Keys": ("keys",)}
+"""Classes that are restored by calling their constructor, and the attributes to call it with."""
 
 
 @cache
 def model_classes() -> dict[str, type]:
-    """Return the models and their parts by name."""
+    """Return all models and their parts by name."""
     from taxonomist.models import all_models
 
     found = all_models()
@@ -96,7 +96,7 @@ def model_classes() -> dict[str, type]:
 
 @cache
 def _renamed() -> set[type]:
-    """Return the classes of the table."""
+    """Return the classes that the table already lists under another name."""
     below = [name for name, (home, _) in _TABLE.items() if home.startswith("taxonomist.")]
     return {_import(name) for name in below if not _TABLE[name][0].startswith("taxonomist.text")}
 
@@ -108,19 +108,19 @@ def _import(name: str) -> type:
 
 
 class Registry:
-    """The known classes, with those that a caller adds.
+    """The known classes, plus those of the caller.
 
     Parameters
     ----------
     kinds
-        Further classes by name, for layers above this one.
+        Additional classes by name.
     """
 
     def __init__(self, kinds: Mapping[str, type] | None = None) -> None:
         self._kinds = dict(kinds or {})
 
     def name_of(self, kind: type) -> str | None:
-        """Return the name that a class has in files, None if it is not known."""
+        """Return the name of a class in files, or None if it is unknown."""
         for known in (self._kinds, model_classes()):
             for name, given in known.items():
                 if given is kind:
@@ -132,11 +132,11 @@ class Registry:
         return None
 
     def names(self) -> list[str]:
-        """Return all names."""
+        """Return the names of all known classes."""
         return [*self._kinds, *model_classes(), *_TABLE]
 
     def get(self, name: Any) -> type | None:
-        """Return the class of a name, None if there is none."""
+        """Return the class with a name, or None if it is unknown."""
         if not isinstance(name, str):
             return None
         if name in self._kinds:

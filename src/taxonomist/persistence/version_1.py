@@ -1,7 +1,7 @@
-"""What models of file version 1 held, as the state of version 2.
+"""Conversion of models from file version 1 to version 2.
 
-Version 1 had the attributes of models as they were, private ones too. Here they become scorers,
-targets and starts.
+Version 1 stored all attributes of models, including private ones. This module converts them to
+scorers, targets and starts.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 def upgraded(name: str, state: State) -> State:
-    """Return the state of a model of version 2 from one of version 1.
+    """Convert the state of a model from version 1 to version 2.
 
     Parameters
     ----------
     name
-        The class.
+        The name of the class.
     state
-        Its attributes in version 1; an unfitted model has parameters only.
+        The attributes in version 1. An unfitted model has parameters only.
     """
     renamed = _RENAMED.get(name, {})
     result = {renamed.get(key, key): value for key, value in state.items()}
@@ -64,7 +64,7 @@ _RENAMED = {
 
 
 def _single_targets(state: State) -> Targets:
-    """Return the targets of a model that has one label per item."""
+    """Return the targets of a model with one label per item."""
     categories = state["_categories"]
     nothing = csr_array((0, len(categories)), dtype=bool)
     is_flat = state["taxonomy"] is None

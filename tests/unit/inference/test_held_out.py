@@ -34,9 +34,9 @@ def collect(scores, truth, blocks=None):
 @pytest.fixture
 def scarce(monkeypatch):
     """Leave room for little more than what must be kept."""
-    monkeypatch.setattr(held_out, "CELLS", 30)
-    monkeypatch.setattr(held_out, "LISTED", 2)
-    monkeypatch.setattr(held_out, "LEAST_LISTED", 3)
+    monkeypatch.setattr(held_out, "SAMPLED_PAIRS", 30)
+    monkeypatch.setattr(held_out, "LISTED_PER_ITEM", 2)
+    monkeypatch.setattr(held_out, "MIN_LISTED", 3)
 
 
 def test_all_is_kept_where_there_is_room():
@@ -129,7 +129,7 @@ BAD = np.array([[0, 1, 2], [0, 1, np.nan]])
         ([], "lack 4 of 4 items"),
         ([([0, 1, 2, 3], FINE[:, :2])], r"shape \(4, 2\).*3 categories"),
         ([([0, 1, 2, 3], FINE[0])], r"shape \(3,\)"),
-        ([([0, 1], FINE)], "2 items come with scores of 4"),
+        ([([0, 1], FINE)], "2 items, but 4 rows of scores"),
         ([([2, 3], BAD)], "category 2 for item 3 is nan"),
         ([([2, 3], np.where(np.isnan(BAD), -np.inf, BAD))], "category 2 for item 3 is -inf"),
     ],

@@ -202,7 +202,7 @@ def test_blocks_change_nothing(monkeypatch):
     softmax = made(categories, [2.0, 1.0, 3.0], [0.1])
     scores = np.random.default_rng(0).normal(size=(20, 6))
     whole = softmax.of(scores)
-    monkeypatch.setattr(module, "BLOCK", 1)
+    monkeypatch.setattr(module, "NODE_VALUES_AT_A_TIME", 1)
     np.testing.assert_array_equal(softmax.of(scores), whole)
 
 

@@ -114,15 +114,15 @@ def test_offsets_of_items_are_learned():
 
 def test_many_categories_are_known_by_their_best_scores(monkeypatch):
     scores, truth = data(2, q=8)
-    monkeypatch.setattr(module, "MOST_FEATURES", 7)
-    monkeypatch.setattr(module, "BEST_SCORES", 3)
+    monkeypatch.setattr(module, "MAX_SCORE_FEATURES", 7)
+    monkeypatch.setattr(module, "N_BEST_SCORES", 3)
     fitted = SizePredictor().fit(blocks(scores, 3), csr_array(truth))
     order = np.random.default_rng(0).permutation(8)
     best = -np.sort(-scores, axis=1)[:, :3]
     thresholds = best @ fitted.coefficients + fitted.constant
     np.testing.assert_allclose(fitted.excess(scores), scores - thresholds[:, None])
     np.testing.assert_array_equal(fitted.excess(scores[:, order]), fitted.excess(scores)[:, order])
-    monkeypatch.setattr(module, "MOST_FEATURES", 8)
+    monkeypatch.setattr(module, "MAX_SCORE_FEATURES", 8)
     assert len(SizePredictor().fit(blocks(scores), csr_array(truth)).coefficients) == 8
 
 

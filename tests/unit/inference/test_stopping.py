@@ -153,14 +153,14 @@ def test_least_loss_of_a_matrix_by_brute_force(problem, seed, cells):
     np.fill_diagonal(matrix, 0)
     ids = [taxonomy.nodes[code] for code in codes]
     frame = pd.DataFrame(matrix, index=ids, columns=ids)
-    old, module.CELLS = module.CELLS, cells
+    old, module.COSTS_AT_A_TIME = module.COSTS_AT_A_TIME, cells
     try:
         for loss in (matrix, frame, category_loss(matrix, taxonomy, codes)):
             found = least_cost_nodes(loss, taxonomy, codes, table, sums(taxonomy, codes, table))
             assert_cheapest(found, taxonomy, table @ matrix, codes)
         found = least_cost_nodes("tree", taxonomy, codes, table, sums(taxonomy, codes, table))
     finally:
-        module.CELLS = old
+        module.COSTS_AT_A_TIME = old
     whole = least_cost_nodes("tree", taxonomy, codes, table, sums(taxonomy, codes, table))
     np.testing.assert_array_equal(found, whole)
 

@@ -37,7 +37,7 @@ def naive_scores(scores, X):
 @pytest.mark.parametrize("uniform", [True, False])
 @pytest.mark.parametrize("block", [2**22, 7 * 2, 1])
 def test_scores_are_sums_over_words(uniform, block, monkeypatch):
-    monkeypatch.setattr(word_scores, "BLOCK", block)
+    monkeypatch.setattr(word_scores, "WORD_PROBABILITIES_AT_A_TIME", block)
     scores = make_scores(uniform=uniform)
     X = np.random.default_rng(1).poisson(0.7, size=(6, 9)).astype(float)
     X[0] = 0

@@ -93,8 +93,8 @@ MOMENTS = pytest.mark.parametrize(
 
 @MOMENTS
 def test_a_kill_leaves_the_old_model_or_the_new(kill, least, tmp_path, monkeypatch):
-    monkeypatch.setattr(encoding, "OWN_FILE", 400)
-    monkeypatch.setattr(encoding, "LONG", 5)
+    monkeypatch.setattr(encoding, "OWN_FILE_BYTES", 400)
+    monkeypatch.setattr(encoding, "LONG_LIST", 5)
     path = tmp_path / "model"
     found, moment, is_killed = [], 0, True
     while is_killed:
@@ -164,7 +164,7 @@ def test_a_model_can_be_loaded_while_it_is_replaced(tmp_path):
 
 
 def test_a_loaded_model_outlives_its_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(encoding, "OWN_FILE", 10)
+    monkeypatch.setattr(encoding, "OWN_FILE_BYTES", 10)
     save(model(1.0), tmp_path / "model")
     old = load(tmp_path / "model")
     save(model(2.0), tmp_path / "model")

@@ -77,7 +77,7 @@ def test_pruning_nothing_changes_nothing(name, tmp_path):
 @pytest.mark.parametrize("name", sorted(set(NAMES) - set(LINEAR)))
 def test_other_models_have_nothing_to_prune(name, tmp_path):
     model, _ = fitted(name, d=20)
-    with pytest.raises(ValueError, match=f"{name} has no weights of features to prune"):
+    with pytest.raises(ValueError, match=f"{name} has no feature weights to prune"):
         pruned(model, 0.5)
     with pytest.raises(ValueError, match="not linear, or not fitted"):
         save(model, tmp_path / "model", prune=0.5)
@@ -87,7 +87,7 @@ def test_other_models_have_nothing_to_prune(name, tmp_path):
 def test_kernels_and_unfitted_models_have_nothing_to_prune():
     X, y, _ = problem()
     for model in (model_of("HierarchicalSVC"), model_of("HierarchicalSVC", kernel="rbf").fit(X, y)):
-        with pytest.raises(ValueError, match="HierarchicalSVC has no weights of features"):
+        with pytest.raises(ValueError, match="HierarchicalSVC has no feature weights"):
             pruned(model, 0.5)
 
 
@@ -105,9 +105,11 @@ def test_weights_below_a_size():
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, 1.5, float("nan")])
 def test_shares_that_make_no_sense(share):
-    with pytest.raises(ValueError, match="share of weights to prune must be from 0 up to 1"):
+    with pytest.raises(
+        ValueError, match="share of weights to prune must be at least 0 and below 1"
+    ):
         pruned(model_of("HierarchicalSVC"), share)
-    with pytest.raises(ValueError, match="below must be a number from 0 on"):
+    with pytest.raises(ValueError, match="below must be at least 0"):
         pruned(model_of("HierarchicalSVC"), below=-abs(share))
 
 

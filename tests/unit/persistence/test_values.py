@@ -106,7 +106,7 @@ def test_arrays_in_pieces_and_of_objects(tmp_path):
     assert sum(name.endswith(".json") for name in names) == 2
 
 
-@pytest.mark.parametrize("form", encoding.SPARSE)
+@pytest.mark.parametrize("form", encoding.SPARSE_FORMATS)
 @pytest.mark.parametrize("shape", [(0, 5), (3, 0), (40, 60)])
 def test_sparse_matrices(form, shape, tmp_path):
     rng = np.random.default_rng(0)
@@ -143,8 +143,8 @@ class Stranger:
         (NodeSVC(estimator={"a": SVC()}), r"\"estimator\['a'\]\" of .*sklearn.svm._classes.SVC"),
         (SpectrumFeatures(unit=str.split), "'unit' .*'str.split'"),
         (Stranger(), "The model is an object of .*Stranger, which model files cannot hold"),
-        ([1, 2], "A model is wanted. Got list"),
-        ("model", "A model is wanted. Got str"),
+        ([1, 2], "save expects a model. Got list"),
+        ("model", "save expects a model. Got str"),
         (HierarchicalSVC(attributes=np.zeros(3, dtype=[("a", "f8")])), "'attributes' .*ndarray"),
     ],
 )
@@ -172,7 +172,7 @@ def test_facts_must_be_data(tmp_path):
     save(HierarchicalSVC(), tmp_path / "model", facts=facts)
     expected = {"f1": 0.5, "n": [0, 1], "none": None, "3": ["a", True, None]}
     assert describe(tmp_path / "model")["facts"] == expected
-    with pytest.raises(ModelFileError, match="facts hold .*Stranger"):
+    with pytest.raises(ModelFileError, match="facts contain .*Stranger"):
         save(HierarchicalSVC(), tmp_path / "other", facts={"x": [Stranger()]})
 
 
@@ -200,6 +200,6 @@ def test_layers_above_bring_their_own_classes(tmp_path):
     kinds = {"Stranger": Stranger}
     save(model, tmp_path / "model", kinds=kinds)
     assert load(tmp_path / "model", kinds=kinds).part_.value == 3
-    with pytest.raises(ModelFileError, match="the class 'Stranger', which this Taxonomist does"):
+    with pytest.raises(ModelFileError, match="of class 'Stranger', which this version of"):
         load(tmp_path / "model")
     assert Registry(kinds).name_of(type("Stranger", (), {})) is None
