@@ -149,7 +149,7 @@ def test_explanations_show_words_at_their_levels():
     assert total == pytest.approx(why.score)
     assert model.explain("purrs", category="oak").category == "oak"
     neighbours = TextClassifier(TREE, model="neighbours", calibration=None).fit(texts, y)
-    with pytest.raises(AttributeError, match="cannot say why"):
+    with pytest.raises(AttributeError, match="cannot explain its predictions"):
         neighbours.explain("purrs")
 
 
