@@ -49,7 +49,7 @@ def compare(
     labelled
         The items.
     models
-        Names from ``taxonomist.text.models.MODELS``; ``"flat"`` is always included.
+        Names from ``taxonomist.text.MODELS``; ``"flat"`` is always included.
     C
         Regularisation parameter.
     n_folds
