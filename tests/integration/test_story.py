@@ -95,7 +95,7 @@ def test_every_fault_is_named_with_its_line(home, tmp_path):
         "  line 5: no label in 'code'.",
         "  line 6: 3 cells where the header has 4.",
         "  line 10: 5 cells where the header has 4.",
-        "Nothing was written. Repair these rows, or leave them out: --skip-bad.",
+        "Nothing was written. Fix these rows, or skip them with --skip-bad.",
     ]
     assert not (tmp_path / "model").exists()
 

@@ -1,4 +1,4 @@
-"""The command ``taxonomist``: it talks to people and leaves the work to the layers below."""
+"""The ``taxonomist`` command line. It parses options and prints; other layers do the work."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line; errors that Taxonomist raises on purpose end in one sentence."""
+    """Run the command line and report expected errors in one sentence."""
     from taxonomist.cli.app import app
     from taxonomist.cli.output import plain_errors
 

@@ -1,4 +1,4 @@
-"""The commands and their options; each imports what it needs when it runs."""
+"""The commands and their options. Each command imports what it needs only when it runs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from taxonomist.cli.data_commands import app as data_app
 from taxonomist.cli.evaluate_command import evaluate
 from taxonomist.cli.explain_command import explain
 from taxonomist.cli.model_commands import app as model_app
+from taxonomist.cli.models_command import models
 from taxonomist.cli.predict_command import predict
 from taxonomist.cli.report_command import report
 from taxonomist.cli.reproduce_command import reproduce
@@ -23,7 +24,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, evaluate, compare, explain, report, reproduce):
+for command in (train, predict, evaluate, compare, explain, report, models, reproduce):
     app.command()(command)
 app.add_typer(model_app, name="model")
 app.add_typer(taxonomy_app, name="taxonomy")
@@ -48,9 +49,9 @@ def options(
 
 @app.command()
 def demo(
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the example documents.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for choosing the example documents.")] = 0,
 ) -> None:
-    """Train on the bundled corpus and show what comes out."""
+    """Train and compare models on the bundled corpus."""
     from taxonomist.cli.demo import run
 
     run(seed)

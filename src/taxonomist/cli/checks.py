@@ -1,4 +1,4 @@
-"""What options may be, in the words of the command line."""
+"""Checks of option values, with messages that name the options."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class OptionError(TaxonomistError, ValueError):
-    """An option has a value that it cannot have."""
+    """An option has an invalid value."""
 
 
 def check_models(names: Iterable[str]) -> None:
@@ -43,13 +43,13 @@ def check_models(names: Iterable[str]) -> None:
 
 
 def check_cost(C: float | None) -> None:
-    """Raise if a cost of slack is not positive."""
+    """Raise if C is not a positive finite number."""
     if C is not None and not (C > 0 and isfinite(C)):
         raise OptionError(f"--C must be a finite number above 0. Got {C:g}.")
 
 
 def check_share(share: float) -> None:
-    """Raise if the share of held-out items is none."""
+    """Raise if the fraction of held-out items is not in [0, 1)."""
     if not 0 <= share < 1:
         raise OptionError(f"--test-size must be at least 0 and below 1. Got {share:g}.")
 
@@ -57,32 +57,34 @@ def check_share(share: float) -> None:
 def check_text(text: str) -> None:
     """Raise if a text is empty."""
     if not text.strip():
-        raise OptionError("--text is empty: give a text.")
+        raise OptionError("--text is empty. Pass the text to classify.")
 
 
 def check_probabilities(classifier: TextClassifier) -> None:
-    """Raise if a classifier has no probabilities."""
+    """Raise if a classifier cannot predict probabilities."""
     if classifier.calibration is None:
         raise OptionError(
-            "The model has no probabilities: train it with --calibration auto, or ask "
-            "for the labels alone."
+            "The model has no probabilities: train it with --calibration auto, or predict "
+            "only labels."
         )
 
 
 def check_explains(classifier: TextClassifier) -> None:
-    """Raise if a classifier has no weights of words."""
+    """Raise if a classifier cannot explain its predictions."""
     if not hasattr(classifier.model_, "explain"):
-        raise OptionError("This kind of model cannot say why: train another one, such as svm.")
+        raise OptionError(
+            "This kind of model cannot explain its predictions. Train another one, such as svm."
+        )
 
 
 def explained(error: BadRowsError, written: str) -> BadRowsError:
-    """Return an error about bad rows that says what was written, and how to leave them out."""
-    return type(error)(error.listed, f"{written} Repair these rows, or leave them out: --skip-bad.")
+    """Return an error about bad rows that says what was written and how to skip bad rows."""
+    return type(error)(error.listed, f"{written} Fix these rows, or skip them with --skip-bad.")
 
 
 @contextmanager
 def bad_rows_explained() -> Iterator[None]:
-    """Say that bad rows prevented everything, and which option leaves them out."""
+    """Add to an error about bad rows that nothing was written, and how to skip bad rows."""
     from taxonomist.datasets.bad_rows import BadRowsError
 
     try:

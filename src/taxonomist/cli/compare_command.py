@@ -1,4 +1,4 @@
-"""``taxonomist compare``: models side by side, cross-validated."""
+"""``taxonomist compare``: cross-validate several models and compare them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,18 @@ from taxonomist.cli.output import AsJson, progress
 def compare(
     data: Data,
     models: Annotated[
-        str, typer.Option(help="Models with commas between them; flat is always one of them.")
+        str,
+        typer.Option(
+            help="Models to compare, separated by commas; 'taxonomist models' lists them. "
+            "'flat' is always included."
+        ),
     ] = "svm,flat",
     taxonomy: TaxonomyFile = None,
     text: Text = "text",
     label: Label = "label",
     separator: Separator = None,
     path_separator: PathSeparator = None,
-    folds: Annotated[int, typer.Option(min=2, help="Folds that are held out in turn.")] = 3,
+    folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 3,
     C: Cost = None,
     seed: Seed = 0,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
@@ -45,9 +49,9 @@ def compare(
     encoding: Encoding = UTF_8,
     as_json: AsJson = False,
 ) -> None:
-    """Cross-validate models and compare them with the flat one, which knows no taxonomy.
+    """Cross-validate models and compare them with the flat model, which ignores the taxonomy.
 
-    Stars mark what is significant: * p < 0.05, ** p < 0.01, paired permutation tests.
+    Stars mark significant differences in paired permutation tests: * p < 0.05, ** p < 0.01.
     """
     from taxonomist import workflow
     from taxonomist.cli.reading import read_labelled

@@ -1,4 +1,4 @@
-"""``taxonomist data``: which corpora there are, where they lie, and fetching them."""
+"""``taxonomist data``: list, describe and download corpora."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from taxonomist.cli.output import (
 if TYPE_CHECKING:
     from taxonomist.datasets.catalogue import CatalogueEntry
 
-app = typer.Typer(help="List and fetch public corpora.", no_args_is_help=True)
+app = typer.Typer(help="List and download public corpora.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="Name of a corpus; 'taxonomist data list' shows them.")]
+Name = Annotated[
+    str, typer.Argument(help="Name of a corpus; 'taxonomist data list' shows all names.")
+]
 
 
 @app.command("list")
 def list_corpora(
     found: Annotated[
-        bool, typer.Option("--found", help="Only corpora that are on this machine.")
+        bool, typer.Option("--found", help="List only corpora that are on this machine.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -42,12 +44,12 @@ def list_corpora(
     shown = [{**row, "fetch": bool(row["fetch"])} for row in rows]
     print_table(columns, [[row[column] for column in columns] for row in shown])
     if not all(row["path"] for row in rows):
-        print_note("'taxonomist data show NAME' says how to get a corpus that has no path.")
+        print_note("For a corpus without a path, 'taxonomist data show NAME' says how to get it.")
 
 
 @app.command()
 def show(name: Name, as_json: AsJson = False) -> None:
-    """Show what a corpus is, where it comes from, its terms and its files."""
+    """Describe a corpus: its source, terms of use, files and options."""
     from taxonomist import datasets
 
     entry = datasets.info(name)
@@ -59,7 +61,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     if as_json:
         print_json({**facts, **details})
         return
-    facts["path"] = facts["path"] or f"not found; its place is {datasets.data_home() / name}"
+    facts["path"] = facts["path"] or f"not found; expected in {datasets.data_home() / name}"
     facts["fetch"] = facts["fetch"] or "no; prepare the files below yourself"
     print_facts(facts)
     for title, lines in details.items():
@@ -70,7 +72,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
 
 
 def _facts(entry: CatalogueEntry) -> dict[str, Any]:
-    """Return what is known of a corpus; ``path`` and ``fetch`` are None where there is none."""
+    """Describe a corpus; ``path`` is None if it is not found, ``fetch`` if it has no download."""
     from taxonomist import datasets
     from taxonomist.datasets.fetching import RECIPES
     from taxonomist.errors import CorpusNotFoundError
@@ -98,20 +100,21 @@ def fetch(
     url: Annotated[
         str | None,
         typer.Option(
-            help="Another address, or a file that you have; a folder of files ends in a slash."
+            help="Another address, or a local file. A folder of files must end in a slash."
         ),
     ] = None,
     sha256: Annotated[
-        str | None, typer.Option(help="SHA-256 of the file at --url if it is another edition.")
+        str | None,
+        typer.Option(help="SHA-256 of the file at --url, if it is not the official one."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace what is in the corpus's folder.")
+        bool, typer.Option("--force", help="Replace the contents of the corpus's folder.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Download a public corpus, check it, and convert it to the library's own form.
+    """Download a public corpus, verify it, and convert it for `datasets.load`.
 
-    A download that broke off is resumed by the same command.
+    Run the same command again to resume an interrupted download.
     """
     from taxonomist import datasets
 

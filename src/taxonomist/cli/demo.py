@@ -1,4 +1,4 @@
-"""``taxonomist demo``: the bundled corpus, flat and hierarchical SVMs, three documents."""
+"""``taxonomist demo``: flat and hierarchical SVMs on the bundled corpus."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_CHILDREN = 4
 
 
 def run(seed: int) -> None:
-    """Show the corpus, train models, and print what they do on held-out documents."""
+    """Show the corpus, train the models, and print their results on held-out documents."""
     console = Console()
     corpus = datasets.load(CORPUS, labels="primary")
     train, test = corpus.train(), corpus.test()
@@ -52,7 +52,7 @@ def run(seed: int) -> None:
 
 
 def contestants(taxonomy: Taxonomy) -> dict[str, Any]:
-    """Return flat and hierarchical SVMs trained with both losses [HCC03, Table 1]; best last."""
+    """Return flat and hierarchical SVMs with both losses [HCC03, Table 1], the best one last."""
     return {
         "LinearSVC, one vs. rest": LinearSVC(random_state=0),
         "flat SVM, 0/1 loss": HierarchicalSVC(
@@ -74,7 +74,7 @@ def measured(test: Corpus, predicted: Any) -> tuple[str, str, str]:
 
 
 def show_corpus(console: Console, corpus: Corpus) -> None:
-    """Print what the corpus is and the top of its taxonomy with counts."""
+    """Print a description of the corpus and the top of its taxonomy with counts."""
     taxonomy = corpus.taxonomy
     console.print(Panel(f"{corpus.description}\n[dim]{corpus.licence}[/dim]", title=corpus.name))
     console.print(f"{len(corpus):,} documents; {taxonomy!r}\n", highlight=False)
@@ -101,7 +101,7 @@ def _tree(taxonomy: Taxonomy, corpus: Corpus) -> Tree:
 
 
 def show_documents(console: Console, test: Corpus, predicted: Any, seed: int) -> None:
-    """Print three held-out documents with the path they were filed under."""
+    """Print three held-out documents with their predicted paths."""
     texts = test.texts or []
     chosen = np.random.default_rng(seed).choice(len(test), size=3, replace=False)
     for i in chosen.tolist():
@@ -116,6 +116,6 @@ def show_documents(console: Console, test: Corpus, predicted: Any, seed: int) ->
 
 
 def _path(taxonomy: Taxonomy, node: str) -> str:
-    """Return the display names on the way down to a node, each once."""
+    """Return the display names on the path to a node, without repetitions."""
     names = dict.fromkeys(taxonomy.name(step) for step in taxonomy.paths(node, limit=1)[0])
     return " > ".join(names)

@@ -1,4 +1,4 @@
-"""``taxonomist evaluate``: how good a model is on labelled rows."""
+"""``taxonomist evaluate``: measure a model on labelled rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from taxonomist.cli.options import (
 )
 from taxonomist.cli.output import AsJson, print_json, print_table
 
-Nodes = Annotated[bool, typer.Option("--nodes", help="Also every node that occurs.")]
+Nodes = Annotated[
+    bool, typer.Option("--nodes", help="Also print the measures of every node that occurs.")
+]
 
 
 def evaluate(
@@ -38,9 +40,9 @@ def evaluate(
     encoding: Encoding = UTF_8,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a model on labelled rows; those that it was trained on are left out.
+    """Measure a model on labelled rows, except those it was trained on.
 
-    Measures have 95% intervals. JSON also has every node, confusions and reliability.
+    Measures have 95% intervals. JSON output also has every node, confusions and reliability.
     """
     from taxonomist import workflow
     from taxonomist.cli.reading import read_to_measure
@@ -64,7 +66,7 @@ def evaluate(
 
 
 def _rounded(value: object) -> object:
-    """Return a number with three decimals, None for one that is not defined."""
+    """Round a number to three decimals; return None for NaN."""
     if not isinstance(value, float):
         return value
     return None if value != value else round(value, 3)

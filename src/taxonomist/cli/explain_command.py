@@ -1,4 +1,4 @@
-"""``taxonomist explain``: which words decide, at which level, for and against."""
+"""``taxonomist explain``: the words that decide a prediction, level by level."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from taxonomist.cli.options import ModelFolder
 from taxonomist.cli.output import AsJson, print_json, print_note
 
 Page = Annotated[
-    Path | None, typer.Option("--html", help="File for a page with the words highlighted.")
+    Path | None,
+    typer.Option("--html", help="Write an HTML page with the words highlighted to this file."),
 ]
 
 HEAD = (
@@ -26,10 +27,12 @@ HEAD = (
 
 def explain(
     model: ModelFolder,
-    text: Annotated[str, typer.Option("--text", help="The text; '-' for standard input.")],
-    words: Annotated[int, typer.Option(min=1, help="Words to show at each level.")] = 10,
+    text: Annotated[
+        str, typer.Option("--text", help="Text to classify; '-' reads standard input.")
+    ],
+    words: Annotated[int, typer.Option(min=1, help="Number of words to show at each level.")] = 10,
     category: Annotated[
-        str | None, typer.Option(help="The category to explain; by default the predicted one.")
+        str | None, typer.Option(help="Category to explain; by default, the predicted one.")
     ] = None,
     html: Page = None,
     as_json: AsJson = False,
@@ -46,7 +49,9 @@ def explain(
     try:
         whole = sys.stdin.read() if text == "-" else text
     except UnicodeDecodeError as error:
-        raise OptionError(f"--text -: this is not {error.encoding} ({error.reason}).") from error
+        raise OptionError(
+            f"--text -: standard input is not valid {error.encoding} ({error.reason})."
+        ) from error
     check_text(whole)
     if category is not None:
         category = classifier.taxonomy_.resolve(category)

@@ -1,4 +1,4 @@
-"""``taxonomist model``: what is in a model's folder."""
+"""``taxonomist model``: inspect saved models."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import typer
 from taxonomist.cli.options import ModelFolder
 from taxonomist.cli.output import AsJson, print_facts, print_json, print_table
 
-app = typer.Typer(help="Look at saved models.", no_args_is_help=True)
+app = typer.Typer(help="Inspect saved models.", no_args_is_help=True)
 
 TITLES = {"measures": "On held-out items", "search": "Tried"}
-"""Facts that 'train' keeps as tables."""
+"""Titles of the facts that ``train`` stores as tables."""
 
 
 @app.callback()
 def models() -> None:
-    """Look at saved models."""
+    """Inspect saved models."""
 
 
 @app.command()
 def show(file: ModelFolder, as_json: AsJson = False) -> None:
-    """Show what a model is, what it was trained on and how good it was; it is not loaded."""
+    """Describe a model, its training data and its quality, without loading it."""
     from taxonomist.persistence import describe
 
     known = describe(file)
@@ -44,7 +44,7 @@ def show(file: ModelFolder, as_json: AsJson = False) -> None:
 
 
 def _table(name: str, facts: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of a fact that is a table, none if it is something else."""
+    """Return the rows of a fact that is a table; an empty list for other facts."""
     value = facts.get(name)
     if isinstance(value, dict):
         value = [{"measure": key, **each} for key, each in value.items() if isinstance(each, dict)]
@@ -54,7 +54,7 @@ def _table(name: str, facts: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _flat(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return facts with those of one kind on one line; what is not there is left out."""
+    """Join each dict and list into one line, and drop empty values."""
     found: dict[str, Any] = {}
     for name, value in facts.items():
         if isinstance(value, dict):
@@ -68,10 +68,9 @@ def _flat(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """Return a shape as people write it; other values as they are."""
+    """Format a shape such as ``3 x 4``; return other values unchanged."""
     return " x ".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _rounded(value: Any) -> Any:
-    """Return a number with four decimals."""
     return round(value, 4) if isinstance(value, float) else value

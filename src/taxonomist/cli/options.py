@@ -29,69 +29,86 @@ __all__ = [
 ]
 
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
-"""Those of ``taxonomist.datasets.table_formats``, which help must not take the time to load."""
+"""Same as in ``taxonomist.datasets.table_formats``, which is too slow to import for ``--help``."""
 UTF_8 = "utf-8"
-"""The encoding of data unless another is named."""
+"""The default encoding of data."""
 
 Data = Annotated[
     str,
     typer.Argument(
-        help="Rows in CSV, TSV, JSON lines or Parquet, gzip'd or not; '-' for standard input."
+        help="File in CSV, TSV, JSON lines or Parquet, optionally gzipped; '-' reads standard "
+        "input."
     ),
 ]
-ModelFolder = Annotated[Path, typer.Argument(help="Folder of the model that 'train' made.")]
+ModelFolder = Annotated[Path, typer.Argument(help="Folder of a model saved by 'train'.")]
 TaxonomyFile = Annotated[
     Path | None,
     typer.Option(
         "--taxonomy",
         "-t",
-        help="Taxonomy in CSV, TSV, JSON, SKOS or OBO, gzip'd or not. Without one, it is built "
-        "from labels such as 'A > B > C', or has one level.",
+        help="Taxonomy file in CSV, TSV, JSON, SKOS or OBO, optionally gzipped. By default, the "
+        "taxonomy is built from labels such as 'A > B > C', or has a single level.",
     ),
 ]
 TaxonomyFormat = Annotated[
     str | None,
-    typer.Option(help="Format of the taxonomy, if its suffix does not say: csv, levels, json, ..."),
+    typer.Option(
+        help="Format of the taxonomy file: csv, levels, json, turtle, xml, json-ld or obo. By "
+        "default, determined by the suffix."
+    ),
 ]
 Text = Annotated[
-    str, typer.Option("--text", help="Column of the text; several with commas: title,abstract.")
+    str,
+    typer.Option(
+        "--text", help="Column with the text, or several separated by commas: title,abstract."
+    ),
 ]
 TrainedText = Annotated[
     str | None,
-    typer.Option("--text", help="Column of the text; by default as when the model was trained."),
+    typer.Option("--text", help="Column with the text; by default, the one used in training."),
 ]
 Label = Annotated[
     str,
-    typer.Option("--label", help="Column of the label: a code, a path 'A > B', or a JSON list."),
+    typer.Option(
+        "--label", help="Column with the label: a code, a path 'A > B', or a JSON list of labels."
+    ),
 ]
 TrainedLabel = Annotated[
     str | None,
-    typer.Option("--label", help="Column of the label; by default as when the model was trained."),
+    typer.Option("--label", help="Column with the label; by default, the one used in training."),
 ]
 Separator = Annotated[
-    str | None, typer.Option(help="What separates several labels in a cell, such as ';'.")
+    str | None, typer.Option(help="Separator between several labels in a cell, such as ';'.")
 ]
 PathSeparator = Annotated[
-    str | None, typer.Option(help="What separates the steps of paths in labels; by default ' > '.")
+    str | None,
+    typer.Option(help="Separator between the levels of a path in a label; by default, ' > '."),
 ]
 Id = Annotated[
-    str | None, typer.Option("--id", help="Column of ids; by default 'id' if there is one.")
+    str | None, typer.Option("--id", help="Column with ids; by default, 'id' if it exists.")
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", help=f"Format of the data: {', '.join(TABLE_FORMATS)}; else its suffix."
+        "--format",
+        help=f"Format of the data: {', '.join(TABLE_FORMATS[:-1])} or {TABLE_FORMATS[-1]}. By "
+        "default, determined by the suffix or the content.",
     ),
 ]
 Encoding = Annotated[str, typer.Option(help="Encoding of the data, such as cp1252.")]
 SkipBad = Annotated[
     bool,
-    typer.Option("--skip-bad", help="Leave out rows without text or with an unknown label."),
+    typer.Option(
+        "--skip-bad", help="Skip bad rows, such as rows without text or with an unknown label."
+    ),
 ]
-Every = Annotated[
-    bool, typer.Option("--all", help="Also measure on items that the model was trained on.")
-]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all that is drawn.")]
+Every = Annotated[bool, typer.Option("--all", help="Include rows that the model was trained on.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Cost = Annotated[
-    float | None, typer.Option("--C", help="Cost of slack of SVMs; by default 1, or what is best.")
+    float | None,
+    typer.Option(
+        "--C",
+        help="Regularisation parameter of SVMs; larger values fit the training data more "
+        "closely. By default 1, or the best value found by --model auto.",
+    ),
 ]

@@ -1,8 +1,8 @@
-"""What all commands share: tables, JSON, notes, progress, and errors that end in one sentence.
+"""Output shared by all commands: tables, JSON, notes, progress and errors.
 
-Data go to standard output: a table for people on a terminal, tab-separated lines elsewhere, or
-JSON on demand and then nothing else. Notes, progress and errors go to standard error. Exit
-codes: 0 done, 1 unexpected error, or a check that found one, 2 bad input, 130 interrupted.
+Data go to standard output: a table on a terminal, tab-separated lines elsewhere, or only JSON
+with ``--json``. Notes, progress and errors go to standard error. Exit codes: 0 success, 1 a bug
+or a check that found an error, 2 bad input, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -33,20 +33,18 @@ __all__ = [
 
 FOUND, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")
-]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON to standard output.")]
 
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """End the program with one sentence and an exit code where the body raises.
+    """Exit with a one-sentence message and an exit code if the body raises.
 
-    ``TaxonomistError`` and ``OSError`` are taken for bad input. What else is raised is a bug: it
-    keeps its traceback, which a report of it needs.
+    ``TaxonomistError`` and ``OSError`` mean bad input. Any other exception is a bug and keeps its
+    traceback, so that users can report it.
     """
     for stream in (sys.stdout, sys.stderr):
-        # A tree of a taxonomy has letters that not every terminal can show.
+        # Taxonomies are drawn with characters that some terminals cannot show.
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="replace")
     try:
@@ -62,46 +60,46 @@ def plain_errors() -> Iterator[None]:
 
 
 def _sentence(error: Exception) -> str:
-    """Return what is said about an error; the system's own speak of numbers first."""
+    """Return the message of an error, without the error number of system errors."""
     if isinstance(error, OSError) and not isinstance(error, TaxonomistError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     return str(error) or type(error).__name__
 
 
 def is_terminal(stream: IO[str]) -> bool:
-    """Return whether people look at a stream."""
+    """Return whether a stream is a terminal."""
     return stream.isatty()
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON that any encoding of standard output can hold."""
+    """Print a value as JSON, in ASCII unless standard output is UTF-8."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
     typer.echo(json.dumps(value, ensure_ascii=encoding != "utf8", indent=2))
 
 
 def print_note(text: str) -> None:
-    """Print a sentence for people beside the data."""
+    """Print a sentence to standard error."""
     typer.echo(text, err=True)
 
 
 def print_facts(facts: Mapping[str, object]) -> None:
-    """Print a line for each fact: its name and its value."""
+    """Print the name and the value of each fact on a line."""
     width = max(map(len, facts))
     for name, value in facts.items():
         typer.echo(f"{name:<{width}}  {_shown(value)}")
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
-    """Print a table: drawn on a terminal, else tab-separated lines below the names of columns.
+    """Print a table, drawn on a terminal and as tab-separated lines with a header elsewhere.
 
     Parameters
     ----------
     columns
-        The columns' names.
+        Names of the columns.
     rows
-        The cells; numbers are set to the right, None is left empty.
+        Cells of each row. Numbers are right-aligned; None is an empty cell.
     title
-        What stands above a drawn table.
+        Title above a drawn table.
     """
     cells = [list(row) for row in rows]
     if is_terminal(sys.stdout):
@@ -112,7 +110,6 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
 
 
 def _draw_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str) -> None:
-    """Draw a table as wide as the terminal allows."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -127,12 +124,12 @@ def _draw_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
 
 
 def _plain(value: object) -> str:
-    """Return a cell as programs read it."""
+    """Format a value for programs."""
     return "" if value is None else str(value)
 
 
 def _shown(value: object) -> str:
-    """Return a value as people read it."""
+    """Format a value for people."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -148,12 +145,12 @@ def _silent(*_: object) -> None:
 
 @contextmanager
 def progress(unit: str = "items") -> Iterator[OnStep]:
-    """Yield a function that draws a bar for each step on standard error, if it is a terminal.
+    """Yield a callback that draws a progress bar per step, if standard error is a terminal.
 
     Parameters
     ----------
     unit
-        What is counted: ``"items"`` or ``"bytes"``.
+        Unit of the progress; ``"bytes"`` are shown as the size of a download.
     """
     if not is_terminal(sys.stderr):
         yield _silent

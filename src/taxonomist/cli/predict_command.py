@@ -1,4 +1,4 @@
-"""``taxonomist predict``: any number of rows, a block at a time."""
+"""``taxonomist predict``: label the rows of a file, or one text."""
 
 from __future__ import annotations
 
@@ -24,46 +24,56 @@ Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="File to write: .csv, .tsv or .jsonl.")
 ]
 N_WORDS = 5
-"""Words that --explain gives for each row."""
+"""Number of words that ``--explain`` adds to each row."""
 
 
 def predict(
     model: ModelFolder,
     data: Annotated[
         str | None,
-        typer.Argument(help="Rows in CSV, TSV, JSON lines or Parquet; '-' for standard input."),
+        typer.Argument(
+            help="File in CSV, TSV, JSON lines or Parquet, optionally gzipped; '-' reads "
+            "standard input."
+        ),
     ] = None,
     text: Annotated[
         str | None,
         typer.Option(
             "--text",
-            help="Without data, the text itself. With data, the columns of the text; by default "
-            "those that the model was trained on.",
+            help="Without DATA, the text to classify. With DATA, the columns with the text; by "
+            "default, those used in training.",
         ),
     ] = None,
     out: Out = None,
-    to: Annotated[str | None, typer.Option(help="Format to write: csv, tsv or jsonl.")] = None,
+    to: Annotated[str | None, typer.Option(help="Output format: csv, tsv or jsonl.")] = None,
     top: Annotated[
-        int, typer.Option(min=0, help="Also the most probable categories, so many.")
+        int, typer.Option(min=0, help="Add this many of the most probable categories.")
     ] = 0,
-    proba: Annotated[bool, typer.Option("--proba", help="Also the labels' probabilities.")] = False,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of each label.")
+    ] = False,
     confident: Annotated[
         float | None,
-        typer.Option(help="The deepest node that is right with this probability, such as 0.9."),
+        typer.Option(
+            help="Predict the deepest node that is correct with at least this probability, such "
+            "as 0.9."
+        ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Also the words that decide; takes time.")
+        bool, typer.Option("--explain", help="Add the deciding words; takes longer.")
     ] = False,
-    separator: Annotated[str, typer.Option(help="What separates several labels in a cell.")] = ";",
+    separator: Annotated[
+        str, typer.Option(help="Separator between several labels in an output cell.")
+    ] = ";",
     id_column: Id = None,
     skip_bad: SkipBad = False,
     format: Format = None,
     encoding: Encoding = UTF_8,
     as_json: AsJson = False,
 ) -> None:
-    """Give texts their labels: rows of a file, in their order, or one text.
+    """Predict the labels of the rows of a file, or of one text.
 
-    Rows are read and written as they come. With --out, nothing is written if a row is bad.
+    Rows are read and written in blocks, in order. With --out, nothing is written if a row is bad.
     """
     from taxonomist import workflow
     from taxonomist.datasets.columns import Columns
@@ -80,7 +90,7 @@ def predict(
     predictor = workflow.Predictor(classifier, wanted)
     if data is None:
         if text is None:
-            raise OptionError("Give rows, or a text: --text '...'.")
+            raise OptionError("Pass a file with rows, or a text with --text '...'.")
         _predict_text(classifier, predictor, wanted, text, as_json)
         return
     columns = Columns(text or model_columns(classifier).text, None, id=id_column)
@@ -113,7 +123,7 @@ def _predict_text(
 
 
 class _Target:
-    """Where predictions go: a file or standard output, in some format."""
+    """Output for predictions: a file or standard output, and a format."""
 
     def __init__(self, out: Path | None, to: str | None, wanted: Wanted, separator: str) -> None:
         from taxonomist.cli.writers import format_of
@@ -144,7 +154,7 @@ class _Target:
             print_note(f"Wrote {n_written:,} rows to {self._out}.")
 
     def _written(self, n_rows: int) -> str:
-        """Return a sentence about what is left of the rows that were written."""
+        """Return a sentence that says how many rows the output keeps after an error."""
         if self._out is not None or not n_rows:
             return "Nothing was written."
         return f"The predictions for the first {n_rows:,} rows were written."

@@ -1,4 +1,4 @@
-"""Reading labelled rows, with progress and notes, for the commands that do."""
+"""Read labelled rows with progress and notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["read_labelled", "read_to_measure"]
 def read_labelled(
     source: TableSource, columns: Columns, taxonomy: Taxonomy | None, *, skip_bad: bool
 ) -> Labelled:
-    """Read labelled rows, and print what is to be known about those that are left out."""
+    """Read labelled rows, and print a note about skipped ones."""
     from taxonomist import workflow
 
     with progress("rows") as on_step, bad_rows_explained():
@@ -42,7 +42,7 @@ def read_to_measure(
     skip_bad: bool,
     every: bool,
 ) -> MeasuredItems:
-    """Read rows to measure on, and print what is to be known about those that were trained on.
+    """Read rows to measure a classifier on, and print a note about those it was trained on.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ def read_to_measure(
     source
         The file.
     columns
-        Which columns hold what; where it says None, as when the classifier was trained.
+        Roles of the columns. None means the column used in training.
     skip_bad
-        Whether bad rows are left out.
+        Whether to skip bad rows.
     every
-        Whether to measure on all rows, those trained on too.
+        Whether to measure on all rows, including those the classifier was trained on.
     """
     from taxonomist import workflow
 
@@ -68,12 +68,14 @@ def read_to_measure(
     n_seen = found.n_seen
     if every:
         if n_seen:
-            print_note(f"{n_seen:,} of these items were trained on: the measures are too good.")
+            print_note(
+                f"The model was trained on {n_seen:,} of these items: the measures are too good."
+            )
     elif n_seen == len(found.is_seen):
         raise OptionError(
-            f"The model was trained on all {n_seen:,} items, so they say nothing about new ones. "
-            "Give others, or measure on these all the same with --all."
+            f"The model was trained on all {n_seen:,} items, so they cannot tell how it does on "
+            "new ones. Pass other rows, or use --all to measure on these anyway."
         )
     elif n_seen:
-        print_note(f"Left out, since the model was trained on them (--all: kept): {n_seen:,}.")
+        print_note(f"Skipped {n_seen:,} items that the model was trained on; --all includes them.")
     return found

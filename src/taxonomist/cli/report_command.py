@@ -1,4 +1,4 @@
-"""``taxonomist report``: one page about a model on labelled rows."""
+"""``taxonomist report``: write an HTML page about a model on labelled rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from taxonomist.cli.options import (
 )
 from taxonomist.cli.output import print_note, progress
 
-Out = Annotated[Path, typer.Option("--out", "-o", help="The page; replaced when all is written.")]
+Out = Annotated[
+    Path,
+    typer.Option("--out", "-o", help="HTML file to write; replaced only after a complete write."),
+]
 
 
 def report(
@@ -36,17 +39,21 @@ def report(
     path_separator: PathSeparator = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Train nothing: no learning curve, no flat twin."),
+        typer.Option(
+            "--quick",
+            help="Train nothing: leave out the learning curve and the comparison with the flat "
+            "twin.",
+        ),
     ] = False,
     every: Every = False,
     skip_bad: SkipBad = False,
     format: Format = None,
     encoding: Encoding = UTF_8,
 ) -> None:
-    """Write one self-contained page about a model: measures, tree, confusions, words.
+    """Write a self-contained HTML page about a model: measures, tree, confusions and words.
 
-    If the rows are those that the model was trained with, it is measured on the held-out ones, and
-    the page also has a learning curve and what the taxonomy bought against the flat twin.
+    Given the training rows, the command measures the model on the held-out ones, and adds a
+    learning curve and a comparison with the flat twin, the same model without the taxonomy.
     """
     from taxonomist.cli.reading import read_to_measure
     from taxonomist.datasets.table_file import TableSource

@@ -1,4 +1,4 @@
-"""``taxonomist reproduce``: the papers' tables and figures."""
+"""``taxonomist reproduce``: rerun the papers' experiments."""
 
 from __future__ import annotations
 
@@ -12,24 +12,27 @@ from taxonomist.cli.output import AsJson, print_json, print_note, print_table, p
 
 def reproduce(
     paper: Annotated[
-        str | None, typer.Argument(help="CH04, HCC03, TCPH01, RSSS06, CH07 or BEYOND; else all.")
+        str | None,
+        typer.Argument(
+            help="CH04, HCC03, TCPH01, RSSS06, CH07 or BEYOND; by default, all of them."
+        ),
     ] = None,
     table: Annotated[str | None, typer.Option(help="Only this table, such as 2.")] = None,
     figure: Annotated[str | None, typer.Option(help="Only this figure, such as 3.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Run a small version.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run smaller experiments.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduction"),
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Run the papers' experiments, and write their tables and figures with verdicts.
+    """Run the papers' experiments and write tables, figures and verdicts on the claims.
 
-    Finished pieces of work are kept: a run that was stopped goes on where it was.
+    Finished parts are kept: run the same command again to continue an interrupted run.
     """
     from taxonomist.experiments import PAPERS
     from taxonomist.experiments import reproduce as run
 
     if table is not None and figure is not None:
-        raise typer.BadParameter("give --table or --figure, not both.")
+        raise typer.BadParameter("pass --table or --figure, not both.")
     wanted = f"table-{table}" if table is not None else figure and f"figure-{figure}"
     with progress("cells") as report:
         written = run(
@@ -52,5 +55,7 @@ def reproduce(
         print_table(columns, rows, "Do the papers' claims hold here?")
     for part in written:
         if part.missing:
-            print_note(f"{part.paper} {part.name} needs {', '.join(part.missing)}: not written.")
-    print_note(f"Tables and figures are in {out}; begin with {out / 'index.md'}.")
+            print_note(
+                f"{part.paper} {part.name} was not written: it needs {', '.join(part.missing)}."
+            )
+    print_note(f"Tables and figures are in {out}; start with {out / 'index.md'}.")

@@ -1,4 +1,4 @@
-"""``taxonomist taxonomy``: show, check, convert and compare taxonomies in files."""
+"""``taxonomist taxonomy``: show, check, convert and compare taxonomy files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Show, check, convert and compare taxonomies.", no_args_is_help=True)
 
 File = Annotated[
-    Path, typer.Argument(help="Taxonomy in CSV, TSV, JSON, SKOS or OBO, gzip'd or not.")
+    Path, typer.Argument(help="Taxonomy file in CSV, TSV, JSON, SKOS or OBO, optionally gzipped.")
 ]
 Format = Annotated[
     str | None,
@@ -31,39 +31,44 @@ Format = Annotated[
         "--format",
         "--from",
         help="Format of the file: csv, levels, json, turtle, xml, json-ld or obo. "
-        "By default, what its suffix says.",
+        "By default, determined by the suffix.",
     ),
 ]
 
 WORDS = {
     "several_parents": "nodes with several parents",
     "chains": "inner nodes with a single child",
-    "alone": "tops with nothing below them",
+    "alone": "top nodes without children",
     "shared_names": "names shared by several nodes",
 }
 SHOWN = 10
-"""Findings of a kind that are listed; JSON has them all."""
+"""Number of findings of each kind to list; JSON output has all of them."""
 
 
 def read(path: Path, format: str | None = None, **columns: str | None) -> Taxonomy:
-    """Return the taxonomy in a file; columns that are given make it an edge list."""
+    """Read a taxonomy from a file, as an edge list if column names are given."""
     from taxonomist.taxonomy import Taxonomy
 
     given: dict[str, Any] = {column: name for column, name in columns.items() if name is not None}
     if given and format not in (None, "csv"):
         options = ", ".join(f"--{column}" for column in given)
-        raise OptionError(f"{options}: the format {format!r} has no such columns, only csv has.")
+        raise OptionError(f"{options}: the format {format!r} has no such columns; only csv does.")
     return Taxonomy.read(path, "csv" if given else format, **given)
 
 
 @app.command()
 def show(
     file: File,
-    depth: Annotated[int | None, typer.Option(min=0, help="Levels below the top.")] = None,
-    children: Annotated[
-        int | None, typer.Option(min=0, help="Children of a node; the others are counted.")
+    depth: Annotated[
+        int | None, typer.Option(min=0, help="Number of levels to show below the top.")
     ] = None,
-    below: Annotated[str | None, typer.Option(help="Show this node and all below it.")] = None,
+    children: Annotated[
+        int | None,
+        typer.Option(min=0, help="Number of children to show per node; the others are counted."),
+    ] = None,
+    below: Annotated[
+        str | None, typer.Option(help="Show only this node and its descendants.")
+    ] = None,
     format: Format = None,
     as_json: AsJson = False,
 ) -> None:
@@ -83,14 +88,15 @@ def show(
 def check(
     file: File,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if anything is found, not only errors.")
+        bool,
+        typer.Option("--strict", help="Exit with code 1 for warnings too, not only for errors."),
     ] = False,
     format: Format = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look for errors (cycles, bad lines) and for what is often a mistake.
+    """Check a taxonomy file for errors (cycles, bad lines) and likely mistakes.
 
-    Exit code 1 says that there is an error.
+    Exits with code 1 if the file has an error.
     """
     from taxonomist.cli.taxonomy_facts import counts, findings
     from taxonomist.errors import FormatError, TaxonomyError
@@ -128,17 +134,22 @@ def _print_check(result: dict[str, Any], found: dict[str, Any]) -> None:
 @app.command()
 def convert(
     source: File,
-    target: Annotated[Path, typer.Argument(help="File to write; replaced when all is written.")],
+    target: Annotated[Path, typer.Argument(help="File to write.")],
     format: Format = None,
     to: Annotated[
-        str | None, typer.Option(help="Format of the target; by default, what its suffix says.")
+        str | None,
+        typer.Option(help="Format of the target; by default, determined by its suffix."),
     ] = None,
-    parent: Annotated[str | None, typer.Option(help="Column of parents in a CSV file.")] = None,
-    child: Annotated[str | None, typer.Option(help="Column of ids in a CSV file.")] = None,
-    name: Annotated[str | None, typer.Option(help="Column of names in a CSV file.")] = None,
+    parent: Annotated[str | None, typer.Option(help="Column with parents in a CSV file.")] = None,
+    child: Annotated[str | None, typer.Option(help="Column with ids in a CSV file.")] = None,
+    name: Annotated[str | None, typer.Option(help="Column with names in a CSV file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a taxonomy in another format; nothing is written if it could not be read back."""
+    """Convert a taxonomy to another format.
+
+    The target is replaced only after a complete write. Nothing is written if the format cannot
+    represent the taxonomy.
+    """
     from taxonomist.cli.taxonomy_facts import counts
 
     taxonomy = read(source, format, parent=parent, child=child, name=name)
@@ -154,12 +165,12 @@ def diff(
     old: File,
     new: File,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 if there is a difference.")
+        bool, typer.Option("--exit-code", help="Exit with code 1 if the taxonomies differ.")
     ] = False,
     format: Format = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what changes from one taxonomy to another: + added, - removed, > moved, ~ renamed."""
+    """List the changes between two taxonomies: + added, - removed, > moved, ~ renamed."""
     from taxonomist.cli.taxonomy_facts import differences
 
     found = read(old, format).diff(read(new, format))

@@ -1,4 +1,4 @@
-"""What the taxonomy commands print: counts, findings, differences, as plain values."""
+"""Counts, findings and differences of taxonomies as plain values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["counts", "differences", "findings", "shown_nodes", "statistics"]
 
 
 def counts(taxonomy: Taxonomy) -> dict[str, Any]:
-    """Return the size and shape of a taxonomy; a root that only joins is a node like any."""
+    """Return the size and shape of a taxonomy; a virtual root counts as a node."""
     return {
         "nodes": taxonomy.n_nodes,
         "leaves": len(taxonomy.leaves),
@@ -27,14 +27,14 @@ def counts(taxonomy: Taxonomy) -> dict[str, Any]:
 
 
 def findings(taxonomy: Taxonomy) -> dict[str, Any]:
-    """Return what is legal and may be meant, but is often a mistake.
+    """Return what is allowed but often a mistake.
 
     Returns
     -------
     dict
         ``several_parents``: nodes with more than one parent. ``chains``: inner nodes with a single
-        child. ``alone``: tops without anything below, where there are other tops.
-        ``shared_names``: ids by the name that they share, in any case.
+        child. ``alone``: top nodes without children, if there are several top nodes.
+        ``shared_names``: ids by the name they share, ignoring case.
     """
     inner = [node for node in taxonomy.nodes if node != taxonomy.root]
     shared: dict[str, list[str]] = {}
@@ -53,7 +53,7 @@ def findings(taxonomy: Taxonomy) -> dict[str, Any]:
 
 
 def statistics(taxonomy: Taxonomy) -> dict[str, Any]:
-    """Return the counts, the nodes and leaves at each depth, and how many children nodes have."""
+    """Return the counts, the nodes and leaves at each depth, and statistics of children."""
     nodes = Counter(taxonomy.depths.tolist())
     leaves = Counter(taxonomy.depths[taxonomy.is_leaf].tolist())
     children = {node: len(taxonomy.children(node)) for node in taxonomy.nodes}
@@ -75,7 +75,7 @@ def statistics(taxonomy: Taxonomy) -> dict[str, Any]:
 
 
 def differences(diff: TaxonomyDiff) -> dict[str, Any]:
-    """Return what changes from one taxonomy to another."""
+    """Return the changes between two taxonomies."""
     return {
         "same": not diff,
         "added": list(diff.added),
@@ -88,9 +88,9 @@ def differences(diff: TaxonomyDiff) -> dict[str, Any]:
 
 
 def shown_nodes(taxonomy: Taxonomy, depth: int | None, children: int | None) -> dict[str, Any]:
-    """Return the nodes that a drawing with these limits shows, in a form ``Taxonomy.read`` reads.
+    """Return the nodes to show within the limits, in the JSON form that ``Taxonomy.read`` reads.
 
-    ``hidden`` counts the children of a node that are left out.
+    ``hidden`` is the number of children of a node that are not shown.
     """
     entries: dict[str, dict[str, Any]] = {}
     level = {taxonomy.root: list[str]()}

@@ -1,4 +1,4 @@
-"""``taxonomist train``: from rows of texts and labels to a model."""
+"""``taxonomist train``: train a model on labelled texts."""
 
 from __future__ import annotations
 
@@ -41,14 +41,17 @@ if TYPE_CHECKING:
     from taxonomist.workflow import Labelled, TrainingResult
 
 Out = Annotated[
-    Path, typer.Option("--out", "-o", help="Folder of the model; replaced if it is a model.")
+    Path,
+    typer.Option("--out", "-o", help="Folder for the model; an existing model is replaced."),
 ]
 ORIGINS = {
     "given": "as given",
     "paths": "built from the paths in the labels",
-    "labels": "none: the labels have one level",
+    "labels": "none given: the labels form a single level",
 }
-SCORE = "Score: hierarchical F1 of label sets, else minus the taxonomy loss; more is better."
+SCORE = (
+    "Score: hierarchical F1 for label sets, otherwise minus the taxonomy loss; higher is better."
+)
 
 
 def train(
@@ -62,26 +65,31 @@ def train(
     model: Annotated[
         str,
         typer.Option(
-            help="auto (tries a few), svm, flat, ranking, markov, perceptron, nodes, top_down, "
-            "mixture, shrinkage, naive_bayes or neighbours."
+            help="Name of a model; 'taxonomist models' lists them. 'auto' tries a few and keeps "
+            "the best one."
         ),
     ] = "auto",
     C: Cost = None,
-    words: Annotated[int, typer.Option(min=1, help="Most words that make a feature.")] = 1,
+    words: Annotated[int, typer.Option(min=1, help="Longest word n-grams to use as features.")] = 1,
     characters: Annotated[
-        str | None, typer.Option(help="Also pieces of words of so many letters, such as 3-5.")
+        str | None, typer.Option(help="Lengths of character n-grams to add, such as 3-5.")
     ] = None,
     weights: Annotated[
-        str | None, typer.Option(help="How often each text column counts, such as 3,1.")
+        str | None, typer.Option(help="Weight of each text column, such as 3,1.")
     ] = None,
     calibration: Annotated[
-        str, typer.Option(help="Probabilities: auto, temperature, platt, isotonic; or none.")
+        str,
+        typer.Option(
+            help="Calibration of probabilities: auto, temperature, platt or isotonic; none for a "
+            "model without probabilities."
+        ),
     ] = "auto",
     test_size: Annotated[
-        float, typer.Option(help="Share of the items that are held out to measure the model.")
+        float, typer.Option(help="Fraction of the rows to hold out for measuring the model.")
     ] = 0.2,
     final: Annotated[
-        bool, typer.Option("--final", help="Then train once more on all items, held-out ones too.")
+        bool,
+        typer.Option("--final", help="After measuring, retrain on all rows, held-out ones too."),
     ] = False,
     seed: Seed = 0,
     skip_bad: SkipBad = False,
@@ -90,9 +98,9 @@ def train(
     encoding: Encoding = UTF_8,
     as_json: AsJson = False,
 ) -> None:
-    """Learn from texts and their labels, measure on held-out ones, and save the model.
+    """Train a model on labelled texts, measure it on held-out ones, and save it.
 
-    Nothing is saved if a row is bad, unless --skip-bad leaves such rows out.
+    Nothing is saved if a row is bad, unless you pass --skip-bad.
     """
     from taxonomist import workflow
     from taxonomist.cli.reading import read_labelled
@@ -134,18 +142,18 @@ def train(
 
 
 def _check_target(out: Path) -> None:
-    """Refuse early what could not be replaced at the end."""
+    """Raise, before training, if the model could not be saved here."""
     from taxonomist.errors import ModelFileError
 
     is_free = not out.exists() or (out.is_dir() and not any(out.iterdir()))
     if not is_free and not (out / "manifest.json").exists():
         raise ModelFileError(
-            f"{out} exists and is not a Taxonomist model, so it is not replaced. Give another path."
+            f"{out} exists and is not a Taxonomist model, so it is not replaced. Pass another path."
         )
 
 
 def _range(given: str | None) -> tuple[int, int] | None:
-    """Return the smallest and the largest number of characters."""
+    """Parse the shortest and the longest character n-grams."""
     if given is None:
         return None
     least, _, most = given.partition("-")
@@ -154,12 +162,11 @@ def _range(given: str | None) -> tuple[int, int] | None:
     except ValueError:
         found = (0, 0)
     if not 1 <= found[0] <= found[1]:
-        raise OptionError(f"--characters must be such as 3-5. Got {given!r}.")
+        raise OptionError(f"--characters must be a range such as 3-5. Got {given!r}.")
     return found
 
 
 def _numbers(given: str | None) -> list[float] | None:
-    """Return the weights of columns."""
     try:
         return None if given is None else [float(part) for part in given.split(",")]
     except ValueError:
@@ -167,7 +174,6 @@ def _numbers(given: str | None) -> list[float] | None:
 
 
 def _read_facts(labelled: Labelled) -> dict[str, Any]:
-    """Return what was read."""
     n_labels = sum(map(len, labelled.labels))
     return {
         "items": len(labelled.texts),
@@ -180,30 +186,29 @@ def _read_facts(labelled: Labelled) -> dict[str, Any]:
 
 
 def _print_result(out: Path, result: TrainingResult, final: bool) -> None:
-    """Print what was tried, how good the model is, and where it is."""
+    """Print the models tried, the quality of the best one, and where it was saved."""
     classifier = result.classifier
     if classifier.search_:
         typer.echo()
         rows = [(t.model, t.C, round(t.score, 4), round(t.seconds, 2)) for t in classifier.search_]
-        print_table(("model", "C", "score", "seconds"), rows, "Tried, the best first")
+        print_table(("model", "C", "score", "seconds"), rows, "Models tried, best first")
         print_note(SCORE)
     typer.echo()
     if result.assessment is None:
-        print_note("No items were held out, so nothing is known about new ones.")
+        print_note("No items were held out, so the model's quality on new items is unknown.")
     else:
         typer.echo(f"Held-out items: {result.assessment}")
         typer.echo()
-    part = "all items" if final or result.assessment is None else "the others alone"
+    part = "all items" if final or result.assessment is None else "without the held-out ones"
     print_note(
         f"Trained on {result.n_train:,} items ({part}) in "
         f"{classifier.training_['seconds']:.1f} s. The model is in {out}."
     )
     if result.assessment is not None and not final:
-        print_note("With --final it is trained once more, on all items.")
+        print_note("Use --final to retrain the model on all items.")
 
 
 def _as_data(out: Path, labelled: Labelled, result: TrainingResult, final: bool) -> dict[str, Any]:
-    """Return all that is printed as plain data."""
     classifier = result.classifier
     return {
         "model": str(out),

@@ -1,4 +1,4 @@
-"""Writing rows: CSV, TSV or JSON lines, to a file that is complete or not there, or to a pipe."""
+"""Write rows as CSV, TSV or JSON lines, to standard output or atomically to a file."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ __all__ = ["WRITABLE", "format_of", "json_lines", "open_output", "table_rows"]
 
 WRITABLE = ("csv", "tsv", "jsonl")
 TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "replace", "newline": ""}
-"""How text is written; JSON can hold halves of characters, which no encoding has."""
+"""How text is written. JSON input can hold lone surrogates, which no encoding can represent."""
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 
 def format_of(out: Path | None, wanted: str | None) -> str:
-    """Return the format that is asked for, or that the suffix names; CSV for a pipe.
+    """Return the wanted format, by default that of the suffix; CSV for standard output.
 
     Raises
     ------
     FormatError
-        If it cannot be written.
+        If the format is unknown.
     """
     if wanted is not None:
         if wanted not in WRITABLE:
@@ -42,13 +42,16 @@ def format_of(out: Path | None, wanted: str | None) -> str:
         return "csv"
     suffix = Path(out.name.lower().removesuffix(".gz")).suffix
     if suffix not in _SUFFIXES:
-        raise FormatError(f"{out}: the suffix says no format; give --to {', '.join(WRITABLE)}.")
+        raise FormatError(
+            f"{out}: cannot tell the format from the suffix; pass --to with one of "
+            f"{', '.join(WRITABLE)}."
+        )
     return _SUFFIXES[suffix]
 
 
 @contextmanager
 def open_output(out: Path | None) -> Iterator[IO[str]]:
-    """Yield where to write: standard output, or a file that appears only when all is written."""
+    """Yield standard output, or a file that replaces ``out`` only after a complete write."""
     if out is None:
         yield sys.stdout
         sys.stdout.flush()
@@ -74,7 +77,7 @@ def table_rows(stream: IO[str], format: str) -> Callable[[Sequence[object]], obj
 
 
 def json_lines(stream: IO[str]) -> Callable[[Any], object]:
-    """Return a function that writes a JSON object as a line."""
+    """Return a function that writes a JSON object per line."""
     encode = json.JSONEncoder(ensure_ascii=False).encode
 
     def write(record: Any) -> None:

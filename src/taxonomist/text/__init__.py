@@ -1,4 +1,4 @@
-"""Texts in, decisions out: ``TextClassifier``, the models it can hold, and why it decides."""
+"""``TextClassifier``, the models it can use, and explanations of its predictions."""
 
 from __future__ import annotations
 

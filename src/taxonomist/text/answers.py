@@ -1,4 +1,4 @@
-"""What a classifier says of some texts: they are made into vectors once, whatever is asked."""
+"""Predictions for a batch of texts, which are vectorised and scored only once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["TextAnswers"]
 
 
 class TextAnswers:
-    """Answers about texts; ``TextClassifier.answer`` makes them.
+    """Predictions for a batch of texts, as returned by ``TextClassifier.answer``.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class TextAnswers:
     texts
         The texts.
     vectors
-        What the model takes for them, (n_items, n_features).
+        Feature vectors of the texts, (n_items, n_features).
     """
 
     def __init__(self, classifier: TextClassifier, texts: Sequence[Any], vectors: CSR) -> None:
@@ -45,7 +45,7 @@ class TextAnswers:
 
     @cached_property
     def _answers(self) -> Any:
-        """What the model says, from one set of scores."""
+        """The model's answers, which all share one set of scores."""
         return self._classifier.model_.answer(self.vectors)
 
     @cached_property
@@ -64,7 +64,8 @@ class TextAnswers:
     ) -> list[list[Any]]:
         """Return the labels of each text as a list.
 
-        With ``depth`` or ``cost``, as in ``TextClassifier.predict``, a virtual root is left out.
+        ``depth``, ``risk`` and ``cost`` are as in ``TextClassifier.predict``. With ``depth`` or
+        ``cost``, the labels do not include a virtual root.
         """
         return list(self._answers.labels(**self._rule(depth, risk, cost)))
 
@@ -73,9 +74,9 @@ class TextAnswers:
         return list(self._answers.paths(**self._rule(depth, risk, cost)))
 
     def topk(self, k: int = 5) -> tuple[Any, Floats]:
-        """Return the k most probable categories of each text, and their probabilities.
+        """Return the k most probable categories of each text and their probabilities.
 
-        Without calibration, scores take the place of probabilities.
+        Without calibration, returns the k best categories and their scores.
         """
         classes = self._classifier.classes_
         k = min(k, len(classes))
@@ -102,9 +103,9 @@ class TextAnswers:
         i
             The position of the text.
         n
-            Words to show at each level.
+            Number of words to show at each level.
         category
-            The category to explain; by default the predicted one with the best score.
+            The category to explain; by default, the predicted one with the best score.
 
         Raises
         ------
@@ -114,8 +115,8 @@ class TextAnswers:
         classifier = self._classifier
         if not hasattr(classifier.model_, "explain"):
             raise AttributeError(
-                f"{type(classifier.model_).__name__} cannot say why: take another model, such as "
-                "'svm'."
+                f"{type(classifier.model_).__name__} cannot explain its predictions. Use another "
+                "model, such as 'svm'."
             )
         row, text = self.vectors[[i]], self.texts[i]
         terms = classifier.features_.terms_
@@ -136,15 +137,15 @@ class TextAnswers:
         Parameters
         ----------
         n
-            Words to show at each level.
+            Number of words to show at each level.
         categories
-            The category to explain for each text, None for the predicted one with the best score.
+            The category to explain for each text; None for the predicted one with the best score.
         """
         wanted = [None] * len(self) if categories is None else categories
         return [self.explain(i, n, category) for i, category in enumerate(wanted)]
 
     def evaluate(self, labels: Iterable[Any]) -> Assessment:
-        """Return how good the predictions are; see ``TextClassifier.evaluate``."""
+        """Measure the predictions; see ``TextClassifier.evaluate``."""
         classifier = self._classifier
         truth = as_truth(labels, classifier.is_multilabel_)
         predicted: list[Any] = self.labels()
@@ -161,13 +162,14 @@ class TextAnswers:
         )
 
     def _rule(self, depth: str | None, risk: float, cost: Any) -> dict[str, Any]:
-        """Return the options of a decision by probabilities; none for the model's own."""
+        """Return the options for a decision by probabilities; empty for the model's own."""
         if depth is None and cost is None:
             return {}
         self._check_probabilities()
         return {"depth": depth, "risk": risk, "cost": cost}
 
     def _check_probabilities(self) -> None:
-        """Raise if the classifier has no probabilities."""
         if self._classifier.calibration is None:
-            raise ParameterError("There are no probabilities: fit with calibration='auto'.")
+            raise ParameterError(
+                "The classifier has no probabilities. Fit it with calibration='auto'."
+            )

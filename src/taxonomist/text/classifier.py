@@ -1,4 +1,4 @@
-"""``TextClassifier``: raw text in, paths out."""
+"""``TextClassifier``: classify raw texts into a taxonomy."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
 
 
 class TextClassifier(TextQuestions, BaseEstimator):
-    """Words of texts, a model over the taxonomy, probabilities, and decisions, in one object.
+    """Text features, a model, probabilities and decisions in one estimator.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels. None means one of depth one over the labels that are seen.
+        The taxonomy of the labels. If None, the training labels form a single level.
     model
-        A name out of ``taxonomist.text.MODELS``; ``"auto"``, which tries a few of them on held-out
-        items; or an unfitted classifier of the library, which takes tf-idf vectors.
+        A name from ``taxonomist.text.MODELS``; ``"auto"``, which cross-validates a few of them and
+        uses the best; or an unfitted classifier of this library, which receives tf-idf vectors.
     C
-        Cost of slack. None means 1, or with ``"auto"`` what does best.
+        Regularisation parameter. None means 1, or the best value found by ``"auto"``.
     words, characters, min_df, max_features, weights
-        What texts are made into, as in ``taxonomist.features.TextFeatures``.
+        Features of the texts, as in ``taxonomist.features.TextFeatures``.
     calibration
-        How probabilities are fitted to held-out items: ``"temperature"``, ``"platt"``,
-        ``"isotonic"``; ``"auto"`` takes the first for one category and the last for label sets.
-        None for no probabilities, which is quicker.
+        How to fit probabilities to held-out scores: ``"temperature"``, ``"platt"`` or
+        ``"isotonic"``. ``"auto"`` means ``"temperature"`` for one category per item and
+        ``"isotonic"`` for label sets. None fits no probabilities, which is faster.
     cv
-        Folds in which items are held out, for the search and for probabilities.
+        Number of cross-validation folds for the search and for the probabilities.
     random_state
-        Seed.
+        Random seed.
     n_jobs
-        Threads; None means all cores.
+        Number of threads; None means all cores.
 
     Attributes
     ----------
@@ -65,20 +65,20 @@ class TextClassifier(TextQuestions, BaseEstimator):
     taxonomy_
         The taxonomy.
     is_multilabel_
-        Whether items have label sets, which the training labels show.
+        Whether items have label sets; inferred from the training labels.
     features_
         The fitted ``TextFeatures``.
     model_
         The fitted model.
     search_
-        What ``"auto"`` tried, the best first: model, C, score, seconds.
+        The trials of ``"auto"``, best first: model, C, score and seconds.
     training_
-        Facts of the training: items, features, seconds, model, what was tried, and what ``record``
-        added.
+        Facts about the training: items, features, seconds, model, trials, and facts added by
+        ``record``.
     takes_counts_
-        Whether the model takes counts of words, not tf-idf.
+        Whether the model takes word counts instead of tf-idf.
     seen_
-        Numbers by which ``has_seen`` knows the training texts again.
+        Hashes of the training texts, used by ``has_seen``.
 
     Examples
     --------
@@ -130,19 +130,19 @@ class TextClassifier(TextQuestions, BaseEstimator):
         sample_weight: Any = None,
         callback: Callable[[Trial], Any] | None = None,
     ) -> Self:
-        """Learn words, model and probabilities.
+        """Fit the features, the model and the probabilities.
 
         Parameters
         ----------
         texts
-            A text for each item, or several: a sequence of strings, or a mapping from names of
-            columns to strings. They are read once and not kept. Or ``CountedTexts``.
+            The text of each item: a string, a sequence of strings, or a mapping from column names
+            to strings. The texts are read once and not kept. Or ``CountedTexts``.
         labels
-            A node id for each item, or an iterable of them.
+            A node id for each item, or an iterable of node ids.
         sample_weight
             Weights of the items.
         callback
-            Called with each model that ``"auto"`` has tried.
+            Called with each trial of ``"auto"``.
 
         Returns
         -------
@@ -155,8 +155,8 @@ class TextClassifier(TextQuestions, BaseEstimator):
         counts = self._fit_features(texts)
         if counts.shape[0] != len(y):
             raise LabelError(
-                f"There are {counts.shape[0]} texts and labels for {len(y)} items; every text "
-                "needs labels."
+                f"Got {counts.shape[0]} texts but labels for {len(y)} items; every text needs "
+                "labels."
             )
         X = self.features_.weigh(counts)
         self.search_: list[Trial] = []
@@ -180,7 +180,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         return self
 
     def _fit_features(self, texts: Iterable[Any]) -> CSR:
-        """Learn words and which texts were seen; return the counts of words."""
+        """Fit the features, store the hashes of the texts, and return the word counts."""
         names = ("words", "characters", "min_df", "max_features", "weights")
         self.features_ = TextFeatures(**{name: getattr(self, name) for name in names})
         found: list[bytes] = []
@@ -195,7 +195,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
     def _choose(
         self, X: CSR, counts: CSR, y: Sequence[Any], callback: Callable[[Trial], Any] | None
     ) -> tuple[Any, bool]:
-        """Return the unfitted model, and whether it takes counts."""
+        """Return the unfitted model, and whether it takes word counts."""
         if not isinstance(self.model, str):
             return self.model, False
         is_multilabel = self.is_multilabel_
@@ -223,7 +223,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
 
     @property
     def chosen(self) -> tuple[Any, float | None]:
-        """The model and the C that were given, or that ``"auto"`` found."""
+        """The model and C, as given or as found by ``"auto"``."""
         if not self.search_:
             return self.model, self.C
         best = self.search_[0]
@@ -232,10 +232,10 @@ class TextClassifier(TextQuestions, BaseEstimator):
     def refit(
         self, texts: Iterable[Any], labels: Iterable[Any], sample_weight: Any = None
     ) -> TextClassifier:
-        """Return another classifier with the same model and C, fitted to other items.
+        """Return a new classifier with the same model and C, fitted to other items.
 
-        The model is not searched for again; ``search_`` is that of this classifier. The parameters
-        are as in ``fit``.
+        There is no new search: ``search_`` is copied from this classifier. The parameters are as
+        in ``fit``.
         """
         check_is_fitted(self, "model_")
         again = self._unfitted()
@@ -256,18 +256,18 @@ class TextClassifier(TextQuestions, BaseEstimator):
         return twin
 
     def _unfitted(self) -> TextClassifier:
-        """Return an unfitted classifier with the model and the C that were chosen."""
+        """Return an unfitted classifier with the chosen model and C."""
         model, C = self.chosen
         return TextClassifier(**{**self.get_params(deep=False), "model": model, "C": C})
 
     def record(self, **facts: Any) -> Self:
-        """Add facts to ``training_``, such as measures on held-out items; files keep them."""
+        """Add facts to ``training_``, such as held-out measures; ``save`` stores them."""
         check_is_fitted(self, "model_")
         self.training_ = {**self.training_, **facts}
         return self
 
     def has_seen(self, texts: Iterable[Any]) -> Bools:
-        """Return which texts the classifier was fitted to, (n_items,)."""
+        """Return whether the classifier was fitted to each text, (n_items,)."""
         check_is_fitted(self, "model_")
         found: Bools = np.isin(digests(texts), getattr(self, "seen_", ()))
         return found
@@ -275,7 +275,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
     # Answering -------------------------------------------------------------------------------
 
     def answer(self, texts: Iterable[Any]) -> TextAnswers:
-        """Return what can be asked of texts, which are made into vectors once.
+        """Vectorise texts once, for any number of predictions about them.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         Returns
         -------
         TextAnswers
-            With methods for labels, paths, probabilities and explanations.
+            Has methods for labels, paths, probabilities and explanations.
         """
         check_is_fitted(self, "model_")
         if isinstance(texts, str | Mapping):
@@ -303,11 +303,11 @@ class TextClassifier(TextQuestions, BaseEstimator):
         Parameters
         ----------
         path
-            The folder. A model that is there already is replaced in one step.
+            The folder. An existing model is replaced atomically.
         facts
-            What is worth knowing beside ``training_``, by name.
+            Facts by name, stored with ``training_``.
         prune
-            Share of the weights to drop; ``pruning_cost`` says what that costs.
+            Fraction of the weights to drop; ``pruning_cost`` returns the effect on measures.
         """
         check_is_fitted(self, "model_")
         known = {**self.training_, **(facts or {})}
@@ -315,29 +315,29 @@ class TextClassifier(TextQuestions, BaseEstimator):
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, mmap: bool = True) -> TextClassifier:
-        """Return the classifier in a folder; see ``taxonomist.persistence.load``."""
+        """Load a classifier from a folder; see ``taxonomist.persistence.load``."""
         found = persistence.load(path, mmap=mmap)
         if not isinstance(found, TextClassifier):
             raise ModelFileError(
-                f"{path} holds a {type(found).__name__}, which takes vectors and not texts: load "
+                f"{path} holds a {type(found).__name__}, which takes vectors and not texts. Load "
                 "it with taxonomist.persistence.load."
             )
         return found
 
     def pruning_cost(self, share: float, texts: Any, labels: Any = None) -> dict[str, float]:
-        """Return by how much measures change on held-out texts when weights are dropped.
+        """Return how much dropping weights changes the measures on held-out texts.
 
         Parameters
         ----------
         share
-            Share of the weights to drop, as in ``save``.
+            Fraction of the weights to drop, as in ``save``.
         texts, labels
-            As in ``evaluate``; items that the model has not seen.
+            As in ``evaluate``; items that the model was not trained on.
 
         Returns
         -------
         dict
-            Measure after pruning less measure before, by name.
+            Change of each measure, after pruning minus before.
         """
         smaller = copy(self)
         smaller.model_ = persistence.pruned(self.model_, share)
@@ -348,11 +348,10 @@ class TextClassifier(TextQuestions, BaseEstimator):
         }
 
     def _vectors(self, texts: Iterable[Any]) -> CSR:
-        """Return what the model takes."""
+        """Return word counts or tf-idf, as the model needs."""
         counts = self.features_.counts(texts)
         return counts if self.takes_counts_ else self.features_.weigh(counts)
 
 
 def _as_data(trials: list[Trial]) -> list[dict[str, Any]]:
-    """Return what was tried as plain data."""
     return [dict(trial._asdict()) for trial in trials]

@@ -1,4 +1,4 @@
-"""Numbers by which texts are known again."""
+"""Hashes that identify texts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["digest", "digests", "noted"]
 
 BETWEEN = "\x1f"
-"""What stands between the texts of an item, as nothing else in them does."""
+"""Separator between the texts of an item: a control character that texts do not contain."""
 
 
 def digest(item: Any) -> bytes:
-    """Return eight bytes that tell an item from others, whatever its columns are called."""
+    """Return an eight-byte hash of an item's texts; column names do not matter."""
     if isinstance(item, Mapping):
         parts: Iterable[Any] = item.values()
     else:
@@ -28,12 +28,12 @@ def digest(item: Any) -> bytes:
 
 
 def digests(items: Iterable[Any]) -> NDArray[np.uint64]:
-    """Return a number for each item's text."""
+    """Return the hash of each item's texts."""
     return np.frombuffer(b"".join(map(digest, items)), dtype="<u8")
 
 
 def noted(items: Iterable[Any], found: list[bytes]) -> Iterator[Any]:
-    """Yield items, and add the digest of each to a list on the way."""
+    """Yield the items, and append the hash of each to a list."""
     for item in items:
         found.append(digest(item))
         yield item

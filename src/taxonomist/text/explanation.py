@@ -1,4 +1,4 @@
-"""Why a text is filed where it is: its words, at which level, for and against."""
+"""Explanations of predictions: the words for and against a category, level by level."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from taxonomist.models.explanation import Explanation
 
 CERTAIN = 1e-12
-"""Contributions that are smaller than this part of the largest are not shown."""
+"""Contributions smaller than this fraction of the largest one are not shown."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class TextExplanation:
     text
         The text; several columns are joined by line breaks.
     category, path
-        The category that is explained, and the way to it from the top.
+        The explained category, and the path to it from the top.
     probability
-        That of the category; None if the model has none.
+        Probability of the category; None if the model has no probabilities.
     score
-        The score; parts add up to it.
+        Score of the category: the sum of the contributions.
     levels
-        For each node on the path: its id, its name, what it adds, and its strongest words.
+        For each node on the path: its id, name and contribution, and its strongest words.
     totals
-        What each word adds at all levels together.
+        Contribution of each word, summed over all levels.
     """
 
     text: str
@@ -51,7 +51,7 @@ class TextExplanation:
     def of(
         cls, text: str, found: Explanation, path: Iterable[str], probability: float | None, n: int
     ) -> TextExplanation:
-        """Return an explanation by words from one by features, with the n strongest shown."""
+        """Make an explanation from a model's explanation, with the n strongest words per level."""
         totals: dict[str, float] = defaultdict(float)
         for part in found.parts:
             for word, value in part.features:
@@ -65,19 +65,19 @@ class TextExplanation:
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int, float], ...]:
-        """Where the words of the text are, and what each adds in all."""
+        """Start, end and contribution of the words in the text."""
         least = CERTAIN * max(map(abs, self.totals.values()), default=0.0)
         placed = ((start, end, self.totals.get(word, 0.0)) for start, end, word in spans(self.text))
         return tuple((start, end, value) for start, end, value in placed if abs(value) > least)
 
     @property
     def words(self) -> list[tuple[str, float, str]]:
-        """Words with what they add and the node where they do, the strongest first."""
+        """Words with their contributions and nodes, strongest first."""
         found = [(word, value, node) for node, _, _, words in self.levels for word, value in words]
         return sorted(found, key=lambda entry: -abs(entry[1]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as data that JSON can hold."""
+        """Return the explanation as JSON-serialisable data."""
         return {
             "category": self.category,
             "path": list(self.path),
@@ -95,7 +95,7 @@ class TextExplanation:
         }
 
     def __str__(self) -> str:
-        """Return the path, then a line per level with its strongest words."""
+        """Return the path, and a line with the strongest words for each level."""
         chance = "" if self.probability is None else f"  ({self.probability:.0%})"
         lines = [" > ".join(self.path) + chance]
         for node, name, value, words in self.levels:
@@ -105,7 +105,7 @@ class TextExplanation:
         return "\n".join(lines)
 
     def to_html(self) -> str:
-        """Return the text with its words marked, green for and red against, and the levels."""
+        """Return HTML with the levels and the text, words marked green (for) or red (against)."""
         largest = max((abs(value) for *_, value in self.spans), default=1.0)
         pieces, end = [], 0
         for start, stop, value in self.spans:
@@ -134,5 +134,4 @@ class TextExplanation:
         )
 
     def _repr_html_(self) -> str:
-        """Return what notebooks show."""
         return self.to_html()

@@ -1,4 +1,4 @@
-"""The models that texts can be classified by, by the names that their traits give."""
+"""The models for text classification, by the names given in their traits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Choice:
     single, sets
         The class for one category per item, and for label sets.
     options, set_options
-        Parameters that make the classes this choice.
+        Parameters of the two classes for this choice.
     """
 
     single: type[Any]
@@ -33,22 +33,22 @@ class Choice:
 
     @property
     def has_cost(self) -> bool:
-        """Whether it has the parameter C."""
+        """Whether the model has the parameter C."""
         return "C" in self.single().get_params(deep=False)
 
     @property
     def counts(self) -> bool:
-        """Whether it takes counts of words; others take tf-idf."""
+        """Whether the model takes word counts instead of tf-idf."""
         return bool(self.single.traits.takes_counts)
 
     @property
     def needs_tree(self) -> bool:
-        """Whether a DAG is refused."""
+        """Whether the model needs a tree and cannot use a DAG."""
         return bool(self.single.traits.needs_tree)
 
 
 def _choices() -> dict[str, Choice]:
-    """Return the choices that the traits of all models name."""
+    """Collect the choices from the traits of all models."""
     kinds: list[Any] = list(all_models().values())
     single = {name: kind for kind in kinds for name in kind.traits.single}
     sets = {name: kind for kind in kinds for name in kind.traits.sets}
@@ -59,11 +59,11 @@ def _choices() -> dict[str, Choice]:
 
 
 MODELS = _choices()
-"""Models by the word that stands for them."""
+"""Models by name."""
 
 
 def choice_of(name: str) -> Choice:
-    """Return what a name stands for; raise if it is unknown."""
+    """Return the model with a name; raise if the name is unknown."""
     if name not in MODELS:
         hint = closest(name, list(MODELS))
         known = ", ".join(MODELS)
@@ -81,13 +81,13 @@ def make_model(
     name
         One of ``MODELS``.
     taxonomy
-        The taxonomy of the labels; None for none.
+        The taxonomy of the labels; None for a single level.
     is_multilabel
         Whether items have label sets.
     C
-        Cost of slack, where the model has it.
+        Regularisation parameter; ignored if the model does not have it.
     **options
-        Further parameters of the model; those that it does not have are left out.
+        Further parameters of the model; those that it does not have are ignored.
     """
     choice = choice_of(name)
     made = (choice.sets if is_multilabel else choice.single)(taxonomy)

@@ -1,4 +1,4 @@
-"""What the parameters of a ``TextClassifier`` may be."""
+"""Checks of the parameters of ``TextClassifier``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["calibration_method", "check_parameters"]
 
 
 def check_parameters(classifier: TextClassifier) -> None:
-    """Raise if a parameter of a classifier has a value that it cannot have."""
+    """Raise if a parameter of a classifier is invalid."""
     if isinstance(classifier.model, str) and classifier.model != "auto":
         choice_of(classifier.model)
     C: Any = classifier.C
@@ -30,7 +30,7 @@ def check_parameters(classifier: TextClassifier) -> None:
 
 
 def calibration_method(calibration: str | None, is_multilabel: bool) -> str | None:
-    """Return the method of calibration that ``"auto"`` stands for; others are themselves."""
+    """Return the calibration method, after resolving ``"auto"``."""
     if calibration != "auto":
         return calibration
     return "isotonic" if is_multilabel else "temperature"

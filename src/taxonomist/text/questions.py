@@ -1,4 +1,4 @@
-"""The questions that a classifier of texts answers, each about any number of texts."""
+"""The prediction methods of text classifiers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ __all__ = ["TextQuestions"]
 
 
 class TextQuestions:
-    """A classifier of texts that answers one question at a time.
+    """Prediction methods for text classifiers.
 
-    To ask several questions about the same texts, ``answer`` is quicker.
+    For several predictions about the same texts, such as labels and probabilities, ``answer`` is
+    faster, because it vectorises and scores the texts only once.
     """
 
     @abstractmethod
     def answer(self, texts: Iterable[Any]) -> TextAnswers:
-        """Return what can be asked of texts."""
+        """Vectorise texts once, for any number of predictions about them."""
 
     def predict(
         self,
@@ -43,13 +44,13 @@ class TextQuestions:
         texts
             As in ``fit``.
         depth
-            ``"confident"`` returns the deepest node that is right with a probability of at least
-            1 - ``risk``; interior nodes count.
+            ``"confident"`` returns the deepest node, inner nodes included, that is correct with a
+            probability of at least 1 - ``risk``.
         risk
-            See ``depth``.
+            Accepted probability of an error; see ``depth``.
         cost
-            A loss between categories, or its name, such as ``"tree"``: returns the node of the
-            least expected loss.
+            A loss between categories, or its name, such as ``"tree"``. Returns the node with the
+            smallest expected loss.
 
         Returns
         -------
@@ -67,9 +68,9 @@ class TextQuestions:
         return self.answer(texts).paths()
 
     def predict_topk(self, texts: Iterable[Any], k: int = 5) -> tuple[Any, Floats]:
-        """Return the k most probable categories of each text, and their probabilities.
+        """Return the k most probable categories of each text and their probabilities.
 
-        Without calibration, scores take the place of probabilities.
+        Without calibration, returns the k best categories and their scores.
         """
         return self.answer(texts).topk(k)
 
@@ -89,26 +90,26 @@ class TextQuestions:
         text
             One text, as in ``fit``.
         n
-            Words to show at each level.
+            Number of words to show at each level.
         category
-            The category to explain; by default the predicted one with the best score.
+            The category to explain; by default, the predicted one with the best score.
 
         Returns
         -------
         TextExplanation
-            As data, text and HTML.
+            The explanation, which can be printed or converted to plain data and HTML.
         """
         return self.answer([text]).explain(0, n, category)
 
     def evaluate(self, texts: Any, labels: Any = None) -> Assessment:
-        """Return how good predictions are.
+        """Measure the predictions for labelled texts.
 
         Parameters
         ----------
         texts
             Texts as in ``fit``, or a corpus with its labels.
         labels
-            The true labels; those of the corpus by default.
+            The true labels; by default, those of the corpus.
 
         Returns
         -------
@@ -117,6 +118,6 @@ class TextQuestions:
         """
         if labels is None:
             if getattr(texts, "texts", None) is None or not hasattr(texts, "labels"):
-                raise LabelError("Give the true labels, or a corpus that has texts and labels.")
+                raise LabelError("Pass the true labels, or a corpus with texts and labels.")
             texts, labels = texts.texts, texts.labels
         return self.answer(texts).evaluate(labels)

@@ -1,4 +1,4 @@
-"""The short search of ``model="auto"``: a few models on held-out items, flat ones among them."""
+"""The short model search of ``model="auto"``, by cross-validation of a few models."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_ITEMS = 5000
-"""Items that are tried at the most: enough to tell models apart, and bounded in time."""
+"""Maximum number of items for the search: enough to rank models, in bounded time."""
 FEW_ITEMS = 30
-"""Categories with fewer items than this in the middle make mixtures worth a try."""
+"""The mixture is tried if the median number of items per category is below this."""
 COSTS = (0.3, 3.0)
-"""Values of C that are tried with the best model, beside 1."""
+"""Values of C to try with the best model, besides 1."""
 
 
 class Trial(NamedTuple):
-    """A model that was tried.
+    """A model that the search tried.
 
-    ``score`` is hierarchical F1 for label sets and the negative taxonomy loss for one category per
-    item: more is better.
+    ``score`` is hierarchical F1 for label sets, and minus the taxonomy loss for one category per
+    item; higher is better.
     """
 
     model: str
@@ -42,7 +42,7 @@ class Trial(NamedTuple):
 
 
 class SearchProblem(NamedTuple):
-    """What is searched: features by kind, labels, and the taxonomy."""
+    """The data for the search: features by kind, labels, and the taxonomy."""
 
     features: dict[bool, Any]  # by whether they are counts
     labels: Sequence[Any]
@@ -53,16 +53,16 @@ class SearchProblem(NamedTuple):
 def search(
     problem: SearchProblem, n_folds: int, seed: int, callback: Callable[[Trial], Any] | None = None
 ) -> list[Trial]:
-    """Return what was tried, the best first.
+    """Cross-validate a few models and return the trials, best first.
 
     Parameters
     ----------
     problem
         Training items.
     n_folds
-        Folds of which each is held out in turn.
+        Number of folds.
     seed
-        Chooses the items where there are too many, and the folds.
+        Random seed for shuffling and subsampling the items.
     callback
         Called with each trial.
     """
@@ -88,7 +88,7 @@ def search(
 
 
 def candidates(problem: SearchProblem) -> list[str]:
-    """Return the names of models that are worth a try."""
+    """Return the names of the models to try."""
     if problem.is_multilabel:
         names = ["flat", "svm", "ranking", "markov"]
         is_tree = problem.taxonomy.is_tree
@@ -100,7 +100,7 @@ def candidates(problem: SearchProblem) -> list[str]:
 def held_out_score(
     problem: SearchProblem, items: Codes, name: str, C: float, n_folds: int
 ) -> float:
-    """Return how well a model predicts items that it has not seen."""
+    """Return the cross-validated score of a model."""
     X = problem.features[MODELS[name].counts]
     found: list[Any] = [None] * len(items)
     folds = KFold(min(n_folds, len(items)))

@@ -1,10 +1,10 @@
-"""What people do with a classifier of texts: the work behind the commands and the service.
+"""Train, apply, measure and compare text classifiers: the work behind the commands.
 
-``labelled`` reads labelled items, ``training`` trains and measures a classifier (``holding_out``
-draws the items to measure it on), ``predictions`` gives rows their labels, ``measured_items`` finds
-the rows that a model has not seen and measures it on them, ``comparison`` puts models side by side,
-and ``report_content`` gathers what a report shows. Nothing here prints; notes are returned, and
-progress is told to a callback.
+``labelled`` reads labelled items. ``training`` trains and measures a classifier, on items that
+``holding_out`` chooses. ``predictions`` labels the rows of a table. ``measured_items`` finds the
+rows that a model was not trained on and measures the model on them. ``comparison`` compares models,
+and ``report_content`` collects the content of a report. Nothing here prints: functions return notes
+and report progress to a callback.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Models side by side, cross-validated on the same folds."""
+"""Compare models by cross-validation on the same folds."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["COMPARED", "FLAT", "compare", "told"]
 
 FLAT = "flat"
-"""The model that the others are tested against."""
+"""Name of the baseline."""
 COMPARED = {
     False: ("accuracy", "taxonomy_loss", "hierarchical_f1", "macro_f1"),
     True: ("zero_one_loss", "symmetric_difference_loss", "hierarchical_f1", "macro_f1"),
 }
-"""What is measured, by whether items have label sets."""
+"""Measures to compare, by whether items have label sets."""
 
 
 def told(on_step: OnStep, step: str) -> Progress:
-    """Return what an evaluation calls after each fit."""
+    """Return a callback for evaluations that passes their progress to ``on_step``."""
     return lambda done, total, _: on_step(step, done, total)
 
 
@@ -42,22 +42,22 @@ def compare(
     random_state: int = 0,
     on_step: OnStep = silent,
 ) -> Comparison:
-    """Cross-validate models and compare them with the flat one, which knows no taxonomy.
+    """Cross-validate models and compare them with the flat model, which ignores the taxonomy.
 
     Parameters
     ----------
     labelled
         The items.
     models
-        Names out of ``taxonomist.text.MODELS``; ``"flat"`` is always one of them.
+        Names from ``taxonomist.text.MODELS``; ``"flat"`` is always included.
     C
-        Cost of slack.
+        Regularisation parameter.
     n_folds
-        Folds that are held out in turn.
+        Number of folds.
     random_state
-        Seed of all that is drawn.
+        Random seed.
     on_step
-        Called with the number of models that were fitted.
+        Called with the number of models fitted so far.
     """
     plan = Plan(
         measures=COMPARED[labelled.is_multilabel],

@@ -1,4 +1,4 @@
-"""A classifier beside its flat twin: trained on the same items, and on growing parts of them."""
+"""Compare a classifier with its flat twin, on all training items and as learning curves."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 __all__ = ["TwinItems", "compare_twins", "twin_curves", "twins"]
 
 TAXONOMIC = "svm"
-"""The model that stands beside the flat one if the flat one itself was chosen."""
+"""Model to compare with the flat one if the classifier itself is flat."""
 SIZES = (1, 2, 5, 10, 20, 50, 100)
-"""Items per category of the learning curve."""
+"""Training items per category at the points of the learning curve."""
 MOST_SIZES = 5
 MOST_TRAINED = 5_000
-"""Items that a point of the learning curve is trained on, at the most."""
+"""Maximum number of training items for a point of the learning curve."""
 MOST_TESTED = 2_000
 N_REPEATS = 3
 
 
 def twins(classifier: TextClassifier) -> dict[str, TextClassifier]:
-    """Return the model that was chosen, unfitted, and its flat twin, by title."""
+    """Return the classifier and its flat twin, both unfitted, by title."""
     model, C = classifier.chosen
     shared = {"C": C, "calibration": None}
     if model == FLAT:
@@ -44,14 +44,14 @@ def twins(classifier: TextClassifier) -> dict[str, TextClassifier]:
 
 
 class TwinItems(NamedTuple):
-    """Items to train and to measure twins on.
+    """Items to train and measure a classifier and its flat twin on.
 
     Attributes
     ----------
     texts, targets
-        Texts, and labels in the form that the classifier knows.
+        Texts and labels, as the classifier takes them.
     is_seen
-        Which of them the classifier was trained on.
+        Which items the classifier was trained on.
     """
 
     texts: CountedTexts
@@ -66,16 +66,16 @@ class TwinItems(NamedTuple):
 def compare_twins(
     classifier: TextClassifier, items: TwinItems, on_step: OnStep = silent
 ) -> Comparison:
-    """Train both on the items that the classifier was trained on, and compare them on the others.
+    """Train both models on the classifier's training items and compare them on the other items.
 
     Parameters
     ----------
     classifier
-        The classifier that was trained.
+        The fitted classifier.
     items
         The items.
     on_step
-        Called with the number of models that were fitted.
+        Called with the number of models fitted so far.
     """
     measures = COMPARED[classifier.is_multilabel_]
     plan = Plan(
@@ -92,9 +92,9 @@ def compare_twins(
 def twin_curves(
     classifier: TextClassifier, items: TwinItems, on_step: OnStep = silent
 ) -> dict[str, LearningCurve]:
-    """Return the learning curves of both over the number of items per category.
+    """Return the learning curves of both models over the number of items per category.
 
-    The parameters are those of ``compare_twins``.
+    The parameters are the same as for ``compare_twins``.
     """
     seen, new = np.flatnonzero(items.is_seen), np.flatnonzero(~items.is_seen)
     texts, targets = items.take(seen)
@@ -119,7 +119,7 @@ def twin_curves(
 
 
 def _sizes(targets: list[Any]) -> list[int]:
-    """Return the numbers of items per category that the curve has points for."""
+    """Return the numbers of items per category at the points of the curve."""
     sets = ([labels] if isinstance(labels, str) else labels for labels in targets)
     counts = Counter(label for labels in sets for label in labels)
     sizes = [

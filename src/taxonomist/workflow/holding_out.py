@@ -1,4 +1,4 @@
-"""Items that are held out of training, to measure a model on."""
+"""Choose the items to hold out for measuring a model."""
 
 from __future__ import annotations
 
@@ -17,38 +17,40 @@ if TYPE_CHECKING:
 __all__ = ["held_out"]
 
 MOST_FOLDS = 100
-"""Shares of held-out items are rounded to this part."""
+"""Maximum denominator of the fraction of held-out items; the fraction is rounded to it."""
 
 
 def held_out(labelled: Labelled, share: float, seed: int) -> Bools:
-    """Return which items are held out: a share of those of every category, as far as possible.
+    """Return which items to hold out, stratified by category as far as possible.
 
     Parameters
     ----------
     labelled
         The items.
     share
-        How many are held out, from 0 to below 1.
+        Fraction of items to hold out, at least 0 and below 1.
     seed
-        Seed of the draw.
+        Random seed.
 
     Raises
     ------
     LabelError
-        If there are too few items for such a share.
+        If there are too few items for this fraction.
     """
     n_items = len(labelled.texts)
     if not share:
         return np.zeros(n_items, dtype=bool)
     part = Fraction(share).limit_denominator(min(MOST_FOLDS, n_items))
     if not 0 < part < 1:
-        raise LabelError(f"A share of {share:g} of {n_items} items leaves none on one side.")
+        raise LabelError(
+            f"Cannot hold out a fraction of {share:g} of {n_items} items: one part would be empty."
+        )
     folds = StratifiedFolds(part.denominator, random_state=seed).folds(labelled.targets)
-    # Spread over the folds, as neighbouring folds get neighbouring items of a category.
+    # Take folds at equal distances: neighbouring folds hold neighbouring items of a category.
     ends = np.arange(part.denominator + 1) * part.numerator // part.denominator
     is_test: Bools = (np.diff(ends) > 0)[folds]
     several = np.array([len(labels) > 1 for labels in labelled.labels])
     if several.any() and is_test[several].all():
-        # A model that has seen no label set would not know that there are any: one changes sides.
+        # Training needs at least one label set to learn that items can have several labels.
         is_test[[np.argmax(several), np.argmin(is_test)]] = False, True
     return is_test

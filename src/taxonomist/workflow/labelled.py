@@ -1,4 +1,4 @@
-"""Labelled items in memory, and reading them from a table."""
+"""Labelled items, and reading them from a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Labelled", "read_labelled"]
 
 TELL_EVERY = 1000
-"""Rows between two calls of the callback."""
+"""Number of rows between two calls of the callback."""
 
 
 class Labelled(NamedTuple):
@@ -31,17 +31,17 @@ class Labelled(NamedTuple):
     Attributes
     ----------
     texts
-        Texts by column of each item.
+        Texts of each item, by column.
     labels
         Node ids of each item.
     taxonomy
         The taxonomy of the labels.
     origin
-        Where the taxonomy comes from: ``"given"``, ``"paths"`` or ``"labels"``.
+        Source of the taxonomy: ``"given"``, ``"paths"`` or ``"labels"``.
     bad
-        Counts of the rows, and of those that were left out.
+        Numbers of rows read and of bad ones.
     note
-        What is to be said about the rows that were left out; empty if there are none.
+        Message about skipped rows; empty if there are none.
     """
 
     texts: list[dict[str, str]]
@@ -53,12 +53,12 @@ class Labelled(NamedTuple):
 
     @property
     def is_multilabel(self) -> bool:
-        """Whether some item has several labels."""
+        """Whether any item has several labels."""
         return any(len(labels) > 1 for labels in self.labels)
 
     @property
     def targets(self) -> list[Any]:
-        """A label for each item, or label sets."""
+        """The label of each item, or its label set if any item has several labels."""
         return self.labels if self.is_multilabel else [label for (label,) in self.labels]
 
     def take(self, items: Iterable[int]) -> Self:
@@ -85,23 +85,23 @@ def read_labelled(
     source
         The file.
     columns
-        Which columns hold what.
+        Roles of the columns.
     taxonomy
-        The taxonomy of the labels. None builds it: from paths if labels are paths, else with one
-        level.
+        The taxonomy of the labels. If None, it is built from the labels: from their paths, or with
+        a single level if they are not paths.
     skip_bad
-        Whether bad rows are left out.
+        Whether to skip bad rows.
     single
-        Whether several labels make a row bad.
+        Whether a row with several labels is bad.
     on_step
-        Called with the number of rows that were read.
+        Called with the number of rows read so far.
 
     Raises
     ------
     FormatError
         If the file cannot be read.
     BadRowsError
-        If there are bad rows, and they are not to be skipped.
+        If there are bad rows and ``skip_bad`` is False.
     """
     bad = BadRows()
     reader = None if taxonomy is None else LabelReader(taxonomy, single=single)

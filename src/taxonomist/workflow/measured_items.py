@@ -1,4 +1,4 @@
-"""Labelled items to measure a classifier on, apart from those that it was trained on."""
+"""Measure a classifier on labelled items that it was not trained on."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ class MeasuredItems(NamedTuple):
         Parameters
         ----------
         include_seen
-            Whether to measure on items that the classifier was trained on, too. Such measures are
+            Whether to include items that the classifier was trained on. They make the measures
             too good.
 
         Raises
         ------
         LabelError
-            If no item is new to the classifier, and seen ones do not count.
+            If the classifier was trained on all items and ``include_seen`` is False.
         """
         if include_seen:
             return np.arange(len(self.is_seen))
         if self.is_seen.all():
             raise LabelError(
-                f"The model was trained on all {self.n_seen:,} items, so they say nothing about "
-                "new ones. Give others, or include those that were seen."
+                f"The model was trained on all {self.n_seen:,} items, so they cannot tell how it "
+                "does on new ones. Pass other items, or include_seen=True."
             )
         return np.flatnonzero(~self.is_seen)
 
@@ -63,7 +63,7 @@ class MeasuredItems(NamedTuple):
 def evaluate(
     classifier: TextClassifier, measured: MeasuredItems, *, include_seen: bool = False
 ) -> Assessment:
-    """Return how good a classifier is on labelled items.
+    """Measure a classifier on labelled items.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ def evaluate(
     measured
         The items.
     include_seen
-        Whether to measure on items that the classifier was trained on, too.
+        Whether to include items that the classifier was trained on.
 
     Raises
     ------
     LabelError
-        If no item is new to the classifier, and seen ones do not count.
+        If the classifier was trained on all items and ``include_seen`` is False.
     """
     chosen = measured.items.take(measured.measured(include_seen))
     return classifier.evaluate(chosen.texts, chosen.labels)
@@ -100,16 +100,16 @@ def read_to_measure(
     source
         The file.
     columns
-        Fields of ``Columns``; where one is missing or None, as when the classifier was trained.
+        Fields of ``Columns``. Missing fields and None mean the value used in training.
     skip_bad
-        Whether bad rows are left out.
+        Whether to skip bad rows.
     on_step
-        Called with the number of rows that were read.
+        Called with the number of rows read so far.
 
     Raises
     ------
     FormatError
-        If the file cannot be read, or has bad rows that are not to be skipped.
+        If the file cannot be read, or has bad rows and ``skip_bad`` is False.
     """
     given = {name: value for name, value in columns.items() if value is not None}
     labelled = read_labelled(

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["as_item", "as_model_texts", "model_columns"]
 
 FORMER_NAMES = {"label": "labels", "separator": "label_sep", "path_separator": "path_sep"}
-"""Fields of ``Columns`` that have other names in older model files."""
+"""Fields of ``Columns`` by the names they have in older model files."""
 
 
 def model_columns(classifier: TextClassifier) -> Columns:
-    """Return the columns that a classifier was trained on; those of its texts if it has no others.
+    """Return the columns that a classifier was trained on, without the id column.
 
-    Whether the table had ids does not matter for other tables.
+    A classifier that was not trained on a table has only its text columns.
     """
     known: Any = classifier.training_.get("columns")
     if not known:
@@ -31,24 +31,24 @@ def model_columns(classifier: TextClassifier) -> Columns:
 
 
 def _names(classifier: TextClassifier) -> list[str]:
-    """Return the names of the texts that the classifier takes."""
+    """Return the names of the classifier's text columns."""
     return list(classifier.features_.columns_ or ["text"])
 
 
 def as_item(classifier: TextClassifier, text: str) -> dict[str, str]:
-    """Return one text as an item of the classifier, in the first of its columns."""
+    """Return one text as an item, in the classifier's first text column."""
     return {_names(classifier)[0]: text}
 
 
 def as_model_texts(
     classifier: TextClassifier, texts: Sequence[dict[str, str]]
 ) -> list[dict[str, str]]:
-    """Return texts under the names that the classifier knows, in the order of their columns.
+    """Rename the columns of texts, by position, to the classifier's text columns.
 
     Raises
     ------
     FormatError
-        If there are more columns than the classifier was trained on.
+        If the texts have more columns than the classifier was trained on.
     """
     names = _names(classifier)
     n_given = len(texts[0]) if texts else 0

@@ -1,4 +1,4 @@
-"""Predictions as cells of a table, or as plain data."""
+"""Format predictions as the cells of a table or as plain data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 __all__ = ["as_cells", "as_record", "headings"]
 
 SEPARATOR = ";"
-"""What stands between several labels in a cell."""
+"""Default separator between several labels in a cell."""
 
 
 def headings(key: str, wanted: Wanted) -> list[str]:
-    """Return the names of the columns that ``as_cells`` fills."""
+    """Return the column names of the cells that ``as_cells`` returns."""
     names = [key, "label", "path"]
     if wanted.proba:
         names.append("probability")
@@ -28,7 +28,7 @@ def headings(key: str, wanted: Wanted) -> list[str]:
 def as_cells(
     key: object, found: Prediction, wanted: Wanted, separator: str = SEPARATOR
 ) -> list[object]:
-    """Return a prediction as the cells of a row, several labels with the separator between them."""
+    """Return a prediction as the cells of a row; ``separator`` joins several labels."""
     cells = [key, separator.join(found.labels), separator.join(map(STEP.join, found.paths))]
     if wanted.proba:
         cells.append(separator.join(f"{chance:.4f}" for chance in found.probabilities))
@@ -42,7 +42,7 @@ def as_cells(
 
 
 def as_record(key: dict[str, object], found: Prediction, wanted: Wanted) -> dict[str, Any]:
-    """Return a prediction as plain data; labels and what belongs to them are lists."""
+    """Return a prediction as plain data, with a list for each field of the labels."""
     record: dict[str, Any] = {**key, "labels": found.labels, "paths": found.paths}
     if wanted.proba:
         record["probabilities"] = [round(chance, 6) for chance in found.probabilities]

@@ -1,4 +1,4 @@
-"""What a classifier says of items, block by block."""
+"""Predict the labels of items, in blocks."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 __all__ = ["Prediction", "Predictor", "TablePredictions", "Wanted", "predict_table"]
 
 MOST_ITEMS = 2_000
-"""Items that are classified together: enough to be quick, few enough for any memory."""
+"""Maximum number of items in a block: enough for speed, few enough for any memory."""
 MOST_PROBABILITIES = 4_000_000
-"""Probabilities that are held at a time, at the most."""
+"""Maximum number of probabilities in memory."""
 
 
 class Wanted(NamedTuple):
-    """What is asked for.
+    """What a prediction should contain besides the labels.
 
     Attributes
     ----------
     top
-        The number of most probable categories to give beside the decision.
+        Number of most probable categories to add.
     proba
-        Whether to give the probability of each label.
+        Whether to add the probability of each label.
     confident
-        The probability with which labels must be right; they may be inner nodes then. None for
-        the model's own decision.
+        Minimum probability that a label is correct. Predicts the deepest node that reaches it,
+        which may be an inner node. None for the model's own decision.
     words
-        The number of words to give as reasons.
+        Number of deciding words to add.
     """
 
     top: int = 0
@@ -56,12 +56,12 @@ class Wanted(NamedTuple):
 
     @property
     def needs_probabilities(self) -> bool:
-        """Whether the classifier must have probabilities."""
+        """Whether the classifier must predict probabilities."""
         return bool(self.proba or self.top or self.confident is not None)
 
 
 class Prediction(NamedTuple):
-    """What is said of an item; what was not asked for is empty."""
+    """The prediction for an item; fields that were not requested are empty."""
 
     labels: list[str]
     paths: list[tuple[str, ...]]
@@ -71,27 +71,29 @@ class Prediction(NamedTuple):
 
 
 class Predictor:
-    """Makes predictions.
+    """Predict the labels of blocks of items.
 
     Parameters
     ----------
     classifier
         A fitted classifier.
     wanted
-        What is asked for.
+        What the predictions should contain.
 
     Raises
     ------
     ParameterError
-        If the classifier cannot give what is asked for.
+        If the classifier cannot provide what is wanted.
     """
 
     def __init__(self, classifier: TextClassifier, wanted: Wanted) -> None:
         if wanted.needs_probabilities and classifier.calibration is None:
-            raise ParameterError("The model has no probabilities: it was fitted without them.")
+            raise ParameterError(
+                "The model has no probabilities: it was trained with calibration=None."
+            )
         if wanted.words and not hasattr(classifier.model_, "explain"):
             raise ParameterError(
-                "This kind of model cannot say why: train another one, such as svm."
+                "This kind of model cannot explain its predictions. Train another one, such as svm."
             )
         self._classifier = classifier
         self._wanted = wanted
@@ -104,7 +106,7 @@ class Predictor:
             self.block_size = max(1, min(MOST_ITEMS, n_fitting))
 
     def predict(self, items: Sequence[Item]) -> list[Prediction]:
-        """Return what is said of each item; a block of them should be no larger than the size."""
+        """Return the predictions for a block of at most ``block_size`` items."""
         wanted = self._wanted
         texts = as_model_texts(self._classifier, [item.text for item in items])
         answers = self._classifier.answer(texts)
@@ -119,13 +121,12 @@ class Predictor:
         ]
 
     def _labels(self, answers: TextAnswers) -> list[list[str]]:
-        """Return the labels of each text."""
         if self._wanted.confident is None:
             return answers.labels()
         return answers.labels(depth="confident", risk=round(1 - self._wanted.confident, 12))
 
     def _most_specific(self, labels: list[str]) -> list[str]:
-        """Return the labels that are above no other; a virtual root is none."""
+        """Return the labels without ancestors of other labels and without a virtual root."""
         taxonomy = self._classifier.taxonomy_
         if taxonomy.has_artificial_root and taxonomy.root in labels:
             labels = [label for label in labels if label != taxonomy.root]
@@ -138,7 +139,7 @@ class Predictor:
         return [str(label) for label in labels if label not in above]
 
     def _path(self, label: str) -> tuple[str, ...]:
-        """Return the names on the way from the top to a node."""
+        """Return the names on the path from the top to a node."""
         if label not in self._paths:
             taxonomy = self._classifier.taxonomy_
             steps = taxonomy.paths(label, limit=1)[0]
@@ -154,7 +155,7 @@ class Predictor:
     def _words(
         self, answers: TextAnswers, labels: list[list[str]]
     ) -> list[list[tuple[str, float, str]]]:
-        """Return the words that decide, the strongest first."""
+        """Return the deciding words of each text, strongest first."""
         n = self._wanted.words
         wanted = [next((x for x in found if x in self._categories), None) for found in labels]
         return [why.words[:n] for why in answers.explanations(n, wanted)]
@@ -170,28 +171,30 @@ def _top(answers: TextAnswers, k: int) -> list[list[tuple[str, float]]]:
 
 
 class TablePredictions:
-    """The predictions for the rows of an open table, in their order; iterated over once.
+    """An iterator over the predictions for the rows of an open table, in order.
+
+    Iterate over it only once.
 
     Parameters
     ----------
     predictor
         Makes the predictions.
     table, columns
-        The table, and which of its columns hold what.
+        The table, and the roles of its columns.
     skip_bad
-        Whether bad rows are left out. If not, the first bad row ends the iteration with a
-        ``BadRowsError``; the predictions for the blocks before it have come by then.
+        Whether to skip bad rows. If False, a bad row ends the iteration with a ``BadRowsError``,
+        after the predictions for the blocks before it.
     on_step
-        Called with the number of predictions.
+        Called with the number of predictions so far.
 
     Attributes
     ----------
     has_ids
         Whether items have ids.
     bad
-        Counts of the rows, and of bad ones.
+        Numbers of rows read and of bad ones.
     note
-        What is to be said, at the end, about the rows that were left out.
+        Message about skipped rows, set at the end of the iteration.
     """
 
     def __init__(
@@ -225,7 +228,6 @@ class TablePredictions:
 
 
 def _blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield items in blocks."""
     items = iter(items)
     while block := list(islice(items, size)):
         yield block
@@ -240,7 +242,7 @@ def predict_table(
     skip_bad: bool = False,
     on_step: OnStep = silent,
 ) -> Iterator[TablePredictions]:
-    """Open a table of any size and predict the labels of its rows, a block at a time.
+    """Open a table of any size and predict the labels of its rows in blocks.
 
     Parameters
     ----------
@@ -249,11 +251,11 @@ def predict_table(
     source
         The file.
     columns
-        Which columns hold what; labels are not read.
+        Roles of the columns; labels are not read.
     skip_bad
-        Whether bad rows are left out.
+        Whether to skip bad rows.
     on_step
-        Called with the number of predictions.
+        Called with the number of predictions so far.
 
     Yields
     ------

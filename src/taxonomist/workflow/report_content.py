@@ -1,4 +1,4 @@
-"""What a report shows: measures, facts of the training, telling words, and the flat twin."""
+"""The content of a report: measures, training facts, telling words, and the flat twin."""
 
 from __future__ import annotations
 
@@ -22,34 +22,35 @@ if TYPE_CHECKING:
 __all__ = ["ReportContent", "report_content"]
 
 FACTS = ("items", "test_items", "features", "model", "seconds", "final")
-"""Facts of the training that are shown."""
+"""Training facts to show."""
 FEWEST = 20
-"""Items below which nothing is compared."""
+"""Minimum number of training items and of held-out items for a comparison."""
 TOO_FEW = (
-    "Too few of these items were trained on, or held out, for a learning curve and a flat "
-    "twin: give the rows that the model was trained with."
+    "Too few training or held-out items for a learning curve and a comparison with the flat "
+    "twin. Pass the rows that the model was trained with."
 )
 
 
 class ReportContent(NamedTuple):
-    """What a report shows.
+    """The content of a report.
 
     Attributes
     ----------
     assessment
-        How good the classifier is.
+        Measures of the classifier.
     taxonomy
         Its taxonomy.
     facts
-        Facts of the training, and what was tried.
+        Training facts, and the models tried.
     words
         Telling words of nodes.
     curves
-        Learning curves by model; empty if nothing was trained.
+        Learning curves by model; empty if none were computed.
     flat
-        The comparison with the flat twin; None if nothing was trained.
+        The comparison with the flat twin; None if it was not computed.
     note
-        Why nothing was trained although it was asked for; empty if it was.
+        Reason why the curves and the comparison are missing although they were requested;
+        otherwise empty.
     """
 
     assessment: Assessment
@@ -61,7 +62,7 @@ class ReportContent(NamedTuple):
     note: str = ""
 
     def write(self, path: str | PathLike[str], title: str) -> Path:
-        """Write the page; a file of that name is replaced when all is written."""
+        """Write the page; an existing file is replaced only after a complete write."""
         return write_report(
             path,
             self.assessment,
@@ -82,30 +83,30 @@ def report_content(
     quick: bool = False,
     on_step: OnStep = silent,
 ) -> ReportContent:
-    """Return what a report shows.
+    """Collect the content of a report.
 
     Parameters
     ----------
     classifier
         The classifier.
     measured
-        Labelled items, of which the classifier may have seen some.
+        Labelled items, which may include items that the classifier was trained on.
     include_seen
-        Whether to measure on items that the classifier was trained on, too; nothing is trained
-        then.
+        Whether to include the items that the classifier was trained on in the measures. If True,
+        there is no learning curve and no flat twin.
     quick
-        Whether to train nothing: no learning curve, no flat twin.
+        Whether to leave out the learning curve and the flat twin, which need training.
     on_step
-        Called with the number of models that were fitted.
+        Called with the number of models fitted so far.
 
     Raises
     ------
     LabelError
-        If no item is new to the classifier, and seen ones do not count.
+        If the classifier was trained on all items and ``include_seen`` is False.
     """
     items = measured.items
     chosen = measured.measured(include_seen)
-    # All that follows uses these counts, so that texts are tokenised once.
+    # Everything below uses these counts, so that texts are tokenised only once.
     texts = classifier.features_.count(items.texts)
     assessment = classifier.evaluate(texts[chosen], [items.labels[i] for i in chosen])
     found = ReportContent(
@@ -122,7 +123,6 @@ def report_content(
 
 
 def _facts(classifier: TextClassifier) -> dict[str, Any]:
-    """Return what is told of the training."""
     known = {name: classifier.training_[name] for name in FACTS if name in classifier.training_}
     trials = [
         {**trial._asdict(), "chosen": place == 0} for place, trial in enumerate(classifier.search_)

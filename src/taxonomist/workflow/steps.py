@@ -1,4 +1,4 @@
-"""How long tasks tell of their progress."""
+"""Progress callbacks of long tasks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TypeAlias
 __all__ = ["OnStep", "silent"]
 
 OnStep: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the name of a step, how much of it is done, and all of it where that is known."""
+"""Called with the name of a step, the amount done, and the total amount if it is known."""
 
 
 def silent(step: str, done: int, total: int | None) -> None:
-    """Tell nothing."""
+    """Ignore progress."""

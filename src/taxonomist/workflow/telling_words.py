@@ -1,4 +1,4 @@
-"""The words that speak most for each node."""
+"""The words with the largest weights for each node."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 __all__ = ["telling_words"]
 
 N_WORDS = 8
-"""Words of a node."""
+"""Number of words per node."""
 
 
 def telling_words(classifier: TextClassifier) -> dict[str, list[tuple[str, float]]]:
-    """Return the words that speak most for each node, for models with weights of nodes."""
+    """Return the words with the largest weights for each node; empty without node weights."""
     model = classifier.model_
     model = getattr(model, "model_", model)
     try:

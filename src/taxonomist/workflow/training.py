@@ -1,4 +1,4 @@
-"""Training a classifier of texts on part of the items, and measuring it on the others."""
+"""Train a text classifier on some of the items and measure it on the others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["TrainingResult", "train"]
 
 
 class TrainingResult(NamedTuple):
-    """A fitted classifier, how it does on held-out items, and how many of these there are."""
+    """A fitted classifier, its assessment on held-out items, and the numbers of items."""
 
     classifier: TextClassifier
     assessment: Assessment | None
@@ -33,7 +33,7 @@ class TrainingResult(NamedTuple):
 
     @property
     def measures(self) -> dict[str, Any]:
-        """The measures of held-out items with their intervals, as plain data."""
+        """The measures on held-out items with their intervals, as plain data."""
         return {} if self.assessment is None else self.assessment.to_dict()["measures"]
 
 
@@ -46,27 +46,27 @@ def train(
     final: bool = False,
     on_step: OnStep = silent,
 ) -> TrainingResult:
-    """Train a classifier on part of the items and measure it on the others.
+    """Train a classifier on some of the items and measure it on the others.
 
     Parameters
     ----------
     classifier
-        The classifier, not fitted.
+        The unfitted classifier.
     labelled
         The items.
     columns
-        Where they come from; the model remembers that.
+        The columns that the items were read from; stored with the model.
     test_size
-        Share of the items that are held out.
+        Fraction of the items to hold out.
     final
-        Whether to train it once more, on all items, when it is measured.
+        Whether to retrain the classifier on all items after measuring it.
     on_step
-        Called with the number of models that were tried.
+        Called with the number of models tried so far.
 
     Raises
     ------
     ParameterError
-        If ``test_size`` is no share.
+        If ``test_size`` is not in [0, 1).
     LabelError
         If there are too few items.
     """
@@ -75,7 +75,7 @@ def train(
     is_test = held_out(labelled, test_size, classifier.random_state)
     numbers = digests(labelled.texts)
     fitted, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
-    # A text that is also among those to learn from says nothing about new texts.
+    # A test text that is also a training text cannot tell how the model does on new texts.
     test = test[~np.isin(numbers[test], numbers[fitted])]
     _fit(classifier, labelled.take(fitted), on_step)
     assessment = None
@@ -95,7 +95,7 @@ def train(
 
 
 def _fit(classifier: TextClassifier, labelled: Labelled, on_step: OnStep) -> None:
-    """Fit a classifier and tell of the models that are tried."""
+    """Fit a classifier and report the number of models tried."""
     n_tried = 0
 
     def tried(_: Trial) -> None:

@@ -106,7 +106,7 @@ def test_one_text(call, there):
     assert done.out.splitlines() == ["label\tpath", "dog\tAnimals > Dogs"]
     for options, said in (
         (["--text", " "], "--text is empty"),
-        ([], "Give rows, or a text"),
+        ([], "Pass a file with rows, or a text"),
     ):
         done = call("predict", "data", *options)
         assert done.code == 2
@@ -146,7 +146,7 @@ def test_a_pipe_gets_the_blocks_before_a_bad_row(call, there, tmp_path, monkeypa
     assert done.code == 2
     assert [row["id"] for row in table(done.out)] == ["doc-0", "doc-1"]
     assert "Nothing was written" not in done.err
-    assert "The predictions for the first 2 rows were written. Repair" in done.err
+    assert "The predictions for the first 2 rows were written. Fix" in done.err
 
 
 def test_a_pipe_gets_nothing_if_the_first_block_has_a_bad_row(call, there, tmp_path):
@@ -154,7 +154,7 @@ def test_a_pipe_gets_nothing_if_the_first_block_has_a_bad_row(call, there, tmp_p
     items[3] |= {"title": "", "text": ""}
     done = call("predict", "data", write_csv(tmp_path / "a.csv", items))
     assert (done.code, done.out) == (2, "")
-    assert "Nothing was written. Repair" in done.err
+    assert "Nothing was written. Fix" in done.err
 
 
 def test_a_missing_column_names_the_nearest(call, there, tmp_path):
@@ -175,12 +175,12 @@ def test_evaluation_leaves_out_what_was_trained_on(call, there):
     done = call("evaluate", "data", "data.csv", "--json")
     found = json.loads(done.out)
     assert found["n_items"] == 24
-    assert "the model was trained on them (--all: kept): 96." in done.err
+    assert "Skipped 96 items that the model was trained on; --all includes them." in done.err
     shown = json.loads(call("model", "show", "data", "--json").out)["facts"]
     assert {name: found["measures"][name] for name in shown["measures"]} == shown["measures"]
     done = call("evaluate", "data", "data.csv", "--all")
     assert "120 items" in done.out
-    assert "96 of these items were trained on: the measures are too good." in done.err
+    assert "The model was trained on 96 of these items: the measures are too good." in done.err
     done = call("evaluate", "data", "new.csv", "--nodes")
     assert "12 items" in done.out
     assert "node\tsupport\tpredicted\tprecision\trecall\tf1" in done.out
@@ -260,7 +260,7 @@ def test_a_model_without_probabilities_or_reasons(call, there, tmp_path):
     for command in (["predict", "--explain"], ["explain"]):
         done = call(command[0], tmp_path / "model", "--text", "acorn", *command[1:])
         assert done.code == 2
-        assert "cannot say why" in done.err
+        assert "cannot explain its predictions" in done.err
     assert call("report", tmp_path / "model", "data.csv", "-o", tmp_path / "r.html").code == 0
     assert call("model", "show", tmp_path / "model").code == 0
 
@@ -305,7 +305,7 @@ def test_a_quick_report_and_one_on_new_items(call, there, tmp_path, model):
     assert "Learning curve" not in page.read_text(encoding="utf-8")
     done = call("report", model, "new.csv", "-o", page)
     assert done.code == 0
-    assert "give the rows that the model was trained with" in done.err
+    assert "Pass the rows that the model was trained with" in done.err
 
 
 def test_a_report_of_label_sets(call, there, tmp_path):

@@ -39,7 +39,7 @@ def test_what_was_tried_is_said(call, folder):
     assert "as given, 7 nodes, height 2" in done.out
     assert "model\tC\tscore\tseconds" in done.out
     assert "Held-out items: 16 items" in done.out
-    assert "Trained on 64 items (the others alone)" in done.err
+    assert "Trained on 64 items (without the held-out ones)" in done.err
     shown = call("model", "show", "model").out
     assert "measure\tvalue\tlow\thigh" in shown
     assert "model\tC\tscore\tseconds" in shown

@@ -177,5 +177,5 @@ def test_labels_that_do_not_fit():
     model = fitted_with(single, "flat")
     with pytest.raises(LabelError, match="one category per item"):
         model.evaluate(["purrs"], [["cat", "dog"]])
-    with pytest.raises(LabelError, match="Give the true labels"):
+    with pytest.raises(LabelError, match="Pass the true labels"):
         model.evaluate(["purrs"])

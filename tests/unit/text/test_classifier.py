@@ -149,7 +149,7 @@ def test_explanations_show_words_at_their_levels():
     assert total == pytest.approx(why.score)
     assert model.explain("purrs", category="oak").category == "oak"
     neighbours = TextClassifier(TREE, model="neighbours", calibration=None).fit(texts, y)
-    with pytest.raises(AttributeError, match="cannot say why"):
+    with pytest.raises(AttributeError, match="cannot explain its predictions"):
         neighbours.explain("purrs")
 
 
@@ -161,7 +161,7 @@ def test_evaluate_takes_texts_or_a_corpus():
         one = model.evaluate(new, truth)
         corpus = Corpus("new", TREE, truth, texts=new)
         assert one.measures == model.evaluate(corpus).measures
-    with pytest.raises(ValueError, match="Give the true labels"):
+    with pytest.raises(ValueError, match="Pass the true labels"):
         model.evaluate(new)
 
 
@@ -206,7 +206,7 @@ def test_an_own_model_and_columns():
     [
         ({"model": "smv"}, ["cat"], "Did you mean 'svm'"),
         ({"model": "svm"}, ["cat", "dog"], "every text needs labels"),
-        ({"model": "svm"}, [], "nothing to learn"),
+        ({"model": "svm"}, [], "no items to learn from"),
         ({"model": "svm"}, ["cats"], "cats"),
     ],
 )

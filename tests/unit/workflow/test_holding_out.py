@@ -32,7 +32,7 @@ def test_as_many_as_asked_for_are_held_out_and_the_seed_decides(data, n_items, s
 
 @pytest.mark.parametrize("share", [0.01, 0.99])
 def test_a_share_that_leaves_none(share):
-    with pytest.raises(LabelError, match="of 10 items leaves none on one side"):
+    with pytest.raises(LabelError, match="of 10 items: one part would be empty"):
         held_out(labelled([["a"]] * 10), share, seed=0)
 
 

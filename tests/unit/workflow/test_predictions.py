@@ -170,7 +170,7 @@ def test_what_a_model_cannot_do():
     with pytest.raises(ParameterError, match="no probabilities"):
         Predictor(classifier, Wanted(top=1))
     classifier.model_ = SimpleNamespace()
-    with pytest.raises(ParameterError, match="cannot say why"):
+    with pytest.raises(ParameterError, match="cannot explain its predictions"):
         Predictor(classifier, Wanted(words=1))
 
 

@@ -151,7 +151,7 @@ def test_a_report_tokenises_once(result, source, monkeypatch, tmp_path):
     assert every.assessment.n_items == 120
     none_seen = measured._replace(is_seen=np.zeros(120, dtype=bool))
     few = workflow.report_content(result.classifier, none_seen)
-    assert "give the rows that the model was trained with" in few.note
+    assert "Pass the rows that the model was trained with" in few.note
 
 
 def twins_of(labelled, model, **options):
