@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taxonomist.datasets.catalogue import ENTRIES, CatalogueEntry
-from taxonomist.errors import CorpusNotFoundError, closest
+from taxonomist.errors import CorpusNotFoundError, ParameterError, closest
 
 if TYPE_CHECKING:
     from taxonomist.datasets.corpus import Corpus
@@ -140,10 +140,12 @@ def load(name: str, **options: str) -> Corpus:
     for option, value in options.items():
         if option not in chosen:
             known = ", ".join(chosen) or "none"
-            raise ValueError(f"{name} has no option {option!r}; its options: {known}.")
+            raise ParameterError(f"{name} has no option {option!r}; its options: {known}.")
         if str(value) not in entry.options[option]:
             allowed = ", ".join(entry.options[option])
-            raise ValueError(f"{option} of {name} must be one of {allowed}. Got {value!r} instead.")
+            raise ParameterError(
+                f"{option} of {name} must be one of {allowed}. Got {value!r} instead."
+            )
         chosen[option] = str(value)
     corpus = entry.load(find(name), **chosen)
     return replace(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.datasets.corpus import Corpus
+from taxonomist.errors import ParameterError
 from taxonomist.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
@@ -70,10 +71,10 @@ def make_taxonomy_data(
     least = {"n_items": 1, "n_features": 1, "branching": 2, "depth": 1}
     for name, value in zip(least, (n_items, n_features, branching, depth), strict=True):
         if value < least[name]:
-            raise ValueError(f"{name} must be at least {least[name]}. Got {value} instead.")
+            raise ParameterError(f"{name} must be at least {least[name]}. Got {value} instead.")
     levels = [0.5**level for level in range(2, depth + 2)] if variances is None else list(variances)
     if len(levels) != depth or not all(variance >= 0 for variance in levels):
-        raise ValueError(
+        raise ParameterError(
             f"variances must be {depth} values of at least 0, one per level. "
             f"Got {variances} instead."
         )
@@ -111,7 +112,7 @@ def _accepted_points(
     n_drawn = n_kept = 0
     while n_kept < n_items:
         if n_drawn > MAX_DRAWS * (n_kept + 1):
-            raise ValueError(
+            raise ParameterError(
                 f"margin={margin} is too large: only {n_kept} of {n_drawn} points exceed it. "
                 "Choose a smaller margin or larger variances."
             )

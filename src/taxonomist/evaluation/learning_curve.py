@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from taxonomist.errors import ParameterError
 from taxonomist.evaluation.cross_validation import deviation
 from taxonomist.evaluation.measures import Measure, as_measures
 from taxonomist.evaluation.plan import Plan, Task, run
@@ -106,7 +107,7 @@ def learning_curve(
     sizes = tuple(map(operator.index, sizes))
     if not sizes or min(sizes) < 1 or len(set(sizes)) < len(sizes) or n_repeats < 1:
         message = f"sizes and n_repeats must be positive, sizes distinct. Got {sizes}, {n_repeats}."
-        raise ValueError(message)
+        raise ParameterError(message)
     tasks = _tasks(model, (X, y), _pools(X, y, plan, test), sizes, n_repeats, plan.random_state)
     outcomes = run(tasks, len(sizes) * n_repeats, plan)
     shape = len(sizes), n_repeats

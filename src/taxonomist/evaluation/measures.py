@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from taxonomist import metrics
-from taxonomist.errors import LabelError, closest
+from taxonomist.errors import LabelError, ParameterError, closest
 from taxonomist.evaluation.splits import n_rows, take
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def as_measures(measures: MeasuresLike) -> tuple[Measure, ...]:
     names = [measure.name for measure in found]
     if not found or len(set(names)) < len(names):
         message = f"measures must name at least one measure and no measure twice; got {names}."
-        raise ValueError(message)
+        raise ParameterError(message)
     return tuple(found)
 
 
@@ -144,7 +144,7 @@ def _by_name(name: str) -> Measure:
     if name not in MEASURES:
         hint = closest(name, MEASURES) or f" Choose one of {', '.join(MEASURES)}."
         message = f"Unknown measure {name!r}.{hint}"
-        raise ValueError(message)
+        raise ParameterError(message)
     return MEASURES[name]
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from taxonomist.errors import ParameterError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -101,10 +103,10 @@ def permutation_test(
     a, b = _values(a, "a"), _values(b, "b")
     if a.shape != b.shape:
         message = f"a and b must be paired, but have {a.size} and {b.size} values."
-        raise ValueError(message)
+        raise ParameterError(message)
     if alternative not in ("two-sided", "greater", "less"):
         message = f"alternative must be 'two-sided', 'greater' or 'less'. Got {alternative!r}."
-        raise ValueError(message)
+        raise ParameterError(message)
     _check_count(n_permutations, "n_permutations")
     difference = a - b
     statistic = float(difference.mean())
@@ -178,10 +180,10 @@ def bootstrap_interval(
     values = _values(values, "values")
     if values.size < 2:
         message = "A bootstrap interval needs at least 2 values, not 1."
-        raise ValueError(message)
+        raise ParameterError(message)
     if not 0 < confidence < 1:
         message = f"confidence must be between 0 and 1. Got {confidence!r}."
-        raise ValueError(message)
+        raise ParameterError(message)
     _check_count(n_resamples, "n_resamples")
     rng = np.random.default_rng(random_state)
     resampled = [
@@ -198,18 +200,18 @@ def _values(values: ArrayLike, name: str) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         message = f"{name} must be a non-empty sequence of numbers. Got shape {array.shape}."
-        raise ValueError(message)
+        raise ParameterError(message)
     if not np.isfinite(array).all():
         where = int(np.flatnonzero(~np.isfinite(array))[0])
         message = f"{name}[{where}] is {array[where]}; remove such items from both models first."
-        raise ValueError(message)
+        raise ParameterError(message)
     return array
 
 
 def _check_count(count: int, name: str) -> None:
     if count < 1:
         message = f"{name} must be at least 1. Got {count!r}."
-        raise ValueError(message)
+        raise ParameterError(message)
 
 
 def _can_enumerate(n_values: int, n_permutations: int) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.errors import LabelError
+from taxonomist.errors import LabelError, ParameterError
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class StratifiedFolds:
     def __post_init__(self) -> None:
         if not isinstance(self.n_splits, int | np.integer) or self.n_splits < 2:
             message = f"n_splits must be a whole number, at least 2. Got {self.n_splits!r}."
-            raise ValueError(message)
+            raise ParameterError(message)
 
     def folds(self, y: Any) -> Codes:
         """Return the test fold of each item.
@@ -112,7 +112,7 @@ class StratifiedFolds:
         """
         if groups is not None:
             message = "StratifiedFolds cannot keep groups together; use StratifiedGroupKFold."
-            raise ValueError(message)
+            raise ParameterError(message)
         if y is None:
             message = "StratifiedFolds needs labels; pass y."
             raise LabelError(message)
@@ -144,10 +144,10 @@ class GivenFolds:
         given = np.asarray(folds)
         if given.ndim != 1 or given.dtype.kind not in "iu" or given.size == 0 or given.min() < -1:
             message = f"folds must be a sequence of integers, at least -1. Got {folds!r}."
-            raise ValueError(message)
+            raise ParameterError(message)
         if given.max() < 0 or given.min() == given.max():
             message = f"All items are in fold {given[0]}, so nothing is left to train or test on."
-            raise ValueError(message)
+            raise ParameterError(message)
         self.fold_numbers = given.astype(np.intp)
 
     def __repr__(self) -> str:
@@ -209,7 +209,7 @@ def sample_per_category(y: Any, k: int, random_state: Seed = None) -> Codes:
     """
     if not isinstance(k, int | np.integer) or k < 1:
         message = f"k must be a whole number, at least 1. Got {k!r}."
-        raise ValueError(message)
+        raise ParameterError(message)
     order = np.random.default_rng(random_state).permutation(n_rows(y))
     if labels.is_label_sets(y):
         return _sample_sets(_indicator(y), order, k)

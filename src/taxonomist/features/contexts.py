@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from taxonomist.errors import ParameterError
 from taxonomist.features.letters import split_items
 from taxonomist.features.parameters import check_whole
 from taxonomist.features.spectrum import unit_rows
@@ -153,7 +154,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
             for rows, n in zip(found, (least, least, 1), strict=True)
         ]
         if not any(kept):
-            raise ValueError(
+            raise ParameterError(
                 f"No feature occurs in {least} or more of the {len(found[0])} items. "
                 "Pass more items, or a smaller min_df."
             )
@@ -197,7 +198,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         window = None if self.window is None else check_whole("window", self.window, 0)
         if not 0 <= self.lemma_weight < np.inf:
             message = f"lemma_weight must be finite and at least 0. Got {self.lemma_weight!r}."
-            raise ValueError(message)
+            raise ParameterError(message)
         contexts = _contexts(X, _tokens if self.unit == "token" else self.unit)
         return [
             [{_phrase(context, *span) for span in spans} for context in contexts],
@@ -257,7 +258,7 @@ def _check_spans(collocations: Any) -> list[tuple[int, int]]:
         spans = [(1, 0)]
     if any(first > last for first, last in spans):
         message = "collocations must be pairs of positions, the first not after the last."
-        raise ValueError(f"{message} Got {collocations!r}.")
+        raise ParameterError(f"{message} Got {collocations!r}.")
     return list(dict.fromkeys(spans))
 
 

@@ -26,7 +26,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from taxonomist.errors import LabelError
+from taxonomist.errors import LabelError, ParameterError
 from taxonomist.features.parameters import check_whole
 from taxonomist.taxonomy import labels
 
@@ -85,7 +85,7 @@ class InformationGainSelector(SelectorMixin, BaseEstimator):
         check_whole("k", self.k, 1)
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric")
         if y is None:
-            raise ValueError("fit requires y to be passed, but the target y is None.")
+            raise ParameterError("fit requires y to be passed, but the target y is None.")
         check_consistent_length(X, y)
         self.scores_ = information_gain(X, _indicators(y))
         return self

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from taxonomist.errors import closest
+from taxonomist.errors import ParameterError, closest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,7 +88,7 @@ def _splitter(unit: Any) -> Callable[[str], Sequence[str]]:
         return lambda text: _WORD.findall(text.lower())
     if not callable(unit):
         hint = closest(str(unit), UNITS)
-        raise ValueError(f"unit must be 'char', 'word' or a function. Got {unit!r}.{hint}")
+        raise ParameterError(f"unit must be 'char', 'word' or a function. Got {unit!r}.{hint}")
 
     def split(text: str) -> Sequence[str]:
         letters = unit(text)
@@ -131,7 +131,7 @@ def check_alphabet(alphabet: Any, outside: str) -> list[str] | None:
         If it is empty or has a letter twice, or ``outside`` is not in ``OUTSIDE``.
     """
     if outside not in OUTSIDE:
-        raise ValueError(f"outside must be one of {', '.join(OUTSIDE)}. Got {outside!r}.")
+        raise ParameterError(f"outside must be one of {', '.join(OUTSIDE)}. Got {outside!r}.")
     if alphabet is None:
         return None
     try:
@@ -142,10 +142,10 @@ def check_alphabet(alphabet: Any, outside: str) -> list[str] | None:
         if not isinstance(letter, str):
             raise TypeError(f"alphabet must consist of strings. Got {letter!r} in it.")
     if not letters:
-        raise ValueError("alphabet is empty. Pass its letters, or None for those of the items.")
+        raise ParameterError("alphabet is empty. Pass its letters, or None for those of the items.")
     if len(set(letters)) < len(letters):
         twice = next(letter for letter in letters if letters.count(letter) > 1)
-        raise ValueError(f"alphabet has {twice!r} more than once.")
+        raise ParameterError(f"alphabet has {twice!r} more than once.")
     return sorted(letters)
 
 
@@ -188,7 +188,7 @@ def check_inside(
     place = first - int(letters.ends[i])
     shown = "".join(alphabet) if all(len(letter) == 1 for letter in alphabet) else alphabet
     known = f"{shown!r}" if len(alphabet) <= 30 else f"of {len(alphabet)} letters"
-    raise ValueError(
+    raise ParameterError(
         f"Item {i} has {sequences[i][place]!r} at index {place}, which is not in the alphabet "
         f"{known}. Add it, or set outside='skip' to leave out substrings with such letters."
     )

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from taxonomist.errors import ParameterError
+
 
 def check_lengths(lengths: Any) -> tuple[int, int]:
     """Return the smallest and largest length, given as a pair or as one length.
@@ -17,7 +19,7 @@ def check_lengths(lengths: Any) -> tuple[int, int]:
     """
     pair = (lengths, lengths) if _is_whole(lengths) else tuple(np.ravel(lengths).tolist())
     if len(pair) != 2 or not all(map(_is_whole, pair)) or not 1 <= pair[0] <= pair[1]:
-        raise ValueError(
+        raise ParameterError(
             "lengths must be a whole number, at least 1, or a pair of them in ascending order. "
             f"Got {lengths!r}."
         )
@@ -34,7 +36,7 @@ def check_dtype(dtype: Any) -> Any:
     """
     if dtype in ("float32", "float64", np.float32, np.float64):
         return np.dtype(dtype)
-    raise ValueError(f"dtype must be one of float32, float64. Got {dtype!r}.")
+    raise ParameterError(f"dtype must be one of float32, float64. Got {dtype!r}.")
 
 
 def check_whole(name: str, number: Any, least: int) -> int:
@@ -46,7 +48,7 @@ def check_whole(name: str, number: Any, least: int) -> int:
         If it is not whole, or too small.
     """
     if not _is_whole(number) or number < least:
-        raise ValueError(f"{name} must be a whole number, at least {least}. Got {number!r}.")
+        raise ParameterError(f"{name} must be a whole number, at least {least}. Got {number!r}.")
     return int(number)
 
 

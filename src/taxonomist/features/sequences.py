@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from taxonomist.errors import ParameterError
 from taxonomist.features.letters import (
     check_alphabet,
     check_inside,
@@ -116,7 +117,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
         lengths = np.diff(ends)
         if lengths.max(initial=0) > max_length:
             i = int(np.argmax(lengths))
-            raise ValueError(
+            raise ParameterError(
                 f"Item {i} has {lengths[i]} letters, but max_length is {max_length}; "
                 "increase it, for training items too."
             )

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from taxonomist.errors import ParameterError
 from taxonomist.features.letters import (
     Letters,
     check_alphabet,
@@ -82,7 +83,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
             letters, len(alphabet), lengths, max_gaps, decay, dtype
         )
         if not substrings.n_columns:
-            raise ValueError(
+            raise ParameterError(
                 f"None of the {len(sequences)} items has a substring of {lengths[0]} letters. "
                 "Pass longer items, or smaller lengths."
             )
@@ -229,7 +230,7 @@ class SpectrumFeatures(SubstringFeatures):
 
     def _gaps(self) -> tuple[int, float]:
         if not 0 <= self.decay <= 1:
-            raise ValueError(f"decay must be from 0 to 1. Got {self.decay!r}.")
+            raise ParameterError(f"decay must be from 0 to 1. Got {self.decay!r}.")
         return check_whole("max_gaps", self.max_gaps, 0), float(self.decay)
 
 

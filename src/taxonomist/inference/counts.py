@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist.compiled.mixture import damp_counts
+from taxonomist.errors import ParameterError
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR
@@ -21,7 +22,7 @@ def as_counts(X: Any, model: str) -> CSR:
     counts = csr_array(X)
     least = counts.data.min(initial=0.0)
     if least < 0:
-        raise ValueError(
+        raise ParameterError(
             f"Negative values in data passed to {model}: X must hold counts of words, 0 or more, "
             f"as CountVectorizer makes them. The least is {least:g}."
         )

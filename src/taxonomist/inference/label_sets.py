@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from taxonomist.errors import closest
+from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.limits import Limits, choose, label_limits
 from taxonomist.inference.rules import CategoryThresholds, FittedRule, Rule, Threshold, TopK
 from taxonomist.inference.size_predictor import SizePredictor
@@ -67,11 +67,16 @@ def decision_rule(decision: Any) -> Rule:
     if isinstance(decision, Rule):
         return decision
     known = ", ".join(map(repr, RULES))
+    message = f"decision is {decision!r}; give {known} or an instance of a rule."
     if not isinstance(decision, str):
         is_class = isinstance(decision, type) and issubclass(decision, Rule)
         hint = f" Did you mean {decision.__name__}()?" if is_class else ""
-        raise ValueError(f"decision is {decision!r}; give {known} or an instance of a rule.{hint}")
+        raise ParameterError(
+            f"decision is {decision!r}; give {known} or an instance of a rule.{hint}"
+        )
     if decision not in RULES:
         hint = closest(decision, RULES)
-        raise ValueError(f"decision is {decision!r}; give {known} or an instance of a rule.{hint}")
+        raise ParameterError(
+            f"decision is {decision!r}; give {known} or an instance of a rule.{hint}"
+        )
     return RULES[decision]()

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
 from taxonomist.compiled.decisions import choose_categories
-from taxonomist.errors import LabelError
+from taxonomist.errors import LabelError, ParameterError
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR
@@ -51,7 +51,7 @@ def label_limits(
     _check_limit("max_labels", max_labels, 1, n_categories)
     if min_labels is not None and max_labels is not None and min_labels > max_labels:
         message = f"min_labels is {min_labels} and max_labels is {max_labels}"
-        raise ValueError(f"{message}: give a min_labels that is not larger, or leave one out.")
+        raise ParameterError(f"{message}: give a min_labels that is not larger, or leave one out.")
     sizes = np.asarray(labels.sum(axis=1), dtype=np.intp)
     least = int(sizes.min(initial=n_categories)) if min_labels is None else int(min_labels)
     most = int(sizes.max(initial=0)) if max_labels is None else int(max_labels)
@@ -65,7 +65,7 @@ def _check_limit(name: str, value: Any, first: int, last: int) -> None:
     is_number = isinstance(value, Integral) and not isinstance(value, bool)
     if value is not None and not (is_number and first <= value <= last):
         message = f"{name} is {value!r}; give an integer from {first} to {last}"
-        raise ValueError(f"{message}, the number of categories, or None.")
+        raise ParameterError(f"{message}, the number of categories, or None.")
 
 
 def choose(excess: Any, least: int, most: int) -> CSR:
@@ -99,7 +99,7 @@ def choose(excess: Any, least: int, most: int) -> CSR:
         message = f"excess has {excess.ndim} dimension(s); give one row per item"
         raise LabelError(f"{message} and one column per category.")
     if not 0 <= least <= most:
-        raise ValueError(f"Limits are {least} and {most}; give 0 <= least <= most.")
+        raise ParameterError(f"Limits are {least} and {most}; give 0 <= least <= most.")
     n_items, n_categories = excess.shape
     chosen = np.zeros(excess.shape, dtype=bool)
     missing = choose_categories(excess, min(least, n_categories), min(most, n_categories), chosen)

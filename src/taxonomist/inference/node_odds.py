@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import log_expit
 
 from taxonomist.compiled.decisions import fit_sigmoids
-from taxonomist.errors import closest
+from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.calibration import TYPICAL_ITEMS
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def check_decision(decision: Any) -> None:
     """Raise if the decision is unknown."""
     if decision not in DECISIONS:
         hint = closest(str(decision), DECISIONS)
-        raise ValueError(f"decision must be one of {', '.join(DECISIONS)}. Got {decision!r}.{hint}")
+        raise ParameterError(
+            f"decision must be one of {', '.join(DECISIONS)}. Got {decision!r}.{hint}"
+        )
 
 
 @dataclass(frozen=True, eq=False)

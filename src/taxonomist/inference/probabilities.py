@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 from sklearn.isotonic import IsotonicRegression
 
-from taxonomist.errors import closest
+from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.calibration import Calibration
 from taxonomist.inference.held_out import EvidenceReader
 from taxonomist.inference.limits import Limits
@@ -46,7 +46,7 @@ def check_method(method: Any) -> None:
     """Raise if the calibration method is unknown."""
     if method not in METHODS:
         hint = closest(str(method), METHODS)
-        raise ValueError(f"method must be one of {', '.join(METHODS)}. Got {method!r}.{hint}")
+        raise ParameterError(f"method must be one of {', '.join(METHODS)}. Got {method!r}.{hint}")
 
 
 @dataclass(frozen=True, eq=False)

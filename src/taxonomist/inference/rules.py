@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import logit
 
 from taxonomist.compiled.decisions import choose_categories
-from taxonomist.errors import closest
+from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.calibration import Calibration
 from taxonomist.inference.held_out import EvidenceReader, check_scores
 from taxonomist.inference.limits import Limits, label_limits
@@ -169,7 +169,7 @@ class TopK(Rule):
 
     def __post_init__(self) -> None:
         if self.k is not None and self.k < 1:
-            raise ValueError(f"k is {self.k}; give at least 1, or None for the mean number.")
+            raise ParameterError(f"k is {self.k}; give at least 1, or None for the mean number.")
 
     def reader(self, labels: CSR, limits: tuple[int, int]) -> Settled:  # noqa: ARG002
         """Return a reader that sets k and needs no scores."""
@@ -177,13 +177,13 @@ class TopK(Rule):
         if self.k is None:
             return Settled(TopK(max(1, round(labels.sum() / max(n_items, 1)))))
         if self.k > n_categories:
-            raise ValueError(f"k is {self.k}, but there are only {n_categories} categories.")
+            raise ParameterError(f"k is {self.k}, but there are only {n_categories} categories.")
         return Settled(self)
 
     def excess(self, scores: Any) -> Floats:
         """Return the amount by which scores exceed the k-th best; the first of equals win."""
         if self.k is None:
-            raise ValueError("TopK does not know its k yet: give one, or call fit first.")
+            raise ParameterError("TopK does not know its k yet: give one, or call fit first.")
         scores = check_scores(scores, np.shape(scores)[-1])
         best = np.zeros(scores.shape, dtype=bool)
         choose_categories(scores, self.k, self.k, best)
@@ -218,13 +218,13 @@ class Threshold(Rule):
         if self.measure not in MEASURES:
             known = ", ".join(map(repr, MEASURES))
             hint = closest(str(self.measure), MEASURES)
-            raise ValueError(f"measure is {self.measure!r}; give one of {known}.{hint}")
+            raise ParameterError(f"measure is {self.measure!r}; give one of {known}.{hint}")
         if self.value is None:
             return
         if not np.isfinite(self.value) or (self.calibrated and not 0 < self.value < 1):
             kind = "a probability between 0 and 1" if self.calibrated else "a finite score"
             message = f"value is {self.value}; with calibrated={self.calibrated} give {kind}"
-            raise ValueError(f"{message}, or None to have it tuned.")
+            raise ParameterError(f"{message}, or None to have it tuned.")
 
     def reader(self, labels: CSR, limits: tuple[int, int]) -> RuleReader:
         """Return a reader that tunes the threshold, unless it is a fixed score."""
@@ -266,7 +266,7 @@ class CategoryThresholds(Rule):
 
     def __post_init__(self) -> None:
         if not 0 < self.least_f1 <= 1:
-            raise ValueError(f"least_f1 is {self.least_f1}; give an F1 above 0 and at most 1.")
+            raise ParameterError(f"least_f1 is {self.least_f1}; give an F1 above 0 and at most 1.")
 
     def reader(self, labels: CSR, limits: tuple[int, int]) -> EvidenceTuner:
         """Return a reader that tunes one threshold per category."""

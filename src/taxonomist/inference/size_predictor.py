@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled.decisions import split_items
+from taxonomist.errors import ParameterError
 from taxonomist.inference.held_out import HeldOutReader, check_scores
 from taxonomist.inference.limits import Limits
 from taxonomist.inference.rules import Rule
@@ -79,7 +80,7 @@ class SizePredictor(Rule):
 
     def __post_init__(self) -> None:
         if not (self.ridge > 0 and np.isfinite(self.ridge)):
-            raise ValueError(f"ridge is {self.ridge}; give a positive number.")
+            raise ParameterError(f"ridge is {self.ridge}; give a positive number.")
 
     def reader(self, labels: CSR, limits: tuple[int, int]) -> SizeTuner:
         """Return a reader that fits the predictor."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from taxonomist.errors import LabelError, some
+from taxonomist.errors import LabelError, ParameterError, some
 from taxonomist.inference.held_out import check_scores
 from taxonomist.inference.labellings import Labellings
 from taxonomist.losses import (
@@ -121,7 +121,7 @@ def confident_sets(sets: CSR, node_probabilities: Any, risk: float = 0.1) -> CSR
 def check_risk(risk: float) -> None:
     """Raise if the risk is not in [0, 1)."""
     if not 0 <= risk < 1:
-        raise ValueError(f"risk must be at least 0 and below 1. Got {risk!r}.")
+        raise ParameterError(f"risk must be at least 0 and below 1. Got {risk!r}.")
 
 
 def least_cost_nodes(

@@ -10,6 +10,7 @@ import numpy as np
 
 from taxonomist._threads import n_threads
 from taxonomist.compiled.strings import CHUNK, Strings, write_gapped, write_own
+from taxonomist.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,12 +77,12 @@ class GappedKernel:
         pair = self._pair()
         is_whole = all(isinstance(length, int | np.integer) for length in pair)
         if len(pair) != 2 or not is_whole or not 1 <= pair[0] <= pair[1]:
-            raise ValueError(
+            raise ParameterError(
                 "lengths must be a whole number, at least 1, or a pair of them in ascending order. "
                 f"Got {self.lengths!r}."
             )
         if not 0 <= self.decay <= 1:
-            raise ValueError(f"decay must be from 0 to 1. Got {self.decay!r}.")
+            raise ParameterError(f"decay must be from 0 to 1. Got {self.decay!r}.")
 
     def __call__(self, A: Any, B: Any = None) -> Floats:
         """Return the kernel values between the items of two matrices.
@@ -107,7 +108,7 @@ class GappedKernel:
         own_left = values.diagonal().copy() if left is right else self._own(left)
         own_right = own_left if left is right else self._own(right)
         if not all(np.isfinite(part).all() for part in (values, own_left, own_right)):
-            raise ValueError(
+            raise ParameterError(
                 f"Kernel values with lengths {self.lengths} and decay {self.decay} are too large "
                 "for float64. Use smaller ones."
             )
@@ -208,7 +209,7 @@ def _check_codes(rows: CSR) -> None:
     """Raise for values that are not codes."""
     is_short = rows.data.dtype in (np.float16, np.float32)
     if is_short and rows.data.max(initial=0) >= 2**24:
-        raise ValueError(
+        raise ParameterError(
             f"Codes as large as {rows.data.max():.0f} are not exact as {rows.data.dtype}: "
             "keep them as features.SequenceCodes makes them, or use float64."
         )
@@ -217,7 +218,7 @@ def _check_codes(rows: CSR) -> None:
         return
     wrong = int(np.argmin(is_code))
     row = int(np.searchsorted(rows.indptr, wrong, side="right")) - 1
-    raise ValueError(
+    raise ParameterError(
         f"Row {row} has the value {rows.data[wrong]!r}, but a GappedKernel compares codes of "
         "letters, which are whole numbers from 0; make rows with features.SequenceCodes."
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.errors import closest
+from taxonomist.errors import ParameterError, closest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ class PairwiseKernel:
         if isinstance(self.kernel, str) and self.kernel not in KERNELS:
             hint = closest(self.kernel, KERNELS)
             known = ", ".join(KERNELS)
-            raise ValueError(
+            raise ParameterError(
                 f"kernel must be one of {known}, or a function. Got {self.kernel!r}.{hint}"
             )
 
@@ -57,7 +57,7 @@ class PairwiseKernel:
         if callable(self.kernel):
             values = np.asarray(self.kernel(A, B), dtype=np.float64)
             if values.shape != (A.shape[0], B.shape[0]):
-                raise ValueError(
+                raise ParameterError(
                     f"The kernel function returned shape {values.shape} for {A.shape[0]} and "
                     f"{B.shape[0]} items; it must return one value for each pair."
                 )
@@ -88,5 +88,5 @@ def resolve_gamma(gamma: float | str, X: Any) -> float:
         variance = float(X.multiply(X).mean() - mean**2 if hasattr(X, "multiply") else X.var())
         return 1.0 / (float(X.shape[1]) * variance) if variance > 0 else 1.0
     if isinstance(gamma, str) or not gamma > 0:
-        raise ValueError(f"gamma must be 'scale', 'auto' or a number above 0. Got {gamma!r}.")
+        raise ParameterError(f"gamma must be 'scale', 'auto' or a number above 0. Got {gamma!r}.")
     return float(gamma)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.scorers import NoWeightsError
 
 
@@ -40,15 +41,15 @@ def pruned(model: Any, share: float = 0.0, *, below: float = 0.0) -> Any:
         If the model has no feature weights, or if ``share`` is not in [0, 1).
     """
     if not 0 <= share < 1:
-        raise ValueError(
+        raise ParameterError(
             f"The share of weights to prune must be at least 0 and below 1. Got {share!r}."
         )
     if not below >= 0:
-        raise ValueError(f"below must be at least 0. Got {below!r}.")
+        raise ParameterError(f"below must be at least 0. Got {below!r}.")
     pruner = _Pruner(share, below)
     found = pruner.of(model)
     if not pruner.has_weights:
-        raise ValueError(
+        raise ParameterError(
             f"{type(model).__name__} has no feature weights to prune: it is not linear or not "
             "fitted."
         )

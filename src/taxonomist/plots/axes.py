@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from taxonomist.errors import LabelError, closest, import_extra
+from taxonomist.errors import LabelError, ParameterError, closest, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ def check_measure(measure: str | None, known: Iterable[str]) -> str:
         return names[0]
     if measure not in names:
         hint = closest(measure, names) or f" Choose one of {', '.join(names)}."
-        raise ValueError(f"{measure!r} was not measured.{hint}")
+        raise ParameterError(f"{measure!r} was not measured.{hint}")
     return measure
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taxonomist.errors import import_extra
+from taxonomist.errors import ParameterError, import_extra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,7 @@ def convergence(model: Any, x: str = "passes") -> Figure:
         [CH04, Eq. 41].
     """
     if x not in ("passes", "seconds"):
-        raise ValueError(f"x must be 'passes' or 'seconds'. Got {x!r}.")
+        raise ParameterError(f"x must be 'passes' or 'seconds'. Got {x!r}.")
     figure: Figure = import_extra("matplotlib.figure", "plot").Figure(
         figsize=(6, 6), layout="constrained"
     )

@@ -36,6 +36,7 @@ import numpy as np
 
 from taxonomist.compiled import minover
 from taxonomist.compiled.arrays import Attributes, Labels, Rows
+from taxonomist.errors import ParameterError
 from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.problem import loss_arrays
 from taxonomist.solvers.weights import feature_matrix, weights_from_duals
@@ -381,7 +382,7 @@ def _checked(problem: JointProblem, W: Any) -> Floats:
     """Return the weights to start from; raise an error if their shape does not fit the problem."""
     shape = (problem.items.n_weights, problem.attributes.shape[1])
     if W.shape != shape:
-        raise ValueError(
+        raise ParameterError(
             f"The weights to start from have shape {W.shape}, but this problem has {shape[0]} "
             f"{'items' if problem.items.dual_form else 'features'} and {shape[1]} attributes."
         )

@@ -47,6 +47,7 @@ from taxonomist.compiled.arrays import Findings
 from taxonomist.compiled.labelling_search import mark_truth
 from taxonomist.compiled.markov_arrays import markov_scratch
 from taxonomist.compiled.rows import score_row_by_threes
+from taxonomist.errors import ParameterError
 from taxonomist.solvers.labelling_store import no_labellings
 from taxonomist.solvers.marginal_polytope import MarginalPolytope
 from taxonomist.solvers.markov import MarkovSolution, bounds, solve_parts
@@ -135,17 +136,17 @@ def _check(problem: MarkovProblem, options: SubspaceOptions) -> None:
     for name, words in (("oracle", ORACLES), ("working_set", WORKING_SETS)):
         word = getattr(options, name)
         if word not in words:
-            raise ValueError(f"{name} must be one of {', '.join(words)}. Got {word!r}.")
+            raise ParameterError(f"{name} must be one of {', '.join(words)}. Got {word!r}.")
     for name in ("chunk_size", "steps_per_example"):
         if getattr(options, name) < 1:
-            raise ValueError(f"{name} must be at least 1. Got {getattr(options, name)!r}.")
+            raise ParameterError(f"{name} must be at least 1. Got {getattr(options, name)!r}.")
     if problem.tree.stride != 4:
-        raise ValueError(
+        raise ParameterError(
             "The subspace solver has marginals of edges only; features='path' needs the "
             "sequential solver."
         )
     if problem.slack == "example_signed" and options.oracle == "linear_program":
-        raise ValueError(
+        raise ParameterError(
             "With slack='example_signed' the truth is no vertex, and linear constraints on "
             "marginals cannot say so: take oracle='dynamic'."
         )

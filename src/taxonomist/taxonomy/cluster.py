@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.errors import LabelError
+from taxonomist.errors import LabelError, ParameterError
 from taxonomist.taxonomy import labels
 from taxonomist.taxonomy.build import ROOT, as_id
 from taxonomist.taxonomy.core import Taxonomy
@@ -56,10 +56,10 @@ def group_categories(
         Root, ``group-1`` ... ``group-n`` (largest first), and the categories sorted by id.
     """
     if linkage not in LINKAGES:
-        raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}. Got {linkage!r}.")
+        raise ParameterError(f"linkage must be one of {', '.join(LINKAGES)}. Got {linkage!r}.")
     ids, pooled = _pool(X, y)
     if not 1 <= n_groups <= len(ids):
-        raise ValueError(
+        raise ParameterError(
             f"n_groups must be from 1 to {len(ids)}, the number of categories. Got {n_groups}."
         )
     vectors = _weigh(pooled, idf)

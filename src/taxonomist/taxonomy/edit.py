@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist.errors import TaxonomyError, some
+from taxonomist.errors import ParameterError, TaxonomyError, some
 from taxonomist.taxonomy.build import as_id
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def prune(taxonomy: Taxonomy, labels: Iterable[str]) -> Taxonomy:
 def truncate(taxonomy: Taxonomy, depth: int) -> Taxonomy:
     """Return the taxonomy without the nodes below a depth."""
     if depth < 0:
-        raise ValueError(f"depth must be 0 or more. Got {depth} instead.")
+        raise ParameterError(f"depth must be 0 or more. Got {depth} instead.")
     return _restrict(taxonomy, taxonomy.depths <= depth)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from taxonomist.errors import TaxonomyError, UnknownNodeError, closest
+from taxonomist.errors import ParameterError, TaxonomyError, UnknownNodeError, closest
 from taxonomist.taxonomy import build
 from taxonomist.taxonomy.closure import ancestor_matrix
 
@@ -183,7 +183,7 @@ class Graph:
             Maximum number of paths; in a DAG their number can grow exponentially with depth.
         """
         if limit is not None and limit < 1:
-            raise ValueError(f"limit must be at least 1, or None. Got {limit} instead.")
+            raise ParameterError(f"limit must be at least 1, or None. Got {limit} instead.")
         found: list[tuple[str, ...]] = []
         # Paths are linked lists, (code, rest of the path), so that long ones are not copied.
         stack: list[tuple[int, Any]] = [(self.code(node), None)]

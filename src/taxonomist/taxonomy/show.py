@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from taxonomist.errors import ParameterError
 from taxonomist.taxonomy import labels as label_codes
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _lines(
     """Yield the lines in preorder; a node with several parents is expanded only once."""
     for limit, value in (("max_depth", max_depth), ("max_children", max_children)):
         if value is not None and value < 0:
-            raise ValueError(f"{limit} must be 0 or more, or None. Got {value} instead.")
+            raise ParameterError(f"{limit} must be 0 or more, or None. Got {value} instead.")
     counts = None if labels is None else node_counts(taxonomy, labels)
     drawn: set[int] = set()
     stack: list[tuple[int, int, bool]] = [(0, 0, True)]

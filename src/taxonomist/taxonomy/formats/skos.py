@@ -18,7 +18,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from taxonomist.errors import FormatError, closest, import_extra, some
+from taxonomist.errors import FormatError, ParameterError, closest, import_extra, some
 from taxonomist.taxonomy.build import is_artificial
 from taxonomist.taxonomy.core import Taxonomy
 
@@ -61,7 +61,7 @@ def read(
         URIs with this prefix are ids that ``write`` encoded with this base; they are decoded.
     """
     if id not in ("uri", "notation", "fragment"):
-        raise ValueError(f"id must be 'uri', 'notation' or 'fragment'. Got {id!r} instead.")
+        raise ParameterError(f"id must be 'uri', 'notation' or 'fragment'. Got {id!r} instead.")
     vocabulary = _Vocabulary(text, syntax)
     if scheme is not None:
         vocabulary.keep_scheme(scheme)
