@@ -71,12 +71,7 @@ def decision_rule(decision: Any) -> Rule:
     if not isinstance(decision, str):
         is_class = isinstance(decision, type) and issubclass(decision, Rule)
         hint = f" Did you mean {decision.__name__}()?" if is_class else ""
-        raise ParameterError(
-            f"decision is {decision!r}; give {known} or an instance of a rule.{hint}"
-        )
+        raise ParameterError(f"{message}{hint}")
     if decision not in RULES:
-        hint = closest(decision, RULES)
-        raise ParameterError(
-            f"decision is {decision!r}; give {known} or an instance of a rule.{hint}"
-        )
+        raise ParameterError(f"{message}{closest(decision, RULES)}")
     return RULES[decision]()
