@@ -208,7 +208,7 @@ def _complete(name: str, column: str | None, values: list[Any]) -> Any:
     n_missing = values.count(None)
     if 0 < n_missing < len(values):
         raise FormatError(
-            f"{name}: {n_missing} of {len(values)} rows have no {column!r}; fill it in for all rows "
-            "or for none."
+            f"{name}: {n_missing} of {len(values)} rows have no {column!r}; fill it in for all "
+            "rows or for none."
         )
     return None if n_missing else values

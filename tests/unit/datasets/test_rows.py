@@ -97,7 +97,7 @@ def test_the_delimiter_is_looked_for_outside_quotes(tmp_path):
 def test_a_format_that_is_asked_for_beats_the_suffix(tmp_path):
     path = written(tmp_path, '{"x": 1}\n', "a.csv")
     assert values(read(path, format="jsonl")[1]) == [{"x": 1}]
-    with pytest.raises(FormatError, match="no format 'jsnl'.*Did you mean 'jsonl'"):
+    with pytest.raises(FormatError, match="Unknown format 'jsnl'.*Did you mean 'jsonl'"):
         read(path, format="jsnl")
 
 
