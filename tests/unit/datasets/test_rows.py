@@ -228,7 +228,7 @@ def test_a_damaged_gzip_file(tmp_path):
 
 
 def test_a_json_list_over_lines(tmp_path):
-    with pytest.raises(FormatError, match="one object on each line, without the brackets"):
+    with pytest.raises(FormatError, match="one object per line, without the brackets"):
         read(written(tmp_path, '[\n{"x": 1}\n]\n', "a.jsonl"))
 
 
