@@ -35,7 +35,7 @@ TITLES = {
     "taxonomy_loss": ("Taxonomy loss", "half the path from truth to prediction; lower is better"),
     "symmetric_difference_loss": (
         "Symmetric difference",
-        "nodes missed or wrongly given per item; lower is better",
+        "nodes missed or wrongly predicted per item; lower is better",
     ),
 }
 """Titles and explanations of the headline measures."""

@@ -41,7 +41,7 @@ def tree_section(
         The content of the section.
     """
     data = _json(_data(assessment, taxonomy, words or {}))
-    kinds = {"found": "found", "missed": "missed", "added": "wrongly given"}
+    kinds = {"found": "found", "missed": "missed", "added": "wrongly predicted"}
     legend = [tag("span", title, class_=f"key {kind}") for kind, title in kinds.items()]
     heads = ("category", "outcome", "F1", "items", "precision", "recall")
     controls = join(
