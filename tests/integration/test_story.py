@@ -93,8 +93,8 @@ def test_every_fault_is_named_with_its_line(home, tmp_path):
         "  line 4: 'astro-ph.GAA' is not a node of the taxonomy. Did you mean 'astro-ph.GA' or "
         "'astro-ph' or 'astro-ph.SR'?",
         "  line 5: no label in 'code'.",
-        "  line 6: 3 cells where the header has 4.",
-        "  line 10: 5 cells where the header has 4.",
+        "  line 6: 3 cells, but the header has 4.",
+        "  line 10: 5 cells, but the header has 4.",
         "Nothing was written. Fix these rows, or skip them with --skip-bad.",
     ]
     assert not (tmp_path / "model").exists()

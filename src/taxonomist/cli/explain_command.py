@@ -37,7 +37,7 @@ def explain(
     html: Page = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the words of a text that speak for and against a category, level by level."""
+    """Show the words in a text for and against a category, level by level."""
     import sys
 
     from taxonomist.cli.writers import open_output

@@ -109,6 +109,6 @@ Cost = Annotated[
     typer.Option(
         "--C",
         help="Regularisation parameter of SVMs; larger values fit the training data more "
-        "closely. By default 1, or the best value found by --model auto.",
+        "closely. By default 1; 'train --model auto' looks for the best value.",
     ),
 ]

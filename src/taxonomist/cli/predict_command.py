@@ -40,7 +40,7 @@ def predict(
         str | None,
         typer.Option(
             "--text",
-            help="Without DATA, the text to classify. With DATA, the columns with the text; by "
+            help="Without a file, the text to classify. With a file, the columns with the text; by "
             "default, those used in training.",
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Rows that cannot be used: counted, listed with their lines, and skipped only on demand."""
+"""Count and report rows that cannot be used."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from taxonomist.errors import FormatError
 __all__ = ["BadRows", "BadRowsError", "RowError"]
 
 N_SHOWN = 10
-"""Bad rows that are shown; the others are counted."""
+"""Number of bad rows to show; the others are only counted."""
 
 
 class RowError(Exception):
-    """Says why a row cannot be used."""
+    """A row cannot be used; the message says why."""
 
 
 class BadRowsError(FormatError):
@@ -23,9 +23,9 @@ class BadRowsError(FormatError):
     Parameters
     ----------
     listed
-        A line that counts the bad rows, and a line for each of the first of them.
+        A line with the number of bad rows, and a line for each of the first ones.
     advice
-        What to do about them.
+        What the user can do about them.
     """
 
     def __init__(self, listed: str, advice: str) -> None:
@@ -35,16 +35,16 @@ class BadRowsError(FormatError):
 
 @dataclass
 class BadRows:
-    """How many rows cannot be used, and the first of them.
+    """The number of rows that cannot be used, and the first of these rows.
 
     Attributes
     ----------
     n_rows
-        Rows that were read, good ones included.
+        Number of rows read, including good ones.
     count
-        Bad rows.
+        Number of bad rows.
     first
-        Lines of the first of them, and why they are bad.
+        Line numbers and faults of the first bad rows.
     """
 
     n_rows: int = 0
@@ -63,14 +63,14 @@ class BadRows:
             self.first.append((line, fault))
 
     def settle(self, name: str, skip: bool) -> str:
-        """Return a note about the rows that are left out, or raise if they must not be.
+        """Return a note about skipped rows, or raise if they must not be skipped.
 
         Parameters
         ----------
         name
-            What the rows come from.
+            Name of the table.
         skip
-            Whether bad rows are left out.
+            Whether to skip bad rows.
 
         Returns
         -------
@@ -82,10 +82,10 @@ class BadRows:
         FormatError
             If there are no rows.
         BadRowsError
-            If there are bad rows and they are not to be skipped, or all rows are bad.
+            If there are bad rows and ``skip`` is False, or all rows are bad.
         """
         if not self.n_rows:
-            raise FormatError(f"{name} holds no rows.")
+            raise FormatError(f"{name} has no rows.")
         if not self.count:
             return ""
         lines = [f"{name}: {self.count:,} of {self.n_rows:,} rows cannot be used."]
@@ -94,10 +94,10 @@ class BadRows:
             lines.append(f"  ... and {self.count - len(self.first):,} more.")
         listed = "\n".join(lines)
         if self.count == self.n_rows:
-            raise FormatError(f"{listed}\nNo row is left.")
+            raise FormatError(f"{listed}\nNone of the rows can be used.")
         if not skip:
-            raise BadRowsError(listed, "Repair these rows, or leave them out with skip_bad=True.")
-        return f"{listed}\nThey are left out."
+            raise BadRowsError(listed, "Fix these rows, or skip them with skip_bad=True.")
+        return f"{listed}\nThese rows are skipped."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and the first bad rows as plain data."""
@@ -106,5 +106,5 @@ class BadRows:
 
 
 def _sentence(fault: str) -> str:
-    """Return a fault with a full stop, unless it ends a sentence already."""
+    """Add a full stop unless the fault already ends a sentence."""
     return fault if fault.endswith((".", "?")) else f"{fault}."

@@ -1,4 +1,4 @@
-"""What cells of a table mean: texts, ids, labels, label sets, paths."""
+"""Parse the cells of a table: texts, ids, folds, labels and paths."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 __all__ = ["Label", "fold_of", "labels_of", "text_of", "word_of"]
 
 STEP = " > "
-"""What separates the steps of a path by default."""
+"""Default separator between the levels of a path."""
 
 Label: TypeAlias = str | tuple[str, ...]
-"""A label as it is given: a code, or the steps of a path."""
+"""A label as given: a code, or a path as a tuple of names."""
 
 
 def text_of(value: Any, column: str) -> str:
-    """Return a text, empty if it is missing; numbers are accepted, nothing else is."""
+    """Return a string or a number as text; empty if it is missing."""
     if isinstance(value, str):
         return value
     if value is None or value != value:
         return ""
     if isinstance(value, int | float):
         return word_of(value)
-    raise RowError(f"{column!r} holds no text, but {str(value)[:40]!r}")
+    raise RowError(f"{column!r} is not a text but {str(value)[:40]!r}")
 
 
 def word_of(value: Any) -> str:
-    """Return a code or an id as a string; a whole number has no decimals."""
+    """Return a code or an id as a string; whole numbers are written without decimals."""
     if value is None or value != value:
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -41,12 +41,12 @@ def word_of(value: Any) -> str:
 
 
 def fold_of(value: Any) -> int | None:
-    """Return the number of a fold, None if it is missing.
+    """Return a fold number; None if it is missing.
 
     Raises
     ------
     RowError
-        If the value is not a whole number.
+        If the value is not an integer.
     """
     if value is None:
         return None
@@ -55,27 +55,26 @@ def fold_of(value: Any) -> int | None:
     except (TypeError, ValueError):
         number = math.nan
     if not number.is_integer():
-        raise RowError(f"a fold is a whole number, got {value!r}")
+        raise RowError(f"a fold must be an integer, got {value!r}")
     return int(number)
 
 
 def labels_of(value: Any, columns: Columns, *, allow_none: bool = False) -> tuple[Label, ...]:
-    """Return the labels of a cell, each once.
+    """Return the labels of a cell, without duplicates.
 
     Parameters
     ----------
     value
-        A list, a string that holds a JSON list, a string, or a number.
+        A list, a string with a JSON list, another string, or a number.
     columns
-        The column's name, what separates labels in a string, and what separates the steps of a
-        path.
+        Name of the column, and separators of labels and paths.
     allow_none
-        Whether an empty list says that the item has no labels.
+        Whether an empty list is allowed, for an item without labels.
 
     Raises
     ------
     RowError
-        If a label is missing, or is something else than a string or a number.
+        If a label is missing, or is not a string or a number.
     """
     if isinstance(value, str):
         value = _listed(value, columns.label_sep)
@@ -91,12 +90,12 @@ def labels_of(value: Any, columns: Columns, *, allow_none: bool = False) -> tupl
 def _word(label: Any, column: str | None) -> str:
     """Return a label as a string, empty if it is missing."""
     if isinstance(label, list | dict):
-        raise RowError(f"{str(label)[:40]!r} in {column!r} is no label")
+        raise RowError(f"{str(label)[:40]!r} in {column!r} is not a label")
     return word_of(label)
 
 
 def _listed(value: str, separator: str | None) -> list[Any]:
-    """Return the labels in a string."""
+    """Split a string into labels."""
     if value.lstrip().startswith("["):
         try:
             listed = json.loads(value)
@@ -106,16 +105,16 @@ def _listed(value: str, separator: str | None) -> list[Any]:
             return listed
     if not separator:
         return [value]
-    # Nothing between two separators, or after the last, is no label.
+    # Ignore empty parts, such as after a trailing separator.
     return [part for part in value.split(separator) if part.strip()] or [""]
 
 
 def _steps(label: str, separator: str | None) -> Label:
-    """Return the steps of a path, or a label that is none."""
+    """Split a path into its levels; return a label that is not a path unchanged."""
     separator = separator or STEP
     if separator not in label:
         return label
     steps = tuple(step.strip() for step in label.split(separator))
     if "" in steps:
-        raise RowError(f"a step of the path {label!r} is empty")
+        raise RowError(f"the path {label!r} has an empty level")
     return steps

@@ -1,4 +1,4 @@
-"""Which columns of a table hold what."""
+"""The roles of the columns of a table."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ __all__ = ["Columns"]
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table hold what.
+    """The roles of the columns of a table.
 
     Parameters
     ----------
     text
-        Column of the text, or several: a sequence, or names with commas between them.
+        Column with the text, or several: a sequence of names, or names separated by commas.
     labels
-        Column of the labels: a list, a string that holds a JSON list, or a string. A label is the
-        id of a node, or the path to it. ``None`` reads items without labels.
+        Column with the labels: a list, a string with a JSON list, or another string. A label is a
+        node id or a path. None reads items without labels.
     label_sep
-        What separates the labels in a string; by default a string is one label.
+        Separator between the labels in a string. By default, a string is one label.
     path_sep
-        What separates the steps of a path in a label; by default ``>`` with blanks around it.
+        Separator between the levels of a path in a label. By default, ``>`` surrounded by spaces.
     id
-        Column of the item's id. By default ``"id"``, if there is such a column.
+        Column with ids. By default, ``"id"`` if it exists.
     split
-        Column of the part (``"train"``, ``"test"``, ...); empty means ``"unused"``. By default
-        ``"split"``, if there is such a column.
+        Column with the split (``"train"``, ``"test"``, ...); empty means ``"unused"``. By default,
+        ``"split"`` if it exists.
     fold
-        Column of the number of the fold. By default ``"fold"``, if there is such a column.
+        Column with fold numbers. By default, ``"fold"`` if it exists.
     """
 
     text: str | Sequence[str] = "text"
@@ -46,12 +46,12 @@ class Columns:
     fold: str | None = None
 
     def texts(self, table: OpenTable) -> tuple[str, ...]:
-        """Return the columns of the text.
+        """Return the text columns.
 
         Raises
         ------
         FormatError
-            If the table does not have one of them.
+            If the table lacks one of them.
         """
         names: Sequence[str]
         if not isinstance(self.text, str):
@@ -63,20 +63,20 @@ class Columns:
         return tuple(table.column(name) for name in dict.fromkeys(names))
 
     def found_in(self, table: OpenTable, *optional: str) -> Columns:
-        """Return the columns with defaults for those that are optional.
+        """Check the columns against a table, and fill in defaults for optional ones.
 
         Parameters
         ----------
         table
             The table.
         *optional
-            Fields, out of ``id``, ``split`` and ``fold``, that are looked for under their own name
-            if they are None.
+            Fields among ``id``, ``split`` and ``fold``. If such a field is None and the table has a
+            column of the same name, the field is set to it.
 
         Raises
         ------
         FormatError
-            If the table does not have a column that is named.
+            If the table lacks one of the columns.
         """
         for column in (self.labels, self.id, self.split, self.fold):
             if column is not None:

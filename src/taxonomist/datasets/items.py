@@ -1,4 +1,4 @@
-"""From rows to items: their ids, texts and labels."""
+"""Read items (ids, texts and labels) from the rows of a table."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Item(NamedTuple):
     Attributes
     ----------
     line
-        The line where it begins.
+        Number of its first line.
     id
         Its id; None if the table has no ids.
     text
         Its texts by column.
     labels
-        Its labels, or the nodes that they mean.
+        Its labels as given, or their nodes.
     split, fold
-        The part and the fold that it belongs to; None if they are missing or not asked for.
+        Its split and fold; None if missing or not read.
     """
 
     line: int
@@ -53,20 +53,20 @@ def read_items(
     *,
     allow_empty: bool = False,
 ) -> Iterator[Item]:
-    """Yield the items of a table; rows without a text or a known label are counted as bad.
+    """Yield the items of a table, and count rows without a text or a known label as bad.
 
     Parameters
     ----------
     table
         The table.
     columns
-        Which of its columns hold what.
+        Roles of its columns.
     bad
         Counts rows and bad rows.
     labels
-        Finds the nodes that labels mean; None keeps the labels as they are.
+        Finds the nodes of labels. None keeps the labels as given.
     allow_empty
-        Whether texts may be empty, and lists of labels too.
+        Whether to allow empty texts and empty lists of labels.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def read_items(
 
 
 def _item(row: Row, columns: Columns, texts: tuple[str, ...], allow_empty: bool) -> Item:
-    """Return the item of a row, with its labels as they are."""
+    """Return the item of a row, with its labels as given."""
     values = row.values
     return Item(
         line=row.line,
@@ -103,7 +103,6 @@ def _item(row: Row, columns: Columns, texts: tuple[str, ...], allow_empty: bool)
 
 
 def _texts(row: Row, columns: tuple[str, ...], allow_empty: bool) -> dict[str, str]:
-    """Return the texts of a row by column."""
     found = {column: text_of(row.values.get(column), column) for column in columns}
     if any(map(str.strip, found.values())):
         return found
@@ -114,7 +113,6 @@ def _texts(row: Row, columns: tuple[str, ...], allow_empty: bool) -> dict[str, s
 
 
 def _labels(row: Row, columns: Columns, allow_empty: bool) -> tuple[Label, ...]:
-    """Return the labels of a row."""
     if columns.labels is None:
         return ()
     _check_present(row, (columns.labels,))
@@ -122,7 +120,7 @@ def _labels(row: Row, columns: Columns, allow_empty: bool) -> tuple[Label, ...]:
 
 
 def _check_present(row: Row, columns: tuple[str, ...]) -> None:
-    """Raise if a row has none of the columns, as objects of JSON lines may."""
+    """Raise if a row has none of the columns, which can happen in JSON lines."""
     if not any(column in row.values for column in columns):
         hint = closest(columns[0], row.values)
         raise RowError(f"no column {columns[0]!r}, only {some(list(row.values))}.{hint}")

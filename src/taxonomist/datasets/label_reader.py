@@ -1,4 +1,4 @@
-"""Labels and the nodes that they mean: a taxonomy for labels, and labels found in a taxonomy."""
+"""Find the nodes of labels in a taxonomy, or build a taxonomy from labels."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["LabelReader", "has_paths", "shown", "taxonomy_of"]
 
 
 def has_paths(labels: Iterable[Label]) -> bool:
-    """Return whether some of the labels are paths."""
+    """Return whether any label is a path."""
     return any(isinstance(label, tuple) for label in labels)
 
 
 def taxonomy_of(labels: Iterable[Label]) -> Taxonomy:
-    """Return the taxonomy that labels make: from their paths, or with one level."""
+    """Build a taxonomy from the paths of labels, or with one level if there are no paths."""
     given = list(dict.fromkeys(labels))
     if has_paths(given):
         return Taxonomy.from_paths([(x,) if isinstance(x, str) else x for x in given])
@@ -31,19 +31,19 @@ def taxonomy_of(labels: Iterable[Label]) -> Taxonomy:
 
 
 def shown(label: Label) -> str:
-    """Return a label as people read it."""
+    """Format a label for people."""
     return label if isinstance(label, str) else STEP.join(label)
 
 
 class LabelReader:
-    """Finds the nodes that labels mean.
+    """Find the nodes of labels in a taxonomy.
 
     Parameters
     ----------
     taxonomy
         The taxonomy.
     single
-        Whether an item has one label.
+        Whether items may have only one label.
     """
 
     def __init__(self, taxonomy: Taxonomy, *, single: bool = False) -> None:
@@ -52,33 +52,33 @@ class LabelReader:
         self._known: dict[Label, str | None] = {}
 
     def nodes(self, labels: tuple[Label, ...], hint: bool = True) -> tuple[str, ...]:
-        """Return the nodes that the labels of an item mean, each once.
+        """Return the nodes of an item's labels, without duplicates.
 
         Parameters
         ----------
         labels
-            Codes, or paths.
+            Codes or paths.
         hint
-            Whether to name ids that are similar to an unknown one, which takes time.
+            Whether to suggest similar ids for an unknown label, which takes time.
 
         Raises
         ------
         RowError
-            If a label is unknown, or there are several where one is wanted.
+            If a label is unknown, or there are several labels although only one is allowed.
         """
         found = tuple(dict.fromkeys(self._node(label, hint) for label in labels))
         if self._single and len(found) > 1:
-            raise RowError(f"{len(found)} labels, but the model knows one per item")
+            raise RowError(f"{len(found)} labels, but the model predicts one per item")
         return found
 
     def find(self, label: Label) -> str | None:
-        """Return the node that a label means, None if there is none."""
+        """Return the node of a label; None if it is unknown."""
         if label not in self._known:
             self._known[label] = self._found(label)
         return self._known[label]
 
     def _node(self, label: Label, hint: bool) -> str:
-        """Return the node that a label means."""
+        """Return the node of a label; raise if it is unknown."""
         found = self.find(label)
         if found is None and hint:
             try:
@@ -90,7 +90,7 @@ class LabelReader:
         return found
 
     def _found(self, label: Label) -> str | None:
-        """Look a label up: by its id, then by its path."""
+        """Look a label up, first as an id and then as a path."""
         if shown(label) in self._taxonomy:
             return shown(label)
         if isinstance(label, str) and ">" not in label:

@@ -1,4 +1,4 @@
-"""Reading labelled items from a file in the format that its suffix names."""
+"""Read labelled items from a file, in the format given by its suffix."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _READERS: dict[str, Any] = {
 
 
 def read(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Corpus:
-    """Read labelled items in the format that the file's suffix names.
+    """Read labelled items from a file, in the format given by its suffix.
 
     Parameters
     ----------
     path
-        File ending in .jsonl, .ndjson, .csv, .tsv, .parquet, .svm, .svmlight, .libsvm or .arff,
-        or in one of these and .gz.
+        File with the suffix .jsonl, .ndjson, .csv, .tsv, .tab, .parquet, .svm, .svmlight, .libsvm
+        or .arff, optionally followed by .gz.
     taxonomy
-        Taxonomy of the labels, or a file to read it from; by default that of an ARFF file's
-        class attribute, else the flat one of all labels.
+        Taxonomy of the labels, or a file to read it from. By default, built from the labels, or
+        taken from the class attribute of an ARFF file.
     **options
-        Options of the reader of that format.
+        Options of the reader for this format.
 
     Returns
     -------
@@ -54,11 +54,13 @@ def read(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Cor
     Raises
     ------
     FormatError
-        If no reader knows the suffix.
+        If the suffix is unknown.
     """
     name = Path(path).name.lower().removesuffix(".gz")
     reader = _READERS.get(Path(name).suffix)
     if reader is None:
-        raise FormatError(f"The suffix of {path} names no format; known are {', '.join(_READERS)}.")
+        raise FormatError(
+            f"{path} has an unknown suffix; the known ones are {', '.join(_READERS)}."
+        )
     corpus: Corpus = reader(path, taxonomy, **options)
     return corpus

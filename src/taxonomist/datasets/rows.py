@@ -1,4 +1,4 @@
-"""Opening a table: rows one at a time, in any of the formats, with the line of each."""
+"""Open a table in any format and iterate over its rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["open_table"]
 
 @contextmanager
 def open_table(source: TableSource) -> Iterator[OpenTable]:
-    """Open a table whose rows are read while they are iterated over.
+    """Open a table; its rows are read during the iteration.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def open_table(source: TableSource) -> Iterator[OpenTable]:
 
 
 def _explained(file: TableFile, rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield rows; damage that is met on the way becomes a ``FormatError``."""
+    """Yield the rows; raise a ``FormatError`` if the file turns out to be damaged."""
     line = 0
     try:
         for row in rows:

@@ -1,4 +1,4 @@
-"""A table as it is read: rows one at a time, each with its line, and the columns' names."""
+"""An open table: its column names and an iterator over its rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["OpenTable", "Row"]
 
 
 class Row(NamedTuple):
-    """A row: the line where it begins, its values by column, and why it cannot be read."""
+    """A row: its first line number, its values by column, and the error if it is unreadable."""
 
     line: int
     values: Mapping[str, Any]
@@ -21,22 +21,22 @@ class Row(NamedTuple):
 
 
 class OpenTable(NamedTuple):
-    """Rows, in order, and the names of their columns."""
+    """The name of a table, its columns, and an iterator over its rows."""
 
     name: str
     columns: tuple[str, ...]
     rows: Iterator[Row]
 
     def column(self, wanted: str) -> str:
-        """Return a column's name after checking that the table has it.
+        """Return the name of a column after checking that it exists.
 
         Raises
         ------
         FormatError
-            If there is no such column, or more than one.
+            If the column does not exist, or exists more than once.
         """
         if self.columns.count(wanted) > 1:
-            raise FormatError(f"{self.name} names the column {wanted!r} twice; rename one.")
+            raise FormatError(f"{self.name} has two columns named {wanted!r}; rename one.")
         if wanted not in self.columns:
             hint = closest(wanted, self.columns)
             have = some(self.columns, 12) or "none"

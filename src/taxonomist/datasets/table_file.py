@@ -1,6 +1,6 @@
-"""The file that a table is read from: decompressed bytes, or decoded text.
+"""Open the file of a table as decompressed bytes or decoded text.
 
-A file may be compressed by gzip, which its first bytes show; ``-`` is standard input.
+Files compressed with gzip are recognised by their first bytes; ``-`` is standard input.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ __all__ = ["DAMAGED", "TableFile", "TableSource"]
 
 STANDARD_INPUT = "-"
 HEAD_BYTES = 1 << 16
-"""First bytes of a file that can be looked at before it is read."""
+"""Number of bytes to inspect before reading a file."""
 
 DAMAGED = (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error)
-"""What is raised while a file is read that is damaged or has another encoding."""
+"""Exceptions raised by reading a file that is damaged or has another encoding."""
 
 GZIP_MARK = b"\x1f\x8b"
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class TableSource(NamedTuple):
-    """Where a table comes from.
+    """The source of a table.
 
     Attributes
     ----------
     path
         A file, or ``-`` for standard input.
     format
-        One of ``taxonomist.datasets.table_formats.FORMATS``. None goes by the suffix, then by the
-        first bytes.
+        One of ``taxonomist.datasets.table_formats.FORMATS``. If None, determined by the suffix or
+        the first bytes.
     encoding
         Encoding of text formats.
     delimiter
-        What separates the cells of a CSV file. None takes the most frequent of ``,`` ``;`` tab
-        and ``|`` in its first line.
+        Delimiter of a CSV file. If None, the most frequent of ``,`` ``;`` tab and ``|`` in its
+        first line.
     """
 
     path: str
@@ -58,17 +58,17 @@ class TableSource(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What messages call the source."""
+        """The name of the source in messages."""
         return "standard input" if self.path == STANDARD_INPUT else self.path
 
     @property
     def suffix(self) -> str:
-        """The suffix in lower case, that before ``.gz`` if there are two."""
+        """The suffix in lower case, without ``.gz``."""
         return Path(Path(self.path).name.lower().removesuffix(".gz")).suffix
 
 
 class TableFile:
-    """An open source; a context manager that closes what it opened.
+    """A context manager that opens a source and closes it at the end.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class TableFile:
         self._stack.close()
 
     def _opened(self) -> Any:
-        """Return the bytes of the file, decompressed."""
+        """Return the file as a stream of decompressed bytes."""
         if self.source.path == STANDARD_INPUT:
             raw: Any = sys.stdin.buffer
         else:
@@ -113,11 +113,11 @@ class TableFile:
             unpacked: Any = self._stack.enter_context(gzip.GzipFile(fileobj=stream))
             return io.BufferedReader(unpacked)
         if mark and self.source.path.lower().endswith(".gz"):
-            raise gzip.BadGzipFile(f"it begins with {mark!r}")
+            raise gzip.BadGzipFile(f"it starts with {mark!r}")
         return stream
 
     def seekable(self) -> BinaryIO:
-        """Return the bytes as a file in which formats with an index can jump."""
+        """Return the bytes as a seekable file, copied to a temporary file if necessary."""
         if self._stream.seekable():
             return cast("BinaryIO", self._stream)
         spooled = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
@@ -125,27 +125,27 @@ class TableFile:
         return cast("BinaryIO", spooled)
 
     def text(self) -> IO[str]:
-        """Return the decoded text, with line breaks as they are.
+        """Return the decoded text, with unchanged line breaks.
 
         Raises
         ------
         FormatError
-            If the encoding is unknown, or evidently another one.
+            If the encoding is unknown or evidently wrong.
         """
         encoding = self._encoding()
         if encoding == "utf-8":
             if self.head.startswith(_UTF_16_MARKS):
                 raise FormatError(
-                    f"{self.source.name} is not UTF-8: it begins like utf-16. Name its encoding."
+                    f"{self.source.name} is not UTF-8 but looks like utf-16. Specify its encoding."
                 )
             encoding = "utf-8-sig"
         text = io.TextIOWrapper(self._stream, encoding, newline="")
-        # Standard input belongs to others too and stays open.
+        # Detach instead of closing: standard input must stay open.
         self._stack.callback(text.detach)
         return text
 
     def _encoding(self) -> str:
-        """Return the usual name of the encoding."""
+        """Return the standard name of the encoding."""
         try:
             io.TextIOWrapper(io.BytesIO(), self.source.encoding)
             return codecs.lookup(self.source.encoding).name
@@ -157,12 +157,12 @@ class TableFile:
         self._stack.callback(function, *given)
 
     def fault(self, error: Exception, line: int | None = None) -> FormatError:
-        """Return what is wrong with the file, given one of the errors in ``DAMAGED``.
+        """Return a ``FormatError`` that explains one of the errors in ``DAMAGED``.
 
         Parameters
         ----------
         error
-            What was raised while the file was read.
+            The error raised by reading the file.
         line
             The last line that could be read, if known.
         """
@@ -171,6 +171,6 @@ class TableFile:
             return FormatError(f"{name} is not a complete gzip file: {error}.")
         place = name if line is None else f"{name}, after line {line}"
         return FormatError(
-            f"{place}: this is not {self.source.encoding} ({error.reason}). Name its encoding, "
-            "such as cp1252 or utf-16."
+            f"{place}: the text is not valid {self.source.encoding} ({error.reason}). Specify its "
+            "encoding, such as cp1252 or utf-16."
         )

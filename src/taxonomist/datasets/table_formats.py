@@ -1,7 +1,7 @@
-"""The formats of tables: CSV, TSV, JSON lines and Parquet.
+"""Table formats: CSV, TSV, JSON lines and Parquet.
 
-A format is a function from an open file to columns and rows, and a line in ``FORMATS``. A row that
-cannot be read has a fault instead of values.
+A format is a function that parses an open file into columns and rows, and an entry in ``FORMATS``.
+An unreadable row has an error message instead of values.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "TableFormat", "format_of"]
 
 LARGEST_CELL = 2**31 - 1
-"""Documents may be longer than the 128 KiB that the csv module takes for a cell by default."""
+"""Maximum size of a CSV cell; the csv module allows only 128 KiB by default."""
 N_LINES_FOR_COLUMNS = 100
-"""JSON lines in which columns are looked for: an object may leave out some of them."""
+"""Number of JSON lines to collect columns from, because an object may omit some of them."""
 
 Parsed: TypeAlias = tuple[tuple[str, ...], Iterator[Row]]
 """The columns of a table and its rows."""
 
 
 class TableFormat(NamedTuple):
-    """A format: the suffixes that name it, and the function that reads it."""
+    """A table format: its suffixes and its parser."""
 
     suffixes: tuple[str, ...]
     parse: Callable[[TableFile], Parsed]
 
 
 def format_of(source: TableSource, head: bytes) -> str:
-    """Return the format that the source names, else its suffix, else its first bytes.
+    """Return the format of a source: as specified, or by its suffix or its first bytes.
 
     Raises
     ------
     FormatError
-        If the source names an unknown format.
+        If the specified format is unknown.
     """
     if source.format is not None:
         if source.format not in FORMATS:
             hint = closest(source.format, FORMATS)
             raise FormatError(
-                f"There is no format {source.format!r}; there are {', '.join(FORMATS)}.{hint}"
+                f"Unknown format {source.format!r}; the formats are {', '.join(FORMATS)}.{hint}"
             )
         return source.format
     for name, known in FORMATS.items():
@@ -65,17 +65,15 @@ def format_of(source: TableSource, head: bytes) -> str:
 
 
 def _csv(file: TableFile) -> Parsed:
-    """Read cells with the given delimiter, or with the one that the first line shows."""
     return _delimited(file, file.source.delimiter)
 
 
 def _tsv(file: TableFile) -> Parsed:
-    """Read cells with tabs between them."""
     return _delimited(file, file.source.delimiter or "\t")
 
 
 def _delimited(file: TableFile, delimiter: str | None) -> Parsed:
-    """Return columns and rows of a delimited file whose first line names the columns."""
+    """Parse a delimited file whose first non-empty line is the header."""
     text, before, top = file.text(), 0, ""
     for top in text:
         if top.strip():
@@ -93,24 +91,23 @@ def _delimiter(top: str) -> str:
 
 
 def _delimited_rows(name: str, reader: Any, columns: Sequence[str], before: int) -> Iterator[Row]:
-    """Yield the rows below the header; ``before`` lines are above it."""
+    """Yield the rows below the header, which has ``before`` lines above it."""
     line = before + reader.line_num + 1
     try:
         for cells in reader:
             if len(cells) == len(columns):
                 yield Row(line, dict(zip(columns, cells, strict=True)))
             elif cells:
-                yield Row(line, {}, f"{len(cells)} cells where the header has {len(columns)}")
+                yield Row(line, {}, f"{len(cells)} cells, but the header has {len(columns)}")
             line = before + reader.line_num + 1
     except csv.Error as error:
         raise FormatError(
-            f"{name}, line {line}: the quotes do not match ({error}). Double the quotes inside a "
-            "cell."
+            f"{name}, line {line}: unbalanced quotes ({error}). Double the quotes inside a cell."
         ) from error
 
 
 def _json_lines(file: TableFile) -> Parsed:
-    """Return columns and rows of a file with a JSON object on each line."""
+    """Parse a file with a JSON object on each line."""
     name = file.source.name
     rows = _objects(name, file)
     first = list(islice(rows, N_LINES_FOR_COLUMNS))
@@ -122,7 +119,6 @@ def _json_lines(file: TableFile) -> Parsed:
 
 
 def _objects(name: str, file: TableFile) -> Iterator[Row]:
-    """Yield the objects of JSON lines."""
     for number, line in enumerate(file.text(), 1):
         if line.isspace():
             continue
@@ -131,18 +127,18 @@ def _objects(name: str, file: TableFile) -> Iterator[Row]:
         except (ValueError, RecursionError) as error:
             if number == 1 and line.lstrip().startswith("["):
                 raise FormatError(
-                    f"{name} is one JSON list; write one object on each line, without the brackets."
+                    f"{name} is a JSON list; write one object per line, without the brackets."
                 ) from error
             yield Row(number, {}, f"not JSON ({error})")
             continue
         if isinstance(values, dict):
             yield Row(number, values)
         else:
-            yield Row(number, {}, f"not a JSON object, but {type(values).__name__}")
+            yield Row(number, {}, f"not a JSON object but {type(values).__name__}")
 
 
 def _parquet(file: TableFile) -> Parsed:
-    """Return columns and rows of a Parquet file; lines are numbers of rows."""
+    """Parse a Parquet file; line numbers are row numbers."""
     parquet = import_extra("pyarrow.parquet", "io")
     pyarrow = import_extra("pyarrow", "io")
     name, damaged = file.source.name, pyarrow.ArrowException
@@ -168,4 +164,4 @@ FORMATS = {
     "jsonl": TableFormat((".jsonl", ".ndjson"), _json_lines),
     "parquet": TableFormat((".parquet",), _parquet),
 }
-"""The formats of tables by name."""
+"""Table formats by name."""

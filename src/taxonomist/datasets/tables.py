@@ -1,6 +1,6 @@
-"""Readers of tables of labelled items: JSON lines, CSV and TSV, Parquet.
+"""Read labelled items from JSON lines, CSV, TSV and Parquet into a ``Corpus``.
 
-Each returns a ``Corpus``. Files that are compressed by gzip are decompressed on the way.
+Files compressed with gzip are decompressed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["UNUSED", "read_csv", "read_jsonl", "read_parquet", "read_table"]
 logger = logging.getLogger(__name__)
 
 UNUSED = "unused"
-"""Part of the split that items without one belong to."""
+"""The split of items without a value in the split column."""
 
 
 def read_jsonl(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Corpus:
@@ -43,10 +43,10 @@ def read_jsonl(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) 
     path
         The file.
     taxonomy
-        Taxonomy of the labels, or a file to read it from; by default made from the labels.
+        Taxonomy of the labels, or a file to read it from. By default, built from the labels.
     **options
-        The fields of ``Columns``; ``encoding`` (UTF-8 by default); and ``skip_bad=True`` to leave
-        out rows that cannot be used.
+        The fields of ``Columns``; ``encoding`` (UTF-8 by default); and ``skip_bad=True`` to skip
+        rows that cannot be used.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def read_jsonl(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) 
     Raises
     ------
     FormatError
-        If a line is no JSON object, or has no text or labels.
+        If a line is not a JSON object, or has no text or labels.
     """
     return _read(TableSource(fspath(path), "jsonl"), taxonomy, **options)
 
@@ -75,12 +75,12 @@ def read_csv(
     path
         The file.
     taxonomy
-        Taxonomy of the labels, or a file to read it from; by default made from the labels.
+        Taxonomy of the labels, or a file to read it from. By default, built from the labels.
     delimiter
-        What separates the cells; by default a tab in .tsv files, and in others the most frequent
-        of ``,`` ``;`` tab and ``|`` in the first line.
+        Delimiter of the cells. By default, a tab in .tsv files, and in other files the most
+        frequent of ``,`` ``;`` tab and ``|`` in the first line.
     **options
-        As in ``read_jsonl``. A cell with several labels needs ``label_sep``, or holds a JSON list.
+        As in ``read_jsonl``. Several labels in a cell need ``label_sep`` or must be a JSON list.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def read_csv(
     Raises
     ------
     FormatError
-        If a column is missing, a row is too short or too long, or a cell lacks its labels.
+        If a column is missing, or a row has too few or too many cells, or no labels.
     """
     source = TableSource(fspath(path), delimiter=delimiter)
     is_tsv = source.suffix in FORMATS["tsv"].suffixes
@@ -105,7 +105,7 @@ def read_parquet(path: FilePath, taxonomy: TaxonomySource = None, **options: Any
     path
         The file.
     taxonomy
-        Taxonomy of the labels, or a file to read it from; by default made from the labels.
+        Taxonomy of the labels, or a file to read it from. By default, built from the labels.
     **options
         The fields of ``Columns``, and ``skip_bad`` as in ``read_jsonl``.
 
@@ -132,7 +132,6 @@ def _read(
     skip_bad: bool = False,
     **columns: Any,
 ) -> Corpus:
-    """Read a table by the options of its format's reader."""
     source = source._replace(encoding=encoding)
     return read_table(source, taxonomy, Columns(**columns), skip_bad=skip_bad)
 
@@ -151,12 +150,12 @@ def read_table(
     source
         The file, its format and its encoding.
     taxonomy
-        Taxonomy of the labels, or a file to read it from. None makes it from the labels: from
-        their paths if there are any, else with one level.
+        Taxonomy of the labels, or a file to read it from. If None, it is built from the labels:
+        from their paths, or with a single level if they are not paths.
     columns
-        Which columns hold what.
+        Roles of the columns.
     skip_bad
-        Whether rows that cannot be used are left out, with a warning in the log.
+        Whether to skip rows that cannot be used, with a warning in the log.
 
     Returns
     -------
@@ -192,7 +191,7 @@ def _labels(
 ) -> tuple[Taxonomy, list[tuple[str, ...]]]:
     """Return the taxonomy, and the node ids of each item.
 
-    Unknown labels stay as they are: the corpus names all of them in its error.
+    Unknown labels are kept, so that the error raised by ``Corpus`` can list all of them.
     """
     used = dict.fromkeys(label for item in items for label in item.labels)
     if taxonomy is None and has_paths(used):
@@ -205,10 +204,11 @@ def _labels(
 
 
 def _complete(name: str, column: str | None, values: list[Any]) -> Any:
-    """Return the values of a column, or None where no row has one."""
+    """Return the values of a column; None if no row has one; raise if only some rows do."""
     n_missing = values.count(None)
     if 0 < n_missing < len(values):
         raise FormatError(
-            f"{name}: {n_missing} of {len(values)} rows have no {column!r}; give it to all or none."
+            f"{name}: {n_missing} of {len(values)} rows have no {column!r}; fill it in for all "
+            "rows or for none."
         )
     return None if n_missing else values

@@ -1,7 +1,7 @@
-"""Texts that are tokenised once: how often each has every term, ready for any subset of them.
+"""Texts with their term counts, so that subsets need not be tokenised again.
 
-Models that are fitted to many subsets of the same texts, as in cross-validation and learning
-curves, need not tokenise them again for each.
+This speeds up fitting models to many subsets of the same texts, as in cross-validation and learning
+curves.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ __all__ = ["CountedTexts", "Tokenisation", "csr_of"]
 
 
 class Tokenisation(NamedTuple):
-    """What decides which terms a text has, and how often each counts.
+    """The parameters that determine the terms of a text and their counts.
 
     Attributes
     ----------
     words, characters
         As in ``TextFeatures``.
     columns
-        Names of the columns, where items are mappings; else None.
+        Names of the columns if items are mappings, otherwise None.
     weights
-        How often each column counts.
+        Weight of each column.
     """
 
     words: tuple[int, ...] | None
@@ -39,23 +39,23 @@ class Tokenisation(NamedTuple):
 
 
 class CountedTexts(Sequence[Any]):
-    """Texts with the number of times that each has every term.
+    """Texts with their term counts, as returned by ``TextFeatures.count``.
 
-    ``TextFeatures.count`` makes them. An index out of integers or Booleans, or a slice, selects
-    items without tokenising them again; ``TextFeatures`` and ``TextClassifier`` take them in place
-    of texts, and learn exactly what they would learn from the texts. One position gives the text.
+    ``TextFeatures`` and ``TextClassifier`` accept them instead of texts, with exactly the same
+    results. Indexing with a slice or with an array of integers or Booleans selects items without
+    tokenising them again; indexing with an integer returns a text.
 
     Parameters
     ----------
     texts
-        The texts, as they were given.
+        The texts as given.
     counts
-        How often each text has each term, (n_items, n_terms); the terms of an item in the order in
-        which it first has them.
+        Term counts of the texts, (n_items, n_terms), with the terms of an item in order of first
+        appearance.
     terms
         The terms in column order.
     tokenisation
-        How the texts were made into terms.
+        The parameters of the tokenisation.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class CountedTexts(Sequence[Any]):
 
     @property
     def shape(self) -> tuple[int]:
-        """The number of items, as arrays give it."""
+        """The number of items as a tuple, like the shape of an array."""
         return (len(self.texts),)
 
     @property
     def blank(self) -> Any:
-        """An item without words, with as many texts as all items have."""
+        """An item without words, with the same columns as all items."""
         columns, n_texts = self.tokenisation.columns, len(self.tokenisation.weights)
         return [""] * n_texts if columns is None else dict.fromkeys(columns, "")
 
@@ -85,7 +85,7 @@ class CountedTexts(Sequence[Any]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, tuple):
-            # scikit-learn adds an ellipsis for the other axes, of which there are none.
+            # scikit-learn adds an ellipsis for further axes, which do not exist here.
             index = index[0]
         if isinstance(index, Integral):
             return self.texts[int(index)]
@@ -94,9 +94,9 @@ class CountedTexts(Sequence[Any]):
         return CountedTexts(texts, self._counts[items], self._terms, self.tokenisation)
 
     def growing(self) -> tuple[CSR, Any]:
-        """Return the counts of terms that some item has, in order of first appearance, and these.
+        """Return the counts of the terms that occur, and these terms in order of first appearance.
 
-        This is what tokenising the texts with an empty vocabulary would give.
+        The result is the same as tokenising the texts with an empty vocabulary.
         """
         columns, first = np.unique(self._counts.indices, return_index=True)
         order = np.argsort(first)
@@ -107,9 +107,9 @@ class CountedTexts(Sequence[Any]):
         return counts, self._terms[columns[order]]
 
     def known(self, vocabulary: Mapping[str, int]) -> CSR:
-        """Return the counts of the terms of a vocabulary, in its columns.
+        """Return the counts of the terms of a vocabulary, in its column order.
 
-        This is what tokenising the texts with this vocabulary would give.
+        The result is the same as tokenising the texts with this vocabulary.
         """
         place: Codes = np.fromiter(
             (vocabulary.get(term, -1) for term in self._terms), np.intp, len(self._terms)
@@ -121,10 +121,10 @@ class CountedTexts(Sequence[Any]):
 
 
 def csr_of(indices: Any, values: Any, ends: Any, n_columns: int) -> CSR:
-    """Return a matrix of counts with the narrowest indices, entries in the given order."""
+    """Return a count matrix with the smallest possible index type and entries in given order."""
     shape = (len(ends) - 1, n_columns)
     if not len(indices):
         return csr_array(shape)
-    # liblinear takes 32-bit indices only, and they take half the room.
+    # liblinear accepts only 32-bit indices, and they use half the memory.
     width = get_index_dtype(maxval=max(len(indices), *shape))
     return csr_array((values, indices.astype(width), ends.astype(width)), shape=shape)

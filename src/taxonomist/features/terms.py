@@ -1,4 +1,4 @@
-"""The terms of a text: its words in any script, runs of words, and character n-grams."""
+"""Split texts in any script into words, word n-grams and character n-grams."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["spans", "terms"]
 
-# Scripts that put no blanks between words: Thai, Lao, Khmer, Myanmar; kana, ideographs.
+# Scripts without spaces between words: Thai, Lao, Khmer, Myanmar; kana, ideographs.
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 TERM = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]{{2,}}|\d")
 RUN = re.compile(rf"[{UNSPACED}]")
@@ -19,15 +19,15 @@ RUN = re.compile(rf"[{UNSPACED}]")
 def terms(
     text: str, words: tuple[int, int] | None, characters: tuple[int, int] | None
 ) -> list[str]:
-    """Return the terms of a text, as often as it has them.
+    """Return the terms of a text, with repetitions.
 
     Parameters
     ----------
     text
         The text.
     words, characters
-        The smallest and the largest number of words, and of characters, that make a term; None for
-        none.
+        The smallest and largest number of words, and of characters, in a term. None for no such
+        terms.
     """
     found = TERM.findall(text.lower())
     if RUN.search(text):
@@ -42,7 +42,7 @@ def terms(
 
 
 def spans(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where the words of a text begin and end, and the terms that they are."""
+    """Yield the start, the end and the term of each word of a text."""
     for found in TERM.finditer(text):
         begin, end = found.span()
         if RUN.match(found.group()) and end - begin > 2:
@@ -52,14 +52,14 @@ def spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _pairs(word: str) -> list[str]:
-    """Return the pairs of neighbouring characters of a run without blanks, or the word itself."""
+    """Return the pairs of neighbouring characters in an unspaced script, or the word itself."""
     if len(word) <= 2 or not RUN.match(word):
         return [word]
     return [word[k : k + 2] for k in range(len(word) - 1)]
 
 
 def _grams(words: list[str], least: int, most: int) -> list[str]:
-    """Return the character n-grams of words with the blanks around them, in quotes."""
+    """Return the character n-grams of words, with the spaces around them, in quotes."""
     padded = [f" {word} " for word in words]
     return [
         f'"{word[k : k + n]}"'

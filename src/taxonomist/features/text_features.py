@@ -28,9 +28,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     """Words and character n-grams of texts, weighted by tf-idf, as unit vectors.
 
     Words are runs of two or more letters, digits and underscores, or single digits, in lower case.
-    In scripts without blanks between words, pairs of neighbouring characters take their place. A
-    count n becomes log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that occurs in N_u of N
-    training items.
+    In scripts without spaces between words, the terms are pairs of neighbouring characters instead.
+    A count n becomes log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that occurs in N_u of
+    N training items.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         The smallest and largest number of words in a term, or None for no word terms.
     characters
         The smallest and largest number of characters in a term, or None for no such terms. N-grams
-        lie within words, including the blanks around them. Useful for short texts, compounds and
-        misspellings.
+        lie within words, including the spaces around them. They are useful for short texts,
+        compounds and misspellings.
     min_df
         Drop terms that occur in fewer training items, unless no term would remain.
     max_features
@@ -129,7 +129,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             self._learn_columns(first)
             counts, names = self._grown(items)
         if not len(names):
-            raise ParameterError("No text contains a word, so there is nothing to learn from.")
+            raise ParameterError("No text contains a word; there is nothing to learn from.")
         kept = self._kept(counts)
         names = names[kept]
         order = np.argsort(names, kind="stable")
@@ -166,17 +166,17 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     def count(self, texts: Iterable[Any]) -> CountedTexts:
         """Tokenise texts once, for any number of fits to subsets of them.
 
-        The first item says which columns all have, unless the features are fitted.
+        Unless the features are fitted, the first item determines the columns of all items.
 
         Parameters
         ----------
         texts
-            As in ``fit_counts``. They are kept.
+            As in ``fit_counts``. The result keeps them in memory.
 
         Returns
         -------
         CountedTexts
-            Can be indexed like an array, and given to all methods in place of texts.
+            Can be indexed like an array, and passed to all methods instead of texts.
         """
         given = list(texts if isinstance(texts, CountedTexts) else _peek(texts)[1])
         counter = self
@@ -208,7 +208,6 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     @property
     def _tokenisation(self) -> Tokenisation:
-        """How texts are made into terms."""
         return Tokenisation(
             words=tuple(self.words) if self.words else None,
             characters=tuple(self.characters) if self.characters else None,
@@ -217,15 +216,15 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         )
 
     def _check_tokenised(self, counted: CountedTexts) -> None:
-        """Raise if texts were tokenised in another way."""
+        """Raise if the texts were tokenised with other parameters."""
         if counted.tokenisation != self._tokenisation:
             raise ParameterError(
-                f"The texts were counted with {counted.tokenisation}, but these features have "
+                f"The texts were counted with {counted.tokenisation}, but these features use "
                 f"{self._tokenisation}; count them again."
             )
 
     def _grown(self, items: Iterable[Any]) -> tuple[CSR, Any]:
-        """Return how often items have terms, and the terms in order of first appearance."""
+        """Return the term counts of items, and the terms in order of first appearance."""
         growing: defaultdict[str, int] = defaultdict()
         growing.default_factory = growing.__len__
         counts = self._counted(items, growing, growing.__getitem__)

@@ -1,4 +1,4 @@
-"""The report: an assessment as one self-contained HTML page."""
+"""Write an assessment as a self-contained HTML page."""
 
 from __future__ import annotations
 

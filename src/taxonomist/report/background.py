@@ -1,4 +1,4 @@
-"""The sections of the report that tell where a model comes from and what it is compared with."""
+"""The report's sections about the model: facts, search, and comparison with the flat twin."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from taxonomist.evaluation.comparison import Comparison
 
 SEARCH = "search"
-"""The fact that holds everything that was tried: a record per candidate."""
+"""Name of the fact that holds the search: a record per candidate."""
 
 CHOSEN = "chosen"
-"""What a record of the search calls whether it was chosen."""
+"""Name of the field of a candidate that says whether it was chosen."""
 
 
 def flat_comparison(comparison: Comparison) -> Html:
-    """Return what the taxonomy bought: a sentence, and differences with intervals."""
+    """Return the comparison with the baseline: a sentence, and differences with intervals."""
     baseline = comparison.baseline
     others = [model for model in comparison.models if model != baseline]
     pairs = [(model, measure) for model in others for measure in comparison.measures]
@@ -30,19 +30,22 @@ def flat_comparison(comparison: Comparison) -> Html:
     signs = [_sign(comparison, *pair) for pair in pairs]
     sentence = tag(
         "p",
-        f"Of {len(rows)} differences from the {baseline} model {signs.count(1)} are significantly "
+        f"Of {len(rows)} differences from the {baseline} model, {signs.count(1)} are significantly "
         f"better and {signs.count(-1)} significantly worse (p < 0.05).",
         class_="lead",
     )
     least = max(smallest_p_value(comparison.pairs(*pair)[0].size) for pair in pairs)
-    note = f" With so few pairs p cannot be below {least:.3g}." if least >= 0.05 else ""
-    head = ("Measure", "model", "its mean", f"{baseline}", "difference", "95 % interval", "p")
-    caption = f"On the same folds; paired permutation test, two-sided, not corrected.{note}"
+    note = f" With so few pairs, p cannot be below {least:.3g}." if least >= 0.05 else ""
+    head = ("Measure", "model", "mean", f"{baseline}", "difference", "95 % interval", "p")
+    caption = (
+        "On the same folds. Two-sided paired permutation test, not corrected for several "
+        f"tests.{note}"
+    )
     return join([sentence, table(caption, head, rows)])
 
 
 def _difference(comparison: Comparison, model: str, measure: str) -> Sequence[object]:
-    """Return the cells of a model's difference from the baseline."""
+    """Return the row for a model's difference from the baseline."""
     cell = comparison.cells[model][measure]
     base = comparison.cells[str(comparison.baseline)][measure]
     arrow = "lower" if measure in comparison.lower_is_better else "higher"
@@ -63,7 +66,7 @@ def _difference(comparison: Comparison, model: str, measure: str) -> Sequence[ob
 
 
 def _sign(comparison: Comparison, model: str, measure: str) -> int:
-    """Return 1 where a model is significantly better than the baseline, -1 where worse, else 0."""
+    """Return 1 if a model is significantly better than the baseline, -1 if worse, else 0."""
     cell = comparison.cells[model][measure]
     if cell.p_value is None or cell.p_value >= 0.05:
         return 0
@@ -82,7 +85,7 @@ def facts(given: Mapping[str, Any]) -> Html:
 
 
 def search(tried: Iterable[Any]) -> Html:
-    """Return a table of everything that was tried, a row per candidate."""
+    """Return a table with a row per candidate of the search."""
     records = [_record(entry) for entry in tried]
     names = list(dict.fromkeys(name for record in records for name in record if name != CHOSEN))
     rows = []
@@ -90,11 +93,11 @@ def search(tried: Iterable[Any]) -> Html:
         cells = [_value(record.get(name, "–")) for name in names]
         cells[0] += " ✓ chosen" if record.get(CHOSEN) else ""
         rows.append(cells)
-    return table("Every candidate and its result.", [n.replace("_", " ") for n in names], rows)
+    return table("All candidates and their results.", [n.replace("_", " ") for n in names], rows)
 
 
 def _record(entry: Any) -> dict[str, Any]:
-    """Return what was tried as names and values: from a mapping, a dataclass or a named tuple."""
+    """Return a mapping, a dataclass or a named tuple as a dict."""
     if isinstance(entry, Mapping):
         return dict(entry)
     if is_dataclass(entry) and not isinstance(entry, type):
@@ -103,7 +106,7 @@ def _record(entry: Any) -> dict[str, Any]:
 
 
 def _value(value: Any) -> str:
-    """Return a value as a reader wants to see it."""
+    """Format a value for people."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""HTML that cannot be broken by what it shows: all text is escaped unless it is ``Html``."""
+"""Build HTML safely: all text is escaped unless it is ``Html``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Html(str):
-    """Text that is HTML already."""
+    """A string that is already HTML."""
 
     __slots__ = ()
 
@@ -24,10 +24,10 @@ def tag(name: str, *children: object, **attributes: object) -> Html:
     name
         The element's name.
     *children
-        What it holds: ``Html`` as it is, anything else as text.
+        Content: ``Html`` is inserted unchanged, anything else as escaped text.
     **attributes
-        Attributes, without those that are None; ``class_`` stands for ``class`` and an underscore
-        elsewhere for a hyphen.
+        Attributes; None is left out. A trailing underscore is removed, as in ``class_``, and other
+        underscores become hyphens.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def tag(name: str, *children: object, **attributes: object) -> Html:
 
 
 def join(children: Iterable[object]) -> Html:
-    """Return pieces one after the other, escaped unless they are ``Html``."""
+    """Concatenate pieces, escaped unless they are ``Html``."""
     return Html("".join(c if isinstance(c, Html) else escape(str(c)) for c in children))
 
 
@@ -54,7 +54,7 @@ def table(
     *,
     class_: str | None = None,
 ) -> Html:
-    """Return a table; numbers stand to the right, and the first column names the row.
+    """Return a table whose first column holds the row titles.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def table(
     head
         Titles of the columns.
     rows
-        Cells of each row, or the row itself.
+        Cells of each row, or rows as ``Html``.
     class_
         Class of the table.
 
@@ -93,17 +93,17 @@ def _row(cells: Sequence[object]) -> Html:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Return a number with fixed decimals, or a dash where there is none."""
+    """Format a number with fixed decimals; a dash for None and NaN."""
     return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
 def percent(value: float | None) -> str:
-    """Return a share in percent, or a dash where there is none."""
+    """Format a fraction in percent; a dash for None and NaN."""
     return "–" if value is None or math.isnan(value) else f"{100 * value:.1f} %"
 
 
 def bar(value: float, low: float = math.nan, high: float = math.nan) -> Html:
-    """Return a bar from 0 to 1 with an optional interval; the number stands beside it as text."""
+    """Return a bar from 0 to 1 with an optional interval, hidden from screen readers."""
     if math.isnan(value):
         return Html("")
     parts = [tag("i", class_="fill", style=f"width:{100 * value:.1f}%")]

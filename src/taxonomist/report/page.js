@@ -32,7 +32,7 @@
     const parts = { found, missed: data.support[code] - found, added: data.predicted[code] - found };
     const whole = parts.found + parts.missed + parts.added;
     const bar = element("span", "stack");
-    const text = `${parts.found} found, ${parts.missed} missed, ${parts.added} wrongly given`;
+    const text = `${parts.found} found, ${parts.missed} missed, ${parts.added} wrongly predicted`;
     bar.setAttribute("role", "img");
     bar.setAttribute("aria-label", text);
     bar.title = text;
@@ -62,7 +62,7 @@
     const made = element("div", "about");
     if (data.takenFor[code]) {
       const others = data.takenFor[code].map(([other, count]) => `${name(other)} (${count})`);
-      made.append(element("p", "", "Taken for: " + others.join(", ")));
+      made.append(element("p", "", "Confused with: " + others.join(", ")));
     }
     if (data.words[code]) {
       const line = element("p", "", "Words: ");

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from taxonomist.evaluation.comparison import Comparison
     from taxonomist.taxonomy import Taxonomy
 
-# No request may leave the page, whatever texts it shows.
+# The page must not send any requests, whatever texts it shows.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
@@ -37,29 +37,29 @@ def write_report(
     flat: Comparison | None = None,
     words: Mapping[str, Sequence[tuple[str, float]]] | None = None,
 ) -> Path:
-    """Write a report that works offline, on paper, and in the dark.
+    """Write an HTML report that works offline, in print and in dark mode.
 
-    The file is complete or not there: it is written under another name and then renamed.
+    The file is written atomically: under a temporary name, and then renamed.
 
     Parameters
     ----------
     path
-        Where to write; a file of that name is replaced.
+        File to write; an existing file is replaced.
     assessment
         The result of ``taxonomist.evaluation.assess``.
     title
         The title of the page.
     taxonomy
-        The taxonomy that was assessed.
+        The taxonomy of the assessed labels.
     model_facts
-        What to tell of the model, by name. ``"search"`` holds everything that was tried: a mapping
-        per candidate; one that has a true ``"chosen"`` is marked.
+        Facts about the model, by name. ``"search"`` holds a mapping for each candidate of the model
+        search; a true ``"chosen"`` marks the chosen one.
     learning_curve
         A learning curve, or several by model.
     flat
-        A comparison with a baseline, as ``taxonomist.evaluation.compare_flat`` returns.
+        A comparison with a baseline, as returned by ``taxonomist.evaluation.compare_flat``.
     words
-        For some nodes the most telling words with their weights, best first.
+        Most telling words of some nodes with their weights, best first.
 
     Returns
     -------
@@ -114,7 +114,6 @@ def _about_model(
 def _document(
     title: str, assessment: Assessment, taxonomy: Taxonomy, parts: list[tuple[str, Html]]
 ) -> str:
-    """Return the whole page."""
     names = {name: name.lower().replace(" ", "-") for name, _ in parts}
     contents = [tag("a", name, href=f"#{names[name]}") for name, _ in parts]
     kind = "label sets" if assessment.is_multilabel else "one category each"
@@ -148,15 +147,15 @@ def _document(
 
 
 def _asset(name: str) -> str:
-    """Return the text of a file of this folder."""
+    """Return the text of a file in this package."""
     return (files("taxonomist.report") / name).read_text(encoding="utf-8")
 
 
 def _replace(target: Path, text: str) -> None:
-    """Write a file under a temporary name beside the target, and rename it."""
+    """Write a file atomically."""
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
-        # Texts can hold halves of characters, which no encoding has.
+        # Texts can hold lone surrogates, which no encoding can represent.
         draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")
         draft.replace(target)
     finally:

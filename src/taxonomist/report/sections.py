@@ -1,4 +1,4 @@
-"""The sections of the report that tell how good predictions are and where they go wrong."""
+"""The report's sections about the quality of predictions and their errors."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 N_SUBTREES = 50
-"""Topmost categories that are listed; the tree has all."""
+"""Maximum number of topmost categories to list; the tree shows all of them."""
 
 N_CONFUSIONS = 12
-"""Confusions that are shown at once; the others open on demand."""
+"""Number of confusions to show at first; the others can be unfolded."""
 
 N_DISTANCES = 10
-"""Distances that are told apart."""
+"""Number of distances to list separately."""
 
 TITLES = {
     "accuracy": ("Accuracy", "items in exactly the right category"),
     "subset_accuracy": ("Subset accuracy", "items with exactly the right labels"),
-    "hierarchical_f1": ("Hierarchical F1", "labels and all above them, pooled over items"),
-    "macro_f1": ("Macro F1", "mean over all nodes, rare and frequent alike"),
+    "hierarchical_f1": ("Hierarchical F1", "labels and their ancestors, pooled over items"),
+    "macro_f1": ("Macro F1", "mean over all nodes, each with the same weight"),
     "category_micro_f1": ("Category micro F1", "most specific labels, pooled over items"),
     "category_macro_f1": ("Category macro F1", "mean over the most specific labels"),
     "taxonomy_loss": ("Taxonomy loss", "half the path from truth to prediction; lower is better"),
     "symmetric_difference_loss": (
         "Symmetric difference",
-        "nodes missed or wrongly given per item; lower is better",
+        "nodes missed or wrongly predicted per item; lower is better",
     ),
 }
-"""What the headline measures are called, and what they say."""
+"""Titles and explanations of the headline measures."""
 
 
 def headline(assessment: Assessment) -> Html:
@@ -59,7 +59,6 @@ def headline(assessment: Assessment) -> Html:
 
 
 def _tile(name: str, interval: Interval) -> Html:
-    """Return a measure, its value and its interval."""
     title, meaning = TITLES.get(name, (name, ""))
     is_share = not name.endswith("_loss")
     return tag(
@@ -93,7 +92,7 @@ def levels(assessment: Assessment) -> Html:
 
 
 def subtrees(assessment: Assessment, taxonomy: Taxonomy) -> Html:
-    """Return a table with a row per topmost category, the largest ones if there are many."""
+    """Return a table with a row for each of the largest topmost categories."""
     largest = sorted(assessment.subtrees, key=lambda each: -each.support)[:N_SUBTREES]
     rows = [
         (
@@ -109,15 +108,18 @@ def subtrees(assessment: Assessment, taxonomy: Taxonomy) -> Html:
         )
         for each in largest
     ]
-    caption = "Topmost categories: are their items found, and how well are they filed below?"
+    caption = (
+        "Topmost categories: how many of their items are found, and how well they are classified "
+        "below."
+    )
     if len(largest) < len(assessment.subtrees):
         caption += f" The {len(largest)} largest of {len(assessment.subtrees):,}."
     head = ("Category", "nodes", "items", "precision", "recall", "F1", "")
-    return table(caption, [*head, "F1 of all below", "exactly right"], rows)
+    return table(caption, [*head, "F1 of descendants", "exactly right"], rows)
 
 
 def distances(assessment: Assessment) -> Html:
-    """Return a table of how far predictions are from the truth."""
+    """Return a table of the distances between predictions and true labels."""
     known = sorted(assessment.distances.items())
     shown, rest = known[:N_DISTANCES], known[N_DISTANCES:]
     counts = [(str(distance), count) for distance, count in shown]
@@ -127,19 +129,22 @@ def distances(assessment: Assessment) -> Html:
         (title, f"{count:,}", percent(count / assessment.n_items), bar(count / assessment.n_items))
         for title, count in counts
     ]
-    caption = "Nodes in which truth and prediction differ, all above them included; 0 is right."
+    caption = (
+        "Number of nodes, including ancestors, that differ between truth and prediction; 0 is "
+        "exactly right."
+    )
     return table(caption, ("Nodes that differ", "items", "share", ""), rows)
 
 
 def confusions(assessment: Assessment, taxonomy: Taxonomy) -> Html:
     """Return a table of the most frequent confusions with examples."""
     if not assessment.confusions:
-        return tag("p", "No node was taken for another.")
+        return tag("p", "No confusions.")
     rows = [_confusion(each, taxonomy) for each in assessment.confusions]
     shown, rest = (join(part) for part in (rows[:N_CONFUSIONS], rows[N_CONFUSIONS:]))
     what = "Nodes of one level" if assessment.is_multilabel else "Categories"
-    caption = f"{what} that were missed, and what was given instead, most frequent first."
-    head = ("Missed", "given instead", "items", "share of its items")
+    caption = f"{what} that were missed, and what was predicted instead, most frequent first."
+    head = ("Missed", "predicted instead", "items", "share of its items")
     first = table(caption, head, [shown], class_="confusions")
     if not rest:
         return first
@@ -149,7 +154,7 @@ def confusions(assessment: Assessment, taxonomy: Taxonomy) -> Html:
 
 
 def _confusion(confusion: Confusion, taxonomy: Taxonomy) -> Html:
-    """Return a row with the pair and, if there are texts, one with examples below it."""
+    """Return a row with the pair, and a row with example texts if there are any."""
     pair = tag(
         "tr",
         tag("th", node_title(taxonomy, confusion.true, above=True), scope="row"),
@@ -166,11 +171,12 @@ def _confusion(confusion: Confusion, taxonomy: Taxonomy) -> Html:
 
 
 def reliability(assessment: Assessment) -> Html:
-    """Return a diagram per level and what to read from it."""
+    """Return a diagram per level, with an explanation."""
     note = tag(
         "p",
-        "For each item the most probable node of a level. On the diagonal probabilities keep their "
-        "word; below it the model is too sure of itself. A dot's area is its number of items.",
+        "Probability of the most probable node of a level for each item. On the diagonal, "
+        "probabilities are accurate; below it, the model is overconfident. The area of a dot is "
+        "proportional to its number of items.",
         class_="note",
     )
     charts = [reliability_chart(level) for level in assessment.reliability]
@@ -178,7 +184,7 @@ def reliability(assessment: Assessment) -> Html:
 
 
 def learning(curves: Mapping[str, LearningCurve]) -> Html:
-    """Return a chart per measure, and the numbers."""
+    """Return a chart per measure, and a table of the numbers."""
     first = next(iter(curves.values()))
     names = [measure.name for measure in first.measures]
     note = "Bands are one standard deviation over repeats."
@@ -196,26 +202,26 @@ def learning(curves: Mapping[str, LearningCurve]) -> Html:
 def telling_words(
     words: Mapping[str, Sequence[Any]], assessment: Assessment, taxonomy: Taxonomy
 ) -> Html:
-    """Return the words that speak for each of the topmost categories."""
+    """Return a table of the most telling words of the topmost categories."""
     largest = sorted(assessment.subtrees, key=lambda each: -each.support)[:N_SUBTREES]
     rows = [
         (node_title(taxonomy, each.node), _chips(words[each.node]))
         for each in largest
         if each.node in words
     ]
-    caption = "Words that speak most for the topmost categories; the tree has those of all nodes."
+    caption = "Most telling words of the topmost categories; the tree has those of all nodes."
     return table(caption, ("Category", "words"), rows, class_="words")
 
 
 def _chips(words: Sequence[Any]) -> Html:
-    """Return words one by one; the title of each has its weight."""
+    """Return each word as an element whose tooltip is its weight."""
     return join(
         tag("span", word, class_="chip", title=f"{float(weight):.3g}") for word, weight in words
     )
 
 
 def node_title(taxonomy: Taxonomy, node: str, *, above: bool = False) -> Html:
-    """Return a node's name and id, and on request the names above it."""
+    """Return a node's name and id, and with ``above`` also the names of its ancestors."""
     name = taxonomy.name(node)
     parts: list[object] = [tag("span", name, class_="name")]
     if name != node:

@@ -1,4 +1,4 @@
-"""Two small charts as inline SVG: reliability of a level, and a learning curve."""
+"""Reliability diagrams and learning curves as inline SVG."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Frame(NamedTuple):
-    """Where data lie in a chart: its size in pixels, its margins, and the ranges of both axes."""
+    """Layout of a chart: its size and margins in pixels, and the ranges of both axes."""
 
     width: float
     height: float
@@ -31,19 +31,19 @@ class _Frame(NamedTuple):
     bottom: float = 36
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Return the pixel of a point."""
+        """Return the pixel coordinates of a data point."""
         (x0, x1), (y0, y1) = self.x, self.y
         across = (x - x0) / (x1 - x0) * (self.width - self.left - self.right)
         up = (y - y0) / (y1 - y0) * (self.height - self.top - self.bottom)
         return round(self.left + across, 1), round(self.height - self.bottom - up, 1)
 
     def line(self, xs: Sequence[float] | Floats, ys: Sequence[float] | Floats) -> str:
-        """Return the points of a line."""
+        """Return the pixel coordinates of a line, as the SVG attribute ``points``."""
         return " ".join("{},{}".format(*self.at(x, y)) for x, y in zip(xs, ys, strict=True))
 
 
 def reliability_chart(level: LevelReliability) -> Html:
-    """Return the share that is right over the probability that was given.
+    """Return a chart of the fraction of correct predictions over the predicted probability.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def reliability_chart(level: LevelReliability) -> Html:
     Returns
     -------
     Html
-        A square chart with the diagonal; the area of a dot is the number of items.
+        A square chart with the diagonal; the area of a dot is proportional to its number of items.
     """
     frame = _Frame(270, 260, (0, 1), (0, 1))
     ticks = [0, 0.25, 0.5, 0.75, 1]
@@ -64,10 +64,12 @@ def reliability_chart(level: LevelReliability) -> Html:
     for part in level.bins:
         cx, cy = frame.at(part.probability, part.share)
         radius = 2 + 9 * math.sqrt(part.weight / level.weight)
-        text = f"{part.weight:,.0f} items: given {part.probability:.3f}, right {part.share:.3f}"
+        text = (
+            f"{part.weight:,.0f} items: predicted {part.probability:.3f}, correct {part.share:.3f}"
+        )
         circle = {"cx": cx, "cy": cy, "r": round(radius, 1), "class_": "dot s0"}
         parts.append(tag("circle", tag("title", text), **circle))
-    parts.append(_titles(frame, "probability given", "share right"))
+    parts.append(_titles(frame, "predicted probability", "fraction correct"))
     error = f"calibration error {level.error:.3f}"
     chart = _chart(frame, parts, f"Reliability of level {level.level}: {error}.")
     caption = tag("figcaption", tag("b", f"Level {level.level}"), f" · {error}")
@@ -75,7 +77,7 @@ def reliability_chart(level: LevelReliability) -> Html:
 
 
 def curve_chart(curves: Mapping[str, LearningCurve], measure: str) -> Html:
-    """Return a measure over the number of training items per category.
+    """Return a chart of a measure over the number of training items per category.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ def curve_chart(curves: Mapping[str, LearningCurve], measure: str) -> Html:
         A line per model with a band of one standard deviation; the axis is logarithmic.
     """
     means = {name: curve.mean[measure] for name, curve in curves.items()}
-    # A single repeat has no deviation, and no band.
+    # A single repeat has no standard deviation, and so no band.
     spreads = {name: np.nan_to_num(curve.std[measure]) for name, curve in curves.items()}
     low = min(float(np.min(means[name] - spreads[name])) for name in curves)
     high = max(float(np.max(means[name] + spreads[name])) for name in curves)
@@ -119,7 +121,7 @@ def curve_chart(curves: Mapping[str, LearningCurve], measure: str) -> Html:
 
 
 def _chart(frame: _Frame, parts: list[Html], label: str) -> Html:
-    """Return the parts in an image with a description."""
+    """Return an SVG image with an accessible description."""
     box = f"0 0 {frame.width:g} {frame.height:g}"
     return tag("svg", *parts, viewBox=box, role="img", aria_label=label, width=f"{frame.width:g}")
 
@@ -150,14 +152,14 @@ def _titles(frame: _Frame, x: str, y: str) -> Html:
 
 
 def _padded(values: Floats) -> tuple[float, float]:
-    """Return a range around values, which may all be the same."""
+    """Return a range around values, also if they are all equal."""
     low, high = float(values.min()), float(values.max())
     pad = 0.05 * (high - low) or 0.5
     return low - pad, high + pad
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return some round numbers, the first and the last at or beyond the ends."""
+    """Return round numbers that cover the range from ``low`` to ``high``."""
     span = high - low or 0.1
     step = 10.0 ** math.floor(math.log10(span))
     step *= next(factor for factor in (0.2, 0.5, 1, 2) if span / (step * factor) <= 6)

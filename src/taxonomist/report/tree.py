@@ -1,4 +1,4 @@
-"""The taxonomy as an expandable tree: its data, which a script on the page draws on demand."""
+"""The taxonomy as an expandable tree, drawn on demand by a script on the page."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 N_WORDS = 12
-"""Words that are shown of a node."""
+"""Number of words to show per node."""
 
 
 def tree_section(
     assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[Any]] | None
 ) -> Html:
-    """Return controls, an empty tree, and the data that fill it.
+    """Return controls, an empty tree, and the data to fill it.
 
-    A page of ten thousand nodes holds their numbers and not their elements, so that it opens
-    at once.
+    The page holds the numbers of the nodes instead of their elements, so that even ten thousand
+    nodes open immediately.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def tree_section(
     taxonomy
         The taxonomy of the nodes.
     words
-        For some nodes words with weights, the most telling first.
+        Words of some nodes with their weights, most telling first.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def tree_section(
         The content of the section.
     """
     data = _json(_data(assessment, taxonomy, words or {}))
-    kinds = {"found": "found", "missed": "missed", "added": "wrongly given"}
+    kinds = {"found": "found", "missed": "missed", "added": "wrongly predicted"}
     legend = [tag("span", title, class_=f"key {kind}") for kind, title in kinds.items()]
     heads = ("category", "outcome", "F1", "items", "precision", "recall")
     controls = join(
@@ -67,7 +67,7 @@ def tree_section(
             tag("ul", id="matches", class_="matches"),
             tag("div", *(tag("span", head) for head in heads), class_="row head"),
             tag("div", id="tree", class_="tree"),
-            tag("noscript", tag("p", "The tree is drawn by a script, which is switched off.")),
+            tag("noscript", tag("p", "Enable JavaScript to show the tree.")),
             Html(f'<script type="application/json" id="data">{data}</script>'),
         ]
     )
@@ -76,7 +76,7 @@ def tree_section(
 def _data(
     assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[Any]]
 ) -> dict[str, Any]:
-    """Return a column per property of nodes, in the order of the taxonomy."""
+    """Return a list for each property of the nodes, in the order of the taxonomy."""
     starts = taxonomy.child_indptr.tolist()
     below = taxonomy.child_indices.tolist()
     nodes = assessment.nodes
@@ -94,7 +94,7 @@ def _data(
 
 
 def _json(data: dict[str, Any]) -> str:
-    """Return JSON that can stand in a script element, whatever texts it holds."""
+    """Return JSON that is safe inside a script element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # Inside strings these mean the same, and no tag can end the element early.
+    # These escapes are equivalent in JSON strings, and keep tags from ending the element early.
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

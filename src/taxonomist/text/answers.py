@@ -96,7 +96,7 @@ class TextAnswers:
         return np.asarray(self._answers.node_proba())
 
     def explain(self, i: int, n: int = 10, category: Any = None) -> TextExplanation:
-        """Return the words of one of the texts that speak for and against a category.
+        """Return the words in one of the texts for and against a category.
 
         Parameters
         ----------

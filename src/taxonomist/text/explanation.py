@@ -21,7 +21,7 @@ CERTAIN = 1e-12
 
 @dataclass(frozen=True)
 class TextExplanation:
-    """The words that speak for and against a category.
+    """The words in a text for and against a category.
 
     Attributes
     ----------

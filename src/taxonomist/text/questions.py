@@ -83,7 +83,7 @@ class TextQuestions:
         return self.answer(texts).node_proba()
 
     def explain(self, text: Any, n: int = 10, category: Any = None) -> TextExplanation:
-        """Return the words of a text that speak for and against a category.
+        """Return the words in a text for and against a category.
 
         Parameters
         ----------

@@ -201,7 +201,7 @@ def test_evaluation_refuses_labels_that_are_not_known(call, there, tmp_path):
     done = call("evaluate", "data", data)
     assert done.code == 2
     assert "line 1: 'ok' is not a node of the taxonomy. Did you mean 'oak'" in done.err
-    assert "line 2: 2 labels, but the model knows one per item." in done.err
+    assert "line 2: 2 labels, but the model predicts one per item." in done.err
     assert json.loads(call("evaluate", "data", data, "--skip-bad", "--json").out)["bad"] == 2
 
 

@@ -108,8 +108,8 @@ def test_features_of_characters_and_pairs_of_words(call, folder):
     ("options", "said"),
     [
         (["--model", "smv"], "Did you mean 'svm'"),
-        (["--characters", "5-3"], "--characters must be such as 3-5. Got '5-3'"),
-        (["--characters", "a"], "--characters must be such as 3-5. Got 'a'"),
+        (["--characters", "5-3"], "--characters must be a range such as 3-5. Got '5-3'"),
+        (["--characters", "a"], "--characters must be a range such as 3-5. Got 'a'"),
         (["--weights", "a"], "--weights must be numbers such as 3,1. Got 'a'"),
         (["--weights", "1"], "weights must be 2 finite numbers"),
         (["--test-size", "1"], "--test-size must be at least 0 and below 1. Got 1"),
@@ -153,7 +153,7 @@ def test_bad_rows_write_nothing_unless_they_are_skipped(call, folder):
     assert not (folder / "model").exists()
     done, found = train(call, "--model", "svm", "-t", "taxonomy.csv", "--skip-bad")
     assert done.code == 0
-    assert "They are left out." in done.err
+    assert "These rows are skipped." in done.err
     assert (found["rows"], found["bad"], found["items"]) == (60, 3, 57)
 
 

@@ -37,7 +37,7 @@ def test_texts(value, text):
 
 
 def test_no_text():
-    with pytest.raises(RowError, match="'x' holds no text, but"):
+    with pytest.raises(RowError, match="'x' is not a text but"):
         text_of(["a"], "x")
 
 
@@ -76,8 +76,8 @@ def test_labels(value, separator, path_separator, labels):
         ([], "no label in 'code'"),
         ([None, " "], "no label in 'code'"),
         (["a", 3, None, ""], "one of several labels in 'code' is missing"),
-        ([["a"]], "is no label"),
-        ("A >  > C", "a step of the path 'A >  > C' is empty"),
+        ([["a"]], "is not a label"),
+        ("A >  > C", "the path 'A >  > C' has an empty level"),
     ],
 )
 def test_labels_that_are_none(value, fault):
@@ -109,7 +109,7 @@ def test_without_a_hint_nothing_similar_is_looked_for(taxonomy, monkeypatch):
 def test_one_label_where_one_is_wanted(taxonomy):
     reader = LabelReader(taxonomy, single=True)
     assert reader.nodes(("cat", ("animal", "Cats"))) == ("cat",)
-    with pytest.raises(RowError, match="2 labels, but the model knows one per item"):
+    with pytest.raises(RowError, match="2 labels, but the model predicts one per item"):
         reader.nodes(("cat", "dog"))
 
 
@@ -180,7 +180,7 @@ def test_bad_rows_end_everything():
     assert lines[0] == "data.csv: 1,210 of 5,000 rows cannot be used."
     assert lines[1] == "  line 2: no text."
     assert lines[N_SHOWN + 1] == "  ... and 1,200 more."
-    assert lines[-1] == "Repair these rows, or leave them out with skip_bad=True."
+    assert lines[-1] == "Fix these rows, or skip them with skip_bad=True."
     assert len(lines) == N_SHOWN + 3
 
 
@@ -189,11 +189,11 @@ def test_bad_rows_are_skipped_on_demand():
     assert note.splitlines() == [
         "data.csv: 1 of 2 rows cannot be used.",
         "  line 2: no text.",
-        "They are left out.",
+        "These rows are skipped.",
     ]
-    with pytest.raises(FormatError, match="No row is left"):
+    with pytest.raises(FormatError, match="None of the rows can be used"):
         bad_rows(2, 2).settle("data.csv", skip=True)
-    with pytest.raises(FormatError, match="holds no rows"):
+    with pytest.raises(FormatError, match="has no rows"):
         BadRows().settle("data.csv", skip=True)
     assert BadRows(n_rows=1).settle("data.csv", skip=False) == ""
 

@@ -140,21 +140,21 @@ def test_byte_order_mark(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("{", "line 2: not JSON"),
-        ("[1]", "line 2: not a JSON object, but list"),
+        ("[1]", "line 2: not a JSON object but list"),
         ('{"text": "x"}', "line 2: no column 'labels', only 'text'"),
         ('{"txt": "x", "labels": "b"}', "line 2: no column 'text'.*Did you mean 'txt'"),
         ('{"text": null, "labels": "b"}', "line 2: no text in 'text'"),
         ('{"text": NaN, "labels": "b"}', "line 2: no text in 'text'"),
-        ('{"text": ["x"], "labels": "b"}', "line 2: 'text' holds no text, but"),
+        ('{"text": ["x"], "labels": "b"}', "line 2: 'text' is not a text but"),
         ('{"text": "x", "labels": null}', "line 2: no label in 'labels'"),
         ('{"text": "x", "labels": NaN}', "line 2: no label in 'labels'"),
         ('{"text": "x", "labels": " "}', "line 2: no label in 'labels'"),
         ('{"text": "x", "labels": ["b", null]}', "line 2: one of several labels .* is missing"),
-        ('{"text": "x", "labels": {"b": 1}}', "line 2: .* in 'labels' is no label"),
-        ('{"text": "x", "labels": [["b"]]}', "line 2: .* in 'labels' is no label"),
-        ('{"text": "x", "labels": "b", "fold": "x"}', "line 2: a fold is a whole number"),
-        ('{"text": "x", "labels": "b", "fold": 1.5}', "line 2: a fold is a whole number"),
-        ('{"text": "x", "labels": "b", "fold": [1]}', "line 2: a fold is a whole number"),
+        ('{"text": "x", "labels": {"b": 1}}', "line 2: .* in 'labels' is not a label"),
+        ('{"text": "x", "labels": [["b"]]}', "line 2: .* in 'labels' is not a label"),
+        ('{"text": "x", "labels": "b", "fold": "x"}', "line 2: a fold must be an integer"),
+        ('{"text": "x", "labels": "b", "fold": 1.5}', "line 2: a fold must be an integer"),
+        ('{"text": "x", "labels": "b", "fold": [1]}', "line 2: a fold must be an integer"),
         ('{"text": "x", "labels": "b", "fold": 1}', "1 of 2 rows have no 'fold'"),
         ('{"text": "x", "labels": "b", "id": 1}', "1 of 2 rows have no 'id'"),
         ('{"text": ' + 5000 * "1" + "}", "line 2: not JSON"),
@@ -171,12 +171,12 @@ def test_faulty_json_lines(tmp_path: Path, line: str, message: str) -> None:
     ("text", "message"),
     [
         ("", "is empty"),
-        ("text,labels\n", "holds no rows"),
-        ("text,labels\nx\n", "line 2: 1 cells where the header has 2"),
-        ("text,labels\nx,b,c\n", "line 2: 3 cells where the header has 2"),
+        ("text,labels\n", "has no rows"),
+        ("text,labels\nx\n", "line 2: 1 cells, but the header has 2"),
+        ("text,labels\nx,b,c\n", "line 2: 3 cells, but the header has 2"),
         ("text,labels\nx,\n", "line 2: no label in 'labels'"),
         ("text,label\nx,b\n", "no column 'labels'.*Did you mean 'label'"),
-        ("text,labels,text\nx,b,y\n", "names the column 'text' twice"),
+        ("text,labels,text\nx,b,y\n", "two columns named 'text'"),
     ],
 )
 def test_faulty_csv(tmp_path: Path, text: str, message: str) -> None:
@@ -203,7 +203,7 @@ def test_unknown_label(tmp_path: Path) -> None:
 def test_what_cannot_be_decoded(tmp_path: Path) -> None:
     latin = tmp_path / "a.csv"
     latin.write_bytes("text,labels\nå,b\n".encode("latin-1"))
-    with pytest.raises(FormatError, match="this is not utf-8"):
+    with pytest.raises(FormatError, match="not valid utf-8"):
         read_csv(latin)
     packed = tmp_path / "a.csv.gz"
     for content in (b"text,labels\nx,b\n", gzip.compress(b"text,labels\nx,b\n")[:-9]):
@@ -215,7 +215,7 @@ def test_what_cannot_be_decoded(tmp_path: Path) -> None:
 
 
 def test_unknown_suffix(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"names no format; known are \.jsonl"):
+    with pytest.raises(FormatError, match=r"has an unknown suffix; the known ones are \.jsonl"):
         read(tmp_path / "a.docx")
 
 
@@ -228,7 +228,7 @@ def test_every_bad_row_is_listed_and_can_be_skipped(tmp_path: Path, caplog) -> N
     assert "line 4: no label in 'labels'" in str(caught.value)
     assert "skip_bad=True" in str(caught.value)
     assert read(path, skip_bad=True).texts == ["x"]
-    assert "They are left out." in caplog.text
+    assert "These rows are skipped." in caplog.text
 
 
 @pytest.mark.parametrize(

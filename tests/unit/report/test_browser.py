@@ -38,7 +38,7 @@ def test_the_tree_is_drawn_and_texts_stay_texts(report):
     assert IMAGE not in text
     assert "The &lt;img src=x" in text
     assert "garden (5)</p>" in text
-    assert "10 found, 0 missed, 5 wrongly given" in text
+    assert "10 found, 0 missed, 5 wrongly predicted" in text
 
 
 def test_a_category_is_found_and_shown(report):

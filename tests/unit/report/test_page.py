@@ -122,7 +122,7 @@ def test_numbers_are_those_of_the_assessment(report):
         assert "".join(f"<td>{value:.3f}</td>" for value in cells) in text
     for level in assessment.reliability:
         assert f"calibration error {level.error:.3f}" in text
-        assert text.count(f"{level.bins[0].weight:,.0f} items: given") >= 1
+        assert text.count(f"{level.bins[0].weight:,.0f} items: predicted") >= 1
     n_right = assessment.distances.get(0, 0)
     assert f"<b>{n_right:,} ({100 * n_right / assessment.n_items:.1f} %)</b>" in text
 
@@ -155,7 +155,7 @@ def test_the_tree_has_every_node(report):
 
 def test_the_flat_twin_is_compared_with_direction_and_significance(report):
     _, text = report
-    assert "Of 2 differences from the flat model 1 are significantly better and 1" in text
+    assert "Of 2 differences from the flat model, 1 are significantly better and 1" in text
     assert '<span class="better">+0.400</span> better' in text
     assert '<span class="worse">+1.000</span> worse' in text
     assert "cannot be below" not in text
@@ -191,7 +191,7 @@ def test_what_is_not_given_is_left_out(tmp_path):
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert headings(text)[-1] == "Confusions"
     assert len(headings(text)) == 6
-    assert "No node was taken for another." in text
+    assert "No confusions." in text
     Structure.of(text)
 
 

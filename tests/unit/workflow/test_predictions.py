@@ -157,7 +157,7 @@ def test_a_bad_row_ends_it_after_the_blocks_before(rows, monkeypatch):
     monkeypatch.setattr(predictions, "MOST_ITEMS", 2)
     found, _, error = predicted(rows)
     assert found == [("a", "cat"), ("b", "dog")]
-    assert error.endswith("Repair these rows, or leave them out with skip_bad=True.")
+    assert error.endswith("Fix these rows, or skip them with skip_bad=True.")
 
 
 def test_labels_of_rows_are_not_read(rows):
