@@ -23,8 +23,8 @@ def as_counts(X: Any, model: str) -> CSR:
     least = counts.data.min(initial=0.0)
     if least < 0:
         raise ParameterError(
-            f"Negative values in data passed to {model}: X must hold counts of words, 0 or more, "
-            f"as CountVectorizer makes them. The least is {least:g}."
+            f"Negative values in data passed to {model}: X must contain word counts, such as those "
+            f"of CountVectorizer. The smallest value is {least:g}."
         )
     if not counts.has_canonical_format or not counts.data.all():
         counts = counts.copy()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class BinaryStart(NamedTuple):
-    """Where learning ended.
+    """The state of a fit, for warm starts.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class BinaryStart(NamedTuple):
     classes: Any
 
     def of(self, items: Codes) -> BinaryStart:
-        """Return the start of some items; new ones have no dual variables yet."""
+        """Return the state of some items; the dual variables of new items are 0."""
         known = items[items < self.alpha.shape[0]]
         chosen = csr_array(self.alpha[known])
         chosen.resize((len(items), self.alpha.shape[1]))
@@ -59,57 +59,56 @@ class BinaryStart(NamedTuple):
 
 
 class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
-    """One binary SVM for each category, coupled by the weights of the nodes that they share.
+    """One binary SVM per category, coupled by shared weights of nodes.
 
-    The score of a category is the sum over the nodes at or above it, as in ``HierarchicalSVC``; it
-    is to be at least 1 for items of the category and at most -1 for all others [CH04, Eq. 22]. With
-    ``attributes="flat"`` the problems fall apart into one SVM per category, without bias.
+    The score of a category is the sum over the nodes at or above it, as in ``HierarchicalSVC``.
+    Training pushes it to at least 1 for items in the category and to at most -1 for all other items
+    [CH04, Eq. 22]. With ``attributes="flat"`` this is one independent SVM per category, without a
+    bias term.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
-        in ``y``.
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``.
     C
-        Cost of a unit of slack of one item in one category.
+        Penalty for margin violations, per unit of slack of one item in one category.
     positive_weight
-        What C is multiplied by for the items in a category: None for 1; a number, such as the 10 of
-        [TCPH01, Sec. 3.2.5]; ``"balanced"``, which gives the items in a category and those
-        outside the same total weight; or a mapping from labels to weights, 1 where a label is
-        left out.
+        Factor of ``C`` for the items in a category. None means 1. A number applies to all
+        categories, such as 10 in [TCPH01, Sec. 3.2.5]. ``"balanced"`` gives the items inside and
+        outside a category the same total weight. A mapping gives factors by label, with 1 for
+        missing labels.
     decision
-        How scores become label sets: ``"threshold"`` tunes one threshold for all categories,
-        ``"category_thresholds"`` one for each, ``"size"`` predicts one for each item, ``"top_k"``
-        takes as many as items have on average; or a rule of ``taxonomist.inference.label_sets``.
+        Decision rule that converts scores to label sets. ``"threshold"`` tunes one threshold for
+        all categories, ``"category_thresholds"`` tunes one per category, ``"size"`` predicts a
+        threshold for each item, ``"top_k"`` predicts the mean number of labels for every item. Or a
+        rule from ``taxonomist.inference.label_sets``.
     cv
-        Folds in which items are held out for the decision rule.
+        Number of cross-validation folds that provide held-out scores for the decision rule.
     min_labels, max_labels
-        The least and the largest number of labels of an item; None means what the training items
-        show.
+        The minimum and maximum number of labels per prediction. None uses the smallest and largest
+        number of labels of the training items.
     attributes, node_weight
-        Class attributes and v_z, as in ``HierarchicalSVC``.
+        Class attributes and node weights, as in ``HierarchicalSVC``.
     kernel, gamma, degree, coef0, constant
         Kernel and constant feature, as in ``HierarchicalSVC``.
-    tol
-        When to stop: the largest violation of the optimality conditions, or the relative duality
-        gap.
-    stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
+    tol, stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
         As in ``HierarchicalSVC``.
 
     Attributes
     ----------
     classes_
-        Ids of the categories, in column order of ``decision_function``.
+        The categories, in the column order of ``decision_function``.
     taxonomy_
-        The taxonomy as it was given.
+        The taxonomy as given.
     decision_
-        The fitted decision rule; a model of single labels has none.
+        The fitted decision rule. Only set for label sets.
     label_limits_
-        The least and the largest number of labels of a prediction.
+        The minimum and maximum number of labels per prediction. Only set for label sets.
     node_coef_, coef_
         Weights of nodes and of categories, as in ``HierarchicalSVC``.
     objective_, dual_objective_, duality_gap_, max_violation_
-        Primal value, dual value, relative gap, and the largest violation.
+        Primal objective, dual objective, relative gap, and the largest violation.
     n_iter_, converged_, history_, active_ratio_
         As in ``HierarchicalSVC``.
 
@@ -180,13 +179,13 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
         self.n_jobs = n_jobs
 
     def check(self) -> None:
-        """Raise unless the parameters make sense, each by itself and together."""
+        """Raise if a parameter, or a combination of parameters, is invalid."""
         super().check()
         if np.isinf(self.C):
-            raise ParameterError("C must be finite: there is no hard margin for coupled problems.")
+            raise ParameterError("C must be finite: CoupledBinarySVC has no hard margin.")
 
     def learn(self, training: Training, start: Any = None) -> Learned:
-        """Return the weights from all items, in or outside each category; see the base class."""
+        """Learn the weights of all nodes; see ``TaxonomyClassifier.learn``."""
         targets, categories = training.targets, training.targets.categories
         costs = item_costs(self.C, training.weights)
         items = np.flatnonzero(costs > 0)
@@ -215,7 +214,7 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
         return None if self.start_ is None else self.start_.of(items)
 
     def _weights_inside(self, labels: CSR, classes: Any) -> Floats:
-        """Return what C is multiplied by for the items in each category."""
+        """Return the factor of C for the items in each category."""
         weights = np.ones(len(classes))
         if self.positive_weight is None:
             return weights

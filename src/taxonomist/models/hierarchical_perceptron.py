@@ -36,66 +36,68 @@ MINOVER_DEFAULTS = minover.MinOverOptions()
 
 
 class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
-    """Perceptron that ranks an item's categories above all others, the worst mistake first.
+    """MinOver perceptron for label sets that ranks the categories of each item.
 
     The score of a category is the sum over the nodes at or above it, as in ``HierarchicalSVC``.
-    Each step takes the item i, one of its categories y and another category c for which
-    f(x_i, y) - f(x_i, c) is smallest, and moves the weights of the nodes in which y and c differ,
-    the further the larger their loss is [CH07, Alg. 2]. Items with no category, or with all, rank
-    nothing. With the linear kernel it keeps weights of nodes, with others coefficients of items;
-    both forms take the same steps.
+    Each step picks the item i, its category y and another category c with the smallest
+    f(x_i, y) - f(x_i, c), and updates the weights of the nodes that y and c do not share, in
+    proportion to the loss between y and c [CH07, Alg. 2]. Items with no category, or with all
+    categories, do not affect training. The linear kernel uses weights of nodes, other kernels use
+    coefficients of items; both take the same steps.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
-        in ``y``.
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``.
     margin
-        Training ends when every category of every item is ahead by more than this.
+        Training stops when f(x_i, y) - f(x_i, c) exceeds this margin for all items.
     loss
-        Length of a step: ``"tree"``, ``"zero_one"``, or whatever
-        ``taxonomist.losses.category_loss`` takes.
+        The loss that determines the step size: ``"tree"``, ``"zero_one"``, or any other loss that
+        ``taxonomist.losses.category_loss`` accepts.
     average
-        Whether to score with the mean of the weights over all steps, not with the last ones.
+        Whether to use the mean of the weights over all steps instead of the last weights.
     ridge
-        What is added to k(x, x) while training. Above 0 all items are separable, and the margin is
-        soft; 0 is the paper's algorithm.
+        Value added to k(x, x) during training. Values above 0 make all items separable, which gives
+        a soft margin. 0 is the algorithm of the paper.
     max_iter
-        Most steps.
+        Maximum number of steps.
     decision
-        How scores become label sets, as in ``HierarchicalRankingSVC``.
+        Decision rule that converts scores to label sets, as in ``HierarchicalRankingSVC``.
     cv
-        Folds in which items are held out for the decision rule.
+        Number of cross-validation folds that provide held-out scores for the decision rule.
     min_labels, max_labels
-        The least and the largest number of labels of an item; None means what the training items
-        show.
+        The minimum and maximum number of labels per prediction. None uses the smallest and largest
+        number of labels of the training items.
     attributes, node_weight
-        Class attributes and v_z, as in ``HierarchicalSVC``.
+        Class attributes and node weights, as in ``HierarchicalSVC``.
     kernel, gamma, degree, coef0, constant
         Kernel and constant feature, as in ``HierarchicalSVC``.
     dtype
-        Type of the weights with a linear kernel, ``"float32"`` or ``"float64"``.
+        The dtype of the weights with a linear kernel, ``"float32"`` or ``"float64"``.
     cache_size
-        Megabytes for kept blocks of the Gram matrix.
+        Size of the Gram matrix cache in megabytes.
     warm_start
-        Whether ``fit`` goes on from the weights of the last fit to the same categories.
+        Whether ``fit`` starts from the weights of the last fit. The categories must be the same.
     n_jobs
-        Threads that predict; None means all cores.
+        Number of threads for prediction. None uses all cores.
 
     Attributes
     ----------
     classes_
-        Ids of the categories, in column order of ``decision_function``.
+        The categories, in the column order of ``decision_function``.
     taxonomy_
-        The taxonomy as it was given.
+        The taxonomy as given.
     decision_, label_limits_
-        The fitted decision rule, and the least and the largest number of labels.
+        The fitted decision rule, and the minimum and maximum number of labels per prediction. Only
+        set for label sets.
     node_coef_, coef_
         Weights of nodes and of categories, as in ``HierarchicalSVC``.
     margin_
-        The smallest f(x_i, y) - f(x_i, c) of the training items in the end.
+        The smallest f(x_i, y) - f(x_i, c) of the training items after training.
     n_iter_, converged_, history_
-        Steps, whether ``margin_`` is above ``margin``, and how margin and errors went.
+        The number of steps, whether ``margin_`` exceeds ``margin``, and the margin and errors
+        during training.
 
     Examples
     --------
@@ -168,21 +170,21 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         self.n_jobs = n_jobs
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Go on training with more items.
+        """Continue training with more items.
 
         Parameters
         ----------
         X, y, sample_weight
             As in ``fit``.
         classes
-            For the first call all labels that will occur, where neither the taxonomy's leaves nor
-            the columns of an indicator matrix say so.
+            In the first call, all labels that can occur. Not needed if they are the leaves of the
+            taxonomy or the columns of an indicator matrix.
 
         Returns
         -------
         HierarchicalPerceptron
-            The model itself. Its decision rule and the limits of the number of labels are those
-            of the first call, or of ``fit``.
+            The model itself. The decision rule and the limits on the number of labels stay those of
+            the first call, or of ``fit``.
         """
         self.check()
         if self.kernel == "precomputed":
@@ -202,7 +204,7 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         return self
 
     def learn(self, training: Training, start: Any = None) -> Learned:
-        """Take steps until all items are satisfied, or too many were taken; see the base class."""
+        """Take steps until the margin is reached; see ``TaxonomyClassifier.learn``."""
         targets, categories = training.targets, training.targets.categories
         rows, row_map = self.solver_rows(training.X, np.arange(len(training.weights)))
         problem = JointProblem(
@@ -231,7 +233,7 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         return Learned(LinearScorer(solution.W, problem.attributes, row_map), facts, solution)
 
     def _complain(self, solution: minover.MinOverSolution) -> None:
-        """Say that the items are not separated by the margin."""
+        """Warn that the items are not separated by the margin."""
         advice = (
             "no number of steps separates these items; give ridge > 0"
             if solution.is_hopeless
@@ -245,17 +247,17 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         )
 
     def start_of(self, items: Codes) -> None:
-        """Return None: steps for held-out items cannot be told from the others."""
+        """Return None: the steps of held-out items cannot be undone."""
 
     def next_start(self, n_items: int) -> Any:
-        """Return the weights so far; with a kernel, new items have coefficients of 0."""
+        """Return the current weights; with a kernel, new items have coefficients of 0."""
         if self.kernel == "linear":
             return self.start_
         W, last = (_first_rows(part, n_items) for part in (self.start_.W, self.start_.last))
         return replace(self.start_, W=W, last=last)
 
     def pruned(self, cut: Cut) -> Self:
-        """Return a copy whose weights have gone through ``cut``, also those to go on from."""
+        """Return a copy with pruned weights, including the weights for warm starts."""
         result = super().pruned(cut)
         W: Any = result.scorer_.W
         last = W if self.start_.last is self.start_.W else cut(self.start_.last)
@@ -263,14 +265,14 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         return result
 
     def file_state(self) -> dict[str, Any]:
-        """Return what a file holds, with the weights to go on from but without dual variables."""
+        """Return the state to save: with the weights for warm starts, without dual variables."""
         state = super().file_state()
         if getattr(self, "start_", None) is not None:
             state["start_"] = replace(self.start_, duals=no_duals(0))
         return state
 
     def _with_earlier(self, training: Training) -> Training:
-        """Return the items behind the earlier ones, which have coefficients but no triples."""
+        """Append the items to the earlier ones, which keep coefficients but have no labels."""
         from scipy.sparse import csr_array, vstack
 
         earlier: Any = self.scorer_.rows
@@ -286,12 +288,11 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
 
 
 def _first_rows(W: Any, n_items: int) -> Any:
-    """Return the rows of the first items; those beyond the last are zero."""
+    """Return the first ``n_items`` rows, padded with zeros."""
     result = np.zeros((n_items, W.shape[1]), dtype=W.dtype)
     result[: len(W)] = W[:n_items]
     return result
 
 
 def _log_progress(entry: minover.Progress) -> None:
-    """Log how training goes."""
     logger.debug("%.1f s: %d steps, smallest margin %.3g, %d items with errors", *entry)

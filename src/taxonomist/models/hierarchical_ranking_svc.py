@@ -26,39 +26,39 @@ logger = logging.getLogger(__name__)
 
 
 class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
-    """Support vector machine that ranks an item's categories above all others.
+    """Support vector machine for label sets that ranks the categories of each item.
 
     The score of a category is the sum over the nodes at or above it, as in ``HierarchicalSVC``.
-    Every category y of an item is to score higher than every other category c, by a margin that is
-    asked for in proportion to the loss Δ(y, c) [CH07]. A decision rule, fitted to the scores of
-    held-out items, then cuts the ranking. Items with no category, or with all, rank nothing and are
-    left out of training.
+    Training ranks every category y of an item above every other category c, with a margin
+    proportional to the loss Δ(y, c) [CH07]. A decision rule, tuned on held-out scores, then decides
+    how many of the best categories to predict. Items with no category, or with all categories, do
+    not affect training.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
-        in ``y``.
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``.
     C
-        Cost of a unit of slack. ``float("inf")`` asks for a hard margin.
+        Penalty for margin violations, per unit of slack. ``float("inf")`` requires a hard margin.
     loss
-        What ranking c above y costs: ``"tree"``, ``"zero_one"``, or whatever
-        ``taxonomist.losses.category_loss`` takes.
+        The loss of ranking c above y: ``"tree"``, ``"zero_one"``, or any other loss that
+        ``taxonomist.losses.category_loss`` accepts.
     slack
-        ``"example"``: one slack for each item, which bounds the worst pair's loss; ``"pair"``: one
-        for each pair (y, c), which bounds the sum over misordered pairs.
+        ``"example"``: one slack variable per item, which bounds the loss of the worst pair.
+        ``"pair"``: one per pair (y, c), which bounds the sum over misordered pairs.
     decision
-        How scores become label sets: ``"size"`` predicts a threshold for each item [CH07, after
-        Elisseeff and Weston], ``"threshold"`` tunes one for all, ``"category_thresholds"`` one for
-        each category, ``"top_k"`` takes as many as items have on average; or a rule of
-        ``taxonomist.inference.label_sets``.
+        Decision rule that converts scores to label sets. ``"size"`` predicts a threshold for each
+        item [CH07, after Elisseeff and Weston], ``"threshold"`` tunes one threshold for all
+        categories, ``"category_thresholds"`` tunes one per category, ``"top_k"`` predicts the mean
+        number of labels for every item. Or a rule from ``taxonomist.inference.label_sets``.
     cv
-        Folds in which items are held out for the decision rule.
+        Number of cross-validation folds that provide held-out scores for the decision rule.
     min_labels, max_labels
-        The least and the largest number of labels of an item; None means what the training items
-        show.
+        The minimum and maximum number of labels per prediction. None uses the smallest and largest
+        number of labels of the training items.
     attributes, node_weight
-        Class attributes and v_z, as in ``HierarchicalSVC``.
+        Class attributes and node weights, as in ``HierarchicalSVC``.
     kernel, gamma, degree, coef0, constant
         Kernel and constant feature, as in ``HierarchicalSVC``.
     solver
@@ -69,17 +69,17 @@ class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
     Attributes
     ----------
     classes_
-        Ids of the categories, in column order of ``decision_function``.
+        The categories, in the column order of ``decision_function``.
     taxonomy_
-        The taxonomy as it was given.
+        The taxonomy as given.
     decision_
-        The fitted decision rule; a model of single labels has none.
+        The fitted decision rule. Only set for label sets.
     label_limits_
-        The least and the largest number of labels of a prediction.
+        The minimum and maximum number of labels per prediction. Only set for label sets.
     node_coef_, coef_
         Weights of nodes and of categories, as in ``HierarchicalSVC``.
     objective_, dual_objective_, duality_gap_, max_violation_
-        Primal value, dual value, relative gap, and the largest ψ_i.
+        Primal objective, dual objective, relative gap, and the largest violation ψ_i.
     n_iter_, converged_, history_, active_ratio_
         As in ``HierarchicalSVC``.
 
@@ -157,11 +157,13 @@ class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
         self.n_jobs = n_jobs
 
     def learn(self, training: Training, start: Any = None) -> Learned:
-        """Return the weights from the pairs of all items; see ``TaxonomyClassifier.learn``."""
+        """Learn the weights of all nodes; see ``TaxonomyClassifier.learn``."""
         n_own = np.diff(training.targets.labels.indptr)
         n_idle = int(((n_own == 0) | (n_own == len(training.targets.categories))).sum())
         if n_idle:
-            logger.info("%d items have no category, or all, and rank nothing.", n_idle)
+            logger.info(
+                "%d items have no category or all categories and do not affect training.", n_idle
+            )
         return learn_joint(self, training, start, self.slack)
 
     def start_of(self, items: Codes) -> Any:

@@ -5,16 +5,16 @@ Problem       for node z and an item x that is to be classified,
 Notation      S   the training items that all parents of z have, n_S x n_features
               y   1 where such an item has z, else -1
               A   I + Sᵀ S, the same for all nodes with the same parents
-Step          by Sherman and Morrison the margin is <A⁻¹ Sᵀ y, x> / (1 + xᵀ A⁻¹ x): weights that are
-              the same for all x, and a divisor that depends on the parents only and changes no
-              sign. Where n_S < n_features, A is replaced by I + S Sᵀ, with
+Step          by the Sherman-Morrison formula the margin is <A⁻¹ Sᵀ y, x> / (1 + xᵀ A⁻¹ x): weights
+              that are the same for all x, and a divisor that depends on x and the parents only and
+              never changes the sign. If n_S < n_features, I + S Sᵀ is factorized instead of A, with
               A⁻¹ = I - Sᵀ (I + S Sᵀ)⁻¹ S.
-Cost          with m = min(n_S, n_features): the weights take some tens of products with S for each
-              node (conjugate gradients). The divisors take one factor for each set of parents, m³/3
-              time and m² memory, made when they are first asked for, and then m² for each item.
-              Label sets need no divisors.
-Differences   C and weights of items, which multiply xᵢ xᵢᵀ and xᵢ yᵢ. A node whose items are all in
-              or all out answers so always.
+Cost          with m = min(n_S, n_features): the weights of a node take some tens of products with S
+              (conjugate gradients). The divisors take one factorization per set of parents, with
+              m³/3 time and m² memory, computed on first use, and then m² time per item. Label sets
+              do not need the divisors.
+Differences   C and item weights, which multiply xᵢ xᵢᵀ and xᵢ yᵢ. A node whose training items are
+              all positive or all negative makes a constant prediction.
 References    [RSSS06, Sec. 5]
 """
 
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresScorer(MarginScorer):
-    """Margins by least squares, in which the item itself takes part.
+    """Least-squares margins that include the item to be classified.
 
     Attributes
     ----------
     weights
         A⁻¹ Sᵀ y of each node, (n_nodes, n_features); 0 for nodes without a classifier.
     systems
-        For each set of parents: the nodes below it, and A.
+        For each set of parents: its children and A.
     C
         Weight of the squared errors.
     """
@@ -62,19 +62,19 @@ class LeastSquaresScorer(MarginScorer):
     C: float
 
     def margins(self, X: Any, codes: Codes, out: Floats) -> None:
-        """Write the margins of nodes with weights into rows of (n_nodes, n_items)."""
+        """Write the margins of nodes with weights into ``out``, (n_nodes, n_items)."""
         X = X.astype(np.float64, copy=False)
         out[codes] = (X @ self.weights[codes].T).T
         for siblings, system in self.systems:
             out[siblings] /= 1 + system.self_products(np.sqrt(self.C) * X)
 
     def accepts(self, code: int, X: Any) -> Bools:
-        """Return for which items the margin of a node is positive."""
+        """Return whether the margin of a node is positive for each item."""
         accepted: Bools = X @ self.weights[code] > 0
         return accepted
 
     def shares(self, code: int, row: Any) -> tuple[Any, Floats]:
-        """Return features, and what each adds to the margin of a node."""
+        """Return features and their contributions to the margin of a node."""
         indices = row.indices if hasattr(row, "indices") else np.flatnonzero(row[0])
         values = row.data if hasattr(row, "indices") else row[0, indices]
         system = next(system for siblings, system in self.systems if code in siblings)
@@ -82,48 +82,49 @@ class LeastSquaresScorer(MarginScorer):
         return indices, values * self.weights[code, indices] / divisor
 
     def pruned(self, cut: Cut) -> LeastSquaresScorer:
-        """Return a scorer whose weights have gone through ``cut``; see ``Scorer``."""
+        """Return a scorer with the weights that ``cut`` returns; see ``Scorer``."""
         return replace(self, weights=cut(self.weights))
 
 
 class HierarchicalRLS(PerNodeModel):
-    """Least squares for each node, on the items of its parents: H-RLS.
+    """One least-squares classifier per node, trained on the items of its parents: H-RLS.
 
-    Each node has a regularised least-squares classifier, learned from the items that all its
-    parents have; the item that is classified takes part in the regularisation. Predicting
-    starts at the top, as in ``TopDownSVC``; label sets may be empty.
+    Each node has a regularized least-squares classifier, trained on the items that belong to all
+    its parents. The item to be classified contributes to the regularization. Predictions are made
+    from the top down, as in ``TopDownSVC``. Label sets may be empty.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
-        in ``y``.
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``.
     C
-        Weight of the squared errors against the squared weights; the paper has 1.
+        Weight of the squared errors relative to the squared weights. The paper uses 1.
     min_labels
-        The least number of categories in a prediction; the best by ``decision_function`` are
-        added where there are fewer. None adds none, as in the paper.
+        The minimum number of categories per prediction. If there are fewer, the best categories by
+        ``decision_function`` are added. None adds no categories, as in the paper.
     cache_size
-        Megabytes for factors, which take 8 m² bytes for each set of parents with m = min(items,
-        features). They are made by the first ``decision_function``, or ``predict`` with single
-        labels, and not pickled. Without the room, both take much longer.
+        Megabytes for matrix factorizations, which take 8 m² bytes for each set of parents, with
+        m = min(items, features). They are computed by the first call of ``decision_function`` (or
+        of ``predict`` with one label per item) and not pickled. Both are much slower if the cache
+        is too small.
 
     Attributes
     ----------
     classes_
-        Ids of the categories, in column order of ``decision_function``.
+        The categories, in the column order of ``decision_function``.
     taxonomy_
-        The taxonomy.
+        The taxonomy as given.
     node_coef_
-        (n_nodes, n_features), row order ``taxonomy_.nodes``: A⁻¹ Sᵀ y; 0 for nodes in
-        ``node_constants_``.
+        Weights A⁻¹ Sᵀ y, (n_nodes, n_features), in the order of ``taxonomy_.nodes``. 0 for nodes
+        in ``node_constants_``.
     node_constants_
-        The answer of nodes that have no weights, since the items that they would learn from are all
-        in or all out.
+        The constant prediction of nodes without weights, by node id. These are nodes whose training
+        items are all positive or all negative.
 
     Notes
     -----
-    There is no bias; give items a constant feature if they need one.
+    The model has no bias term. Add a constant feature to the items if needed.
 
     Examples
     --------
@@ -160,7 +161,7 @@ class HierarchicalRLS(PerNodeModel):
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
     ) -> tuple[LeastSquaresScorer, dict[str, Any]]:
-        """Learn the weights, for all nodes with the same parents at once; see ``PerNodeModel``."""
+        """Learn the weights, jointly for nodes with the same parents; see ``PerNodeModel``."""
         X = training.X.astype(np.float64, copy=False)
         roots = np.sqrt(self.C * training.weights)
         weights = np.zeros((len(constants), X.shape[1]))
@@ -182,5 +183,5 @@ class HierarchicalRLS(PerNodeModel):
     def node_coef_(self) -> Floats:
         """A⁻¹ Sᵀ y of each node of ``taxonomy_``, (n_nodes, n_features)."""
         if not hasattr(self, "scorer_"):
-            raise AttributeError("node_coef_ is not there: fit the model first.")
+            raise AttributeError("node_coef_ is not available: fit the model first.")
         return self.scorer_.weights

@@ -20,78 +20,83 @@ if TYPE_CHECKING:
 
 
 class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
-    """Support vector classifier whose scores are sums over the nodes above a category.
+    """Support vector classifier that shares weights between related categories.
 
-    Every node of the taxonomy has a weight vector; the score of a category is the sum over the
-    nodes at or above it [CH04, Eq. 21]. All weights are learned jointly, with margins that
-    are asked for in proportion to the loss of a mistake [CH04, Eq. 24]. Categories without
-    training items can be predicted through what they share with others.
+    Every node of the taxonomy has a weight vector, and the score of a category is the sum over the
+    nodes at or above it [CH04, Eq. 21]. All weights are learned jointly, with margins proportional
+    to the loss of a mistake [CH04, Eq. 24]. Categories without training items can be predicted
+    through the weights that they share with other categories.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
-        in ``y``, which gives the flat multiclass SVM of Crammer and Singer.
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``, which gives the multiclass SVM of Crammer and Singer.
     C
-        Cost of a unit of slack. ``float("inf")`` asks for a hard margin.
+        Penalty for margin violations, per unit of slack. ``float("inf")`` requires a hard margin.
     loss
-        What a mistake costs: ``"tree"``, ``"zero_one"``, or whatever
-        ``taxonomist.losses.category_loss`` takes.
+        The loss of a mistake: ``"tree"``, ``"zero_one"``, or any other loss that
+        ``taxonomist.losses.category_loss`` accepts.
     attributes
-        ``"taxonomy"``, ``"flat"``, or a matrix (n_classes, n_attributes) of class attributes.
+        Class attributes: ``"taxonomy"`` (one attribute per node), ``"flat"`` (one per category), or
+        a matrix of shape (n_classes, n_attributes).
     node_weight
-        v_z: ``"depth"``, ``"unit"``, ``"normalized"``, a number, or a mapping from node ids.
+        Weight v_z of each node: ``"depth"`` (1/√depth of the taxonomy), ``"unit"`` (1),
+        ``"normalized"`` (squares sum to 1 for every category), a number, or a mapping from node ids
+        to numbers.
     kernel
         ``"linear"``, ``"poly"``, ``"rbf"``, ``"sigmoid"``, ``"precomputed"``, or a function.
     gamma, degree, coef0
         Parameters of the kernel, as in scikit-learn's ``SVC``.
     constant
-        Value of a constant feature that is added to every item, with the linear kernel; 0 adds
-        none. The model has no other bias.
+        Value of a constant feature that is added to every item with the linear kernel. 0 adds no
+        feature. The model has no other bias term.
     solver
         ``"auto"``, ``"sequential"``, ``"greedy"``, ``"greedy_joint"`` or ``"full"``.
     tol
-        When to stop: the largest violation ψ_i of the optimality conditions [CH04, Eq. 33], or the
-        relative duality gap.
+        Tolerance of the stopping criterion.
     stop
-        What ``tol`` is compared with: ``"violation"`` or ``"gap"``.
+        Stopping criterion: ``"violation"`` (the largest violation ψ_i of the optimality conditions
+        [CH04, Eq. 33]) or ``"gap"`` (the relative duality gap).
     max_iter
-        Most passes over the items.
+        Maximum number of passes over the items.
     dtype
-        Type of the weights with a linear kernel, ``"float32"`` or ``"float64"``.
+        The dtype of the weights with a linear kernel, ``"float32"`` or ``"float64"``.
     cache_size
-        Megabytes for kept blocks of the Gram matrix.
+        Size of the Gram matrix cache in megabytes.
     warm_start
-        Whether ``fit`` goes on from the dual variables of the last fit, also where items or
-        categories were added since.
+        Whether ``fit`` starts from the dual variables of the last fit. Items and categories may be
+        added between fits.
     random_state
         Seed of the order in which items are visited.
     n_jobs
-        Threads; None means all cores. The result does not depend on it.
+        Number of threads. None uses all cores. The result does not depend on it.
 
     Attributes
     ----------
     classes_
-        Ids of the categories, in column order of ``decision_function``.
+        The categories, in the column order of ``decision_function``.
     taxonomy_
-        The taxonomy as it was given.
+        The taxonomy as given.
     node_coef_
-        (n_nodes, n_features), row order ``taxonomy_.nodes``: v_z w_z, what a node adds to scores.
+        Weights of nodes v_z w_z, (n_nodes, n_features), in the order of ``taxonomy_.nodes``. Linear
+        kernel only.
     coef_
-        (n_classes, n_features): the sums of those rows along ancestors, and ``terminal_coef_``.
+        Weights of categories, (n_classes, n_features): the sums of ``node_coef_`` along ancestors,
+        plus ``terminal_coef_``. Linear kernel only.
     terminal_coef_
-        (n_classes, n_features): what categories that are inner nodes add for themselves alone
-        [CH04, Sec. 2.4]; 0 for leaves.
+        Additional weights of categories that are inner nodes, (n_classes, n_features)
+        [CH04, Sec. 2.4]. 0 for leaves.
     objective_, dual_objective_, duality_gap_
-        Primal value ½ ||w||² + C Σ ξ, dual value, and (primal - dual) / primal.
+        Primal objective ½ ||w||² + C Σ ξ, dual objective, and (primal - dual) / primal.
     max_violation_
-        Largest ψ_i.
+        The largest violation ψ_i.
     n_iter_, converged_
-        Number of passes, and whether ``tol`` was reached.
+        The number of passes, and whether ``tol`` was reached.
     history_
-        For each pass: seconds, primal, dual, violation, n_active, and is_exact.
+        For each pass: seconds, primal, dual, violation, n_active and is_exact.
     active_ratio_
-        Share of dual variables that are positive [CH04, Eq. 41].
+        The share of dual variables that are positive [CH04, Eq. 41].
 
     Examples
     --------
@@ -154,7 +159,7 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         self.n_jobs = n_jobs
 
     def learn(self, training: Training, start: Any = None) -> Learned:
-        """Return the weights of all nodes; see ``TaxonomyClassifier.learn``."""
+        """Learn the weights of all nodes; see ``TaxonomyClassifier.learn``."""
         return learn_joint(self, training, start)
 
     def start_of(self, items: Codes) -> Any:

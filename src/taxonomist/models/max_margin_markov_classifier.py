@@ -45,88 +45,90 @@ if TYPE_CHECKING:
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
-CONSTANT = 0.5
-"""For items of length 1. Of 0, 0.5 and 1 on Reuters-21578, 0 costs three points of exactly right
-label sets, and 1 twice the time."""
+DEFAULT_CONSTANT = 0.5
+"""Default constant feature, for items of length 1.
+
+Chosen from 0, 0.5 and 1 on Reuters-21578: 0 loses three points of subset accuracy, and 1 takes
+twice the time."""
 
 
 class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
-    """A Markov tree over the nodes of a taxonomy, trained for a large margin: H-M3.
+    """Maximum-margin Markov tree over the nodes of a taxonomy: H-M3.
 
-    Every node has a microlabel, in the label set or not, and every edge a weight vector for each
-    labelling of its two ends. The true labelling of an item is to score better than every other by
-    at least their loss. Predictions are the best consistent labellings, unions of partial paths
-    from the root, found by dynamic programming [RSSS06].
+    Every node is either in the label set or not, and every edge has a weight vector for each of the
+    four labellings of its two nodes. Training makes the true labelling of an item score higher than
+    every other labelling by at least their loss. Predictions are the best consistent labellings
+    (unions of partial paths from the root), found by dynamic programming [RSSS06].
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree. None means one of depth one over the labels in ``y``.
+        The taxonomy of the labels, a tree. None uses a flat taxonomy of the labels in ``y``.
     C
-        Cost of a unit of slack of one item.
+        Penalty for margin violations, per unit of slack of one item.
     loss
-        Between labellings: ``"symmetric_difference"``; ``"hierarchical_uniform"``,
+        Loss between labellings: ``"symmetric_difference"``; ``"hierarchical_uniform"``,
         ``"hierarchical_sibling"`` or ``"hierarchical_subtree"``, which charge a node only if its
-        parent is right; costs of nodes, an array or a mapping from node id, charged so; or a loss
+        parent is correct; an array or a mapping of node costs, charged in the same way; or a loss
         from ``taxonomist.losses.labelling_loss``.
     slack
-        ``"example"``: one for each item; ``"example_signed"``: the same, of any sign, by which
-        every item takes part in the model; ``"edge"``: one for each edge, by which edges are
-        trained apart.
+        ``"example"``: one slack variable per item. ``"example_signed"``: the same without the sign
+        constraint, so that every item affects the model. ``"edge"``: one slack variable per edge,
+        so that edges are trained independently.
     features
-        ``"edge"``: weights for the four labellings of each edge; ``"path"``: weights for each node,
-        in use where it and all above it are positive.
+        ``"edge"``: weights for the four labellings of each edge. ``"path"``: weights for each node,
+        active if the node and all its ancestors are positive.
     train_on
-        What the truth competes with: ``"all"`` labellings, or the ``"consistent"`` ones.
+        The labellings that the true one is compared with: ``"all"`` or ``"consistent"``.
     decision
-        How gains of nodes become label sets: ``"argmax"`` takes the best labelling, as the paper
-        does; ``"level"`` and ``"node"`` the most probable one, by odds that are fitted to held-out
-        items for each level or each node.
+        Decision rule. ``"argmax"`` predicts the labelling with the best score, as in the paper.
+        ``"level"`` and ``"node"`` predict the most probable labelling; its odds are fitted to
+        held-out items for each level or each node.
     cv
-        Folds in which items are held out for that and for the temperature of ``predict_proba``: a
-        number, a splitter or splits; 0 for none, which needs ``decision="argmax"``.
+        Cross-validation folds for the decision rule and for the temperature of ``predict_proba``: a
+        number, a splitter or splits. 0 disables them, which requires ``decision="argmax"``.
     min_labels
-        The least number of labels of an item; None means what the training items show. The best
-        labelling with so many is predicted.
+        The minimum number of labels per prediction. None uses the smallest number of labels of the
+        training items.
     local_features
-        Features that are tied to one node: a mapping from node id to columns of X, numbers or a
-        slice. All others are used by every node.
+        Features that are used by one node only: a mapping from node ids to column numbers of X or a
+        slice. All other features are used by every node.
     kernel, gamma, degree, coef0
         Kernel, as in ``HierarchicalSVC``.
     constant
-        A constant feature of this value, which gives each edge labelling a regularised offset; 0
-        for none. None means 0.5 with a linear kernel and none with others.
+        Value of a constant feature, which gives each edge labelling a regularized offset. 0 adds no
+        feature. None means 0.5 with a linear kernel and 0 with other kernels.
     solver
-        ``"sequential"``: working sets of labellings; ``"subspace"``: the paper's algorithm, in
-        the space of marginals, which is slower; ``"auto"``: the first.
-    tol
-        When to stop: the relative duality gap, or the largest violation.
-    stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
+        ``"sequential"`` (working sets of labellings), ``"subspace"`` (the algorithm of the paper,
+        in the space of marginals, which is slower) or ``"auto"`` (same as ``"sequential"``).
+    tol, stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
         As in ``HierarchicalSVC``.
 
     Attributes
     ----------
     classes_
-        Ids of the categories, in column order of ``decision_function``.
+        The categories, in the column order of ``decision_function``.
     taxonomy_
-        The taxonomy.
+        The taxonomy as given.
     label_limits_
-        The least and the largest number of labels of a training item; the least is that of a
-        prediction.
-    node_coef_, coef_, intercept_
-        What each node adds to the score of a labelling, (n_nodes, n_features); sums of those along
-        the path to each category, (n_classes, n_features), and what the constant adds to these.
+        The minimum and maximum number of labels of the training items. The minimum also applies to
+        predictions.
+    node_coef_
+        Weights that each node adds to the score of a labelling, (n_nodes, n_features).
+    coef_, intercept_
+        Sums of ``node_coef_`` along the path to each category, (n_classes, n_features), and the
+        contribution of the constant feature.
     edge_coef_
         Weights of the labellings (0, 0), (0, 1), (1, 0) and (1, 1) of each edge, parent first:
-        (n_nodes - 1, 4, n_features); for edge features.
+        (n_nodes - 1, 4, n_features). Only with ``features="edge"``.
     node_odds_
-        Slopes and offsets of the odds; None with ``decision="argmax"``.
+        Slopes and offsets of the log-odds. None with ``decision="argmax"``.
     temperature_
-        That of ``predict_proba``.
+        The temperature of ``predict_proba``.
     objective_, dual_objective_, duality_gap_, max_violation_
-        Primal value, dual value, relative gap, and the largest violation.
+        Primal objective, dual objective, relative gap, and the largest violation.
     n_iter_, converged_, history_, active_ratio_
-        As in ``HierarchicalSVC``; the ratio is labellings in use per item.
+        As in ``HierarchicalSVC``. The ratio is the number of active labellings per item.
 
     Examples
     --------
@@ -215,16 +217,16 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     def constant_feature(self) -> float:
         """The value of the constant feature, 0 for none."""
         if self.constant is None:
-            return CONSTANT if self.kernel == "linear" else 0.0
+            return DEFAULT_CONSTANT if self.kernel == "linear" else 0.0
         return self.constant
 
     def check(self) -> None:
-        """Raise unless the parameters make sense, each by itself and together."""
+        """Raise if a parameter, or a combination of parameters, is invalid."""
         super().check()
         if np.isinf(self.C):
             raise ParameterError("C must be finite: MaxMarginMarkovClassifier has no hard margin.")
         if self.local_features and self.kernel != "linear":
-            raise ParameterError("local_features are columns of X, which needs kernel='linear'.")
+            raise ParameterError("local_features are columns of X and need kernel='linear'.")
         if isinstance(self.cv, Integral) and self.cv != 0 and self.cv < 2:
             raise ParameterError(
                 f"cv must be 0, an integer of at least 2, or splits. Got {self.cv}."
@@ -242,7 +244,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     # Learning --------------------------------------------------------------------------------
 
     def learn(self, training: Training, start: Any = None) -> Learned:
-        """Return the weights of all edges or paths; see ``TaxonomyClassifier.learn``."""
+        """Learn the weights of all edges or paths; see ``TaxonomyClassifier.learn``."""
         taxonomy = training.targets.categories.taxonomy
         check_tree(taxonomy)
         items = np.flatnonzero(training.weights)
@@ -270,7 +272,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         return Learned(scorer, facts | {"node_odds_": None, "temperature_": 1.0}, kept)
 
     def _problem(self, training: Training, items: Codes) -> tuple[MarkovProblem, RowMap]:
-        """Return the problem of the items that have a weight, and what prediction makes of rows."""
+        """Return the problem of the items with positive weight, and the row map for prediction."""
         targets, X = training.targets, training.X
         taxonomy = targets.categories.taxonomy
         owner = feature_owners(taxonomy, self.local_features, self.n_features_in_, X.shape[1])
@@ -288,21 +290,21 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         return problem, row_map
 
     def _loss(self, taxonomy: Taxonomy) -> Any:
-        """Return the loss; one that does not split over edges cannot be trained for."""
+        """Return the loss; raise if it is not a sum over edges."""
         loss = labelling_loss(self.loss, taxonomy)
         if loss.charge not in ("node", "parent"):
             raise ValueError(
                 f"The loss {loss.name!r} does not split over the edges of a tree, which training "
-                "needs: take 'symmetric_difference', or a hierarchical one with charge='parent'."
+                "needs: use 'symmetric_difference' or a hierarchical loss with charge='parent'."
             )
         return loss
 
     def start_of(self, items: Codes) -> Any:
-        """Return from where learning on some of the items of the last fit may start."""
+        """Return the state of some items of the last fit, for a warm start."""
         return None if self.start_ is None else self.start_.of(items)
 
     def tuning(self, training: Training, held_out: Codes) -> MarkovTuning | None:
-        """Return what fits the odds of nodes and the temperature to held-out items."""
+        """Return the tuning of node odds and temperature, or None if no items are held out."""
         if self._holds_none_out:
             return None
         least = 0 if training.targets.is_single else self.label_limits_.least
@@ -311,7 +313,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
 
     @property
     def decider(self) -> LabellingDecision:
-        """What turns gains into label sets: the best labelling."""
+        """The decision that converts gains to label sets."""
         labellings = self.scorer_.labellings(self.label_limits_.least)
         return LabellingDecision(labellings, self.node_odds_, self.targets_.nodes)
 
@@ -325,29 +327,29 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         X
             Items as in ``fit``.
         consistent
-            False for the labelling of the best score whether or not it is closed under
-            ancestors, without a decision rule: what training compares with the truth.
+            Whether labellings must be closed under ancestors. False returns the labelling with the
+            best score, without a decision rule, as training uses it.
 
         Returns
         -------
         ndarray, shape (n_items,), or indicator matrix, shape (n_items, n_columns)
-            As in other models; see ``HierarchicalRankingSVC.predict``.
+            Labels, as in ``HierarchicalRankingSVC.predict``.
         """
         if consistent:
             return super().predict(X)
         check_is_fitted(self)
         if self.targets_.is_single:
-            raise ValueError("consistent=False needs label sets: a single label is one path.")
+            raise ValueError("consistent=False requires a model of label sets.")
         answers = self.answer(X)
         return answers.in_columns(self.scorer_.unrestricted(self.scored(X).X))
 
     def probabilities(self, scored: Scored) -> Floats:
         """Return the probability of every category.
 
-        It is the sum over all label sets with the category, where the probability of a set goes as
-        the exponential of its score divided by ``temperature_`` [RSSS06, Sec. 2]. If items have at
-        least one label, the sets without are left out. In a model of single labels the sets are
-        paths, and rows add up to 1.
+        It is the sum over all label sets with the category, where the probability of a set is
+        proportional to exp(score / ``temperature_``) [RSSS06, Sec. 2]. If every item has at least
+        one label, the empty set is excluded. With one label per item, the sets are paths and rows
+        sum to 1.
         """
         if self.targets_.is_single:
             return np.asarray(softmax(scored.categories / self.temperature_, axis=1))
@@ -360,7 +362,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
 
     @property
     def node_coef_(self) -> Any:
-        """What each node adds to the score of a labelling, (n_nodes, n_features)."""
+        """Weights that each node adds to the score of a labelling, (n_nodes, n_features)."""
         return self.feature_weights("node_coef_").T
 
     @property
@@ -368,10 +370,12 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         """Weights of the four labellings of each edge, (n_nodes - 1, 4, n_features)."""
         self.feature_weights("edge_coef_")
         if self.features == "path":
-            raise AttributeError("Path features have weights of nodes: there is no edge_coef_.")
+            raise AttributeError(
+                "edge_coef_ needs features='edge'; path features only have node_coef_."
+            )
         weights = self.scorer_.edge_weights[: self.n_features_in_]
         return weights.T.reshape(-1, 4, weights.shape[0])
 
     def source_title(self, source: int) -> tuple[str, str]:
-        """Return id and display name of a node."""
+        """Return the id and display name of a node."""
         return self.taxonomy_.nodes[source], self.taxonomy_.names[source]

@@ -33,42 +33,42 @@ if TYPE_CHECKING:
     from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
 
-LARGE = 10**8
-"""Stored values times nodes from which on several processes pay: they take a second to start."""
+PARALLEL_SIZE = 10**8
+"""Minimum of stored values times nodes for several processes, which take a second to start."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassifierScorer(MarginScorer):
-    """Margins by scikit-learn's classifiers.
+    """Margins of scikit-learn classifiers.
 
     Attributes
     ----------
     estimators
-        The fitted classifier of each node that has one, by code; class 1 is the node.
+        The fitted classifiers by node code. Class 1 is the node.
     support
-        With a precomputed kernel the items that each has learned from, by code; else empty.
+        With a precomputed kernel, the training items of each classifier by node code; else empty.
     """
 
     estimators: dict[int, Any]
     support: dict[int, Codes]
 
     def margins(self, X: Any, codes: Codes, out: Floats) -> None:
-        """Write the margins of nodes with a classifier into rows of (n_nodes, n_items)."""
+        """Write the margins of nodes with a classifier into ``out``, (n_nodes, n_items)."""
         for code in codes.tolist():
             out[code] = _margin(self.estimators[code], self._columns(X, code))
 
     def accepts(self, code: int, X: Any) -> Bools:
-        """Return for which items the classifier of a node says yes."""
+        """Return whether the classifier of a node accepts each item."""
         accepted: Bools = self.estimators[code].predict(self._columns(X, code)) == 1
         return accepted
 
     def shares(self, code: int, row: Any) -> tuple[Any, Floats]:
-        """Return features, the constant last, and what each adds to the margin of a node."""
+        """Return features, the constant last, and their contributions to the margin of a node."""
         estimator = self.estimators[code]
         if not hasattr(estimator, "coef_"):
             raise ValueError(
-                f"{type(estimator).__name__} has no weights of features, so it cannot explain a "
-                "score: take a linear classifier, such as LinearSVC."
+                f"{type(estimator).__name__} has no feature weights, so it cannot explain a score: "
+                "use a linear classifier, such as LinearSVC."
             )
         indices = row.indices if hasattr(row, "indices") else np.flatnonzero(row[0])
         values = row.data if hasattr(row, "indices") else row[0, indices]
@@ -76,7 +76,7 @@ class ClassifierScorer(MarginScorer):
         return np.append(indices, row.shape[1]), np.append(shares, estimator.intercept_)
 
     def pruned(self, cut: Cut) -> ClassifierScorer:
-        """Return a scorer whose weights have gone through ``cut``; see ``Scorer``."""
+        """Return a scorer with the weights that ``cut`` returns; see ``Scorer``."""
         if not any(hasattr(estimator, "coef_") for estimator in self.estimators.values()):
             raise NoWeightsError
         smaller = {}
@@ -87,55 +87,57 @@ class ClassifierScorer(MarginScorer):
         return replace(self, estimators=smaller)
 
     def _columns(self, X: Any, code: int) -> Any:
-        """Return what the classifier of a node takes of the items."""
+        """Return the columns that the classifier of a node uses."""
         return X[:, self.support[code]] if self.support else X
 
 
 class NodeSVC(PerNodeModel):
-    """One binary classifier for each node, learned from all items: the paper's SVM.
+    """One binary classifier per node, trained on all items: the SVM baseline of [RSSS06].
 
-    An item is positive for a node if one of its labels is the node or below it. Predicting starts
-    at the top: an item has a node if the node's classifier says so and it has all the node's
-    parents. So label sets are closed under ancestors; they may be empty, and may end at any node.
+    An item is positive for a node if one of its labels is at or below the node. Predictions are
+    made from the top down: a node is predicted if its classifier accepts the item and all parents
+    of the node are predicted. Label sets are therefore closed under ancestors. They may be empty
+    and may end at any node.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
-        in ``y``, which gives the usual one-against-rest classifier.
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``, which gives one-vs-rest classification.
     C
-        Cost of a unit of slack of the default SVM; an ``estimator`` has parameters of its own.
+        Penalty for margin violations of the default SVM. Ignored by other estimators.
     estimator
-        The classifier of every node: any of scikit-learn's, or with its interface. None means
-        ``LinearSVC``. A mapping from node ids gives nodes their own, and ``"default"`` the others.
+        The classifier of every node, with the scikit-learn interface. None uses ``LinearSVC``. A
+        mapping from node ids sets individual classifiers, and its key ``"default"`` sets the
+        classifier of all other nodes.
     min_labels
-        The least number of categories in a prediction; the best by ``decision_function`` are
-        added where there are fewer. None adds none, as in the paper.
+        The minimum number of categories per prediction. If there are fewer, the best categories by
+        ``decision_function`` are added. None adds no categories, as in the paper.
     random_state
-        Seed from which every node's classifier gets one of its own; with None classifiers keep
-        theirs.
+        Seed from which the seed of every classifier is drawn. None keeps the ``random_state`` of
+        the classifiers.
     n_jobs
-        Processes in which classifiers are learned; None means all cores, or one where the
-        problem is so small that others do not pay. The result does not depend on it.
+        Number of processes for training. None uses all cores, or a single process for small
+        problems. The result does not depend on it.
 
     Attributes
     ----------
     classes_
-        Ids of the categories, in column order of ``decision_function``.
+        The categories, in the column order of ``decision_function``.
     taxonomy_
-        The taxonomy.
+        The taxonomy as given.
     node_estimators_
-        The fitted classifier of each node, by id; class 1 is the node.
+        The fitted classifiers by node id. Class 1 is the node.
     node_constants_
-        The answer of nodes that have no classifier, since the items that they would learn from are
-        all in or all out.
+        The constant prediction of nodes without a classifier, by node id. These are nodes whose
+        training items are all positive or all negative.
 
     Notes
     -----
-    Processes, not threads: scikit-learn's liblinear draws from one generator that all threads of a
-    process share, so that threads make its result depend on their timing.
+    Training uses processes instead of threads, because liblinear in scikit-learn has one random
+    number generator per process. With threads, the result would depend on their timing.
 
-    A root that is a category like others has a classifier too, if some items do not have it.
+    A root that is a category itself has a classifier if some items do not belong to it.
 
     Examples
     --------
@@ -174,11 +176,11 @@ class NodeSVC(PerNodeModel):
         self.n_jobs = n_jobs
 
     def check(self) -> None:
-        """Raise unless the parameters make sense, each by itself and together."""
+        """Raise if a parameter, or a combination of parameters, is invalid."""
         super().check()
         if self.estimator is not None and self.C != 1:
             raise ParameterError(
-                "C is that of the default SVM; set the parameters of the estimator."
+                "C applies to the default SVM only; set the parameters of the estimator."
             )
         for estimator in (self._default, *self._own.values()):
             if isinstance(estimator, type) or not hasattr(estimator, "fit"):
@@ -189,7 +191,7 @@ class NodeSVC(PerNodeModel):
 
     @property
     def _own(self) -> Mapping[Any, Any]:
-        """Classifiers that single nodes are given."""
+        """The classifiers of individual nodes, by node id."""
         return self.estimator if isinstance(self.estimator, Mapping) else {}
 
     @property
@@ -201,13 +203,13 @@ class NodeSVC(PerNodeModel):
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
     ) -> tuple[ClassifierScorer, dict[str, Any]]:
-        """Learn the classifiers, several at a time; see ``PerNodeModel``."""
+        """Learn the classifiers in parallel; see ``PerNodeModel``."""
         X, targets = training.X, training.targets
         templates = self._templates(targets)
         weights = None if (training.weights == 1).all() else training.weights
         for template in (self._default, *self._own.values()) if weights is not None else ():
             if not has_fit_parameter(template, "sample_weight"):
-                raise ValueError(f"{type(template).__name__} takes no sample_weight.")
+                raise ValueError(f"{type(template).__name__} does not support sample_weight.")
         is_pairwise = get_tags(self).input_tags.pairwise
         if is_pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(f"A precomputed kernel must be square. Got shape {X.shape}.")
@@ -221,7 +223,7 @@ class NodeSVC(PerNodeModel):
                 yield delayed(_learn_node)(template, X, problem, weights, is_pairwise)
 
         size = (X.nnz if hasattr(X, "nnz") else X.size) * len(constants)
-        n_jobs = 1 if self.n_jobs is None and size < LARGE else n_threads(self.n_jobs)
+        n_jobs = 1 if self.n_jobs is None and size < PARALLEL_SIZE else n_threads(self.n_jobs)
         learned = dict(sorted(Parallel(n_jobs=n_jobs)(tasks())))
         nodes = targets.nodes
         taxonomy = targets.categories.taxonomy
@@ -229,14 +231,13 @@ class NodeSVC(PerNodeModel):
 
     @property
     def node_estimators_(self) -> dict[Any, Any]:
-        """The fitted classifier of each node, by id; class 1 is the node."""
+        """The fitted classifiers by node id. Class 1 is the node."""
         if not hasattr(self, "scorer_"):
-            raise AttributeError("node_estimators_ is not there: fit the model first.")
+            raise AttributeError("node_estimators_ is not available: fit the model first.")
         names = self.targets_.node_names
         return {names[code]: model for code, model in self.scorer_.estimators.items()}
 
     def _templates(self, targets: Targets) -> list[Any]:
-        """Return a classifier to be fitted for each node."""
         names, taxonomy = targets.node_names, targets.categories.taxonomy
         top = taxonomy.root if taxonomy.has_artificial_root else None
         known = {name for name in names if name != top}
@@ -244,7 +245,7 @@ class NodeSVC(PerNodeModel):
         if unknown:
             hint = closest(str(unknown[0]), map(str, known))
             raise UnknownNodeError(
-                f"estimator names {unknown[0]!r}, which is no node with a classifier.{hint}"
+                f"estimator names {unknown[0]!r}, which is not a node with a classifier.{hint}"
             )
         default = self._default
         templates = [clone(self._own.get(name, default)) for name in names]
@@ -256,7 +257,7 @@ class NodeSVC(PerNodeModel):
         return templates
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know: what the default classifier can take."""
+        """Return the scikit-learn tags, with the input tags of the default classifier."""
         tags = super().__sklearn_tags__()
         given = get_tags(self._default).input_tags
         tags.input_tags.sparse = given.sparse
@@ -268,7 +269,7 @@ class NodeSVC(PerNodeModel):
 def _learn_node(
     model: Any, X: Any, problem: NodeProblem, weights: Floats | None, is_pairwise: bool
 ) -> tuple[int, Any]:
-    """Return a node and its classifier, learned from its items."""
+    """Return a node and its fitted classifier."""
     items = problem.items
     if len(items) < X.shape[0]:
         X = X[np.ix_(items, items)] if is_pairwise else X[items]
@@ -277,7 +278,7 @@ def _learn_node(
 
 
 def _margin(model: Any, X: Any) -> Any:
-    """Return how clearly a classifier says yes; probabilities and answers go from -1 to 1."""
+    """Return the margin of a classifier; probabilities and labels are mapped to [-1, 1]."""
     if hasattr(model, "decision_function"):
         return model.decision_function(X)
     if hasattr(model, "predict_proba"):
@@ -286,6 +287,6 @@ def _margin(model: Any, X: Any) -> Any:
 
 
 def _set_seed(model: Any, seed: int) -> None:
-    """Seed a classifier and what it is made of."""
+    """Set the seed of a classifier and its nested estimators."""
     seeded = [key for key in model.get_params() if key.split("__")[-1] == "random_state"]
     model.set_params(**dict.fromkeys(seeded, seed))

@@ -32,14 +32,14 @@ PLSA_DEFAULTS = plsa.PLSAOptions()
 
 @dataclass(frozen=True, eq=False)
 class ShareScorer(DenseScorer):
-    """The shares P(c|d) that folding in finds.
+    """Shares P(c|d) of new items, found by folding in.
 
     Attributes
     ----------
     words
         P(w|c), (n_words, n_categories).
     max_iter, tol
-        Most steps of EM for an item, and the rise at which to stop before.
+        Maximum number of EM steps per item, and the tolerance for stopping earlier.
     """
 
     words: Floats
@@ -61,7 +61,7 @@ class KnownCategories(RuleDecision):
     """A rule that never chooses a category without words."""
 
     def sets(self, scored: Scored) -> CSR:
-        """Return which nodes each item has; see ``Decision``."""
+        """Return the label set of each item as a boolean matrix of nodes; see ``Decision``."""
         scorer: Any = scored.scorer
         excess = self.rule.excess(scored.categories)
         known = np.where(scorer.words.any(axis=0), excess, -np.inf)
@@ -71,60 +71,62 @@ class KnownCategories(RuleDecision):
 class PLSAClassifier(TaxonomyClassifier):
     """Probabilistic latent semantic analysis, with the categories as topics.
 
-    Each word of an item is drawn from one of the categories, which have shares of their own in
-    every item: P(w|d) = Σ_c P(w|c) P(c|d) [TCPH01, Eq. 14]. Training starts from the labels and
-    takes a few steps of EM, in which words that other categories explain better leave a
-    category. A new item is folded in: EM finds its shares, and the largest is its category.
+    Each word of an item is drawn from one of the categories, in proportion to the shares of the
+    categories in the item: P(w|d) = Σ_c P(w|c) P(c|d) [TCPH01, Eq. 14]. Training starts from the
+    labels and takes a few EM steps, which move words to the categories that explain them best. The
+    shares of a new item are found by EM (folding in), and the largest share is its category.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG; it orders the answers, but does not change what
-        is learned. None means one of depth one over the labels in ``y``.
+        The taxonomy of the labels, a tree or a DAG. It organizes the predictions, but does not
+        affect training. None uses a flat taxonomy of the labels in ``y``.
     smoothing
-        What is added to the count of each word in each category before training (Lidstone
-        smoothing). None chooses it by leaving items out.
+        Value added to the count of each word in each category before training (Lidstone
+        smoothing). None chooses it by leave-one-out estimation.
     spread
-        Part of an item that is in other categories than its own when training starts.
+        The initial share of an item in categories other than its own.
     max_iter
-        Most steps of EM in training; 0 leaves the smoothed counts as they are. More than some steps
-        fit the training items too closely.
+        Maximum number of EM steps in training. 0 keeps the smoothed counts. Too many steps overfit
+        the training items.
     fold_max_iter
-        Most steps of EM for a new item.
+        Maximum number of EM steps for a new item.
     tol
-        Rise of the log-likelihood per word at which to stop before that.
+        Stop EM if the log-likelihood per word increases by less than this.
     decision
-        How scores become label sets: ``"category_thresholds"`` tunes a threshold for each category,
-        ``"threshold"`` one for all, ``"size"`` predicts one for each item, ``"top_k"`` takes
-        as many as items have on average; or a rule of ``taxonomist.inference.label_sets``.
+        Decision rule that converts scores to label sets. ``"category_thresholds"`` tunes one
+        threshold per category, ``"threshold"`` tunes one for all categories, ``"size"`` predicts a
+        threshold for each item, ``"top_k"`` predicts the mean number of labels for every item. Or a
+        rule from ``taxonomist.inference.label_sets``.
     cv
-        Folds in which items are held out for the decision rule.
+        Number of cross-validation folds that provide held-out scores for the decision rule.
     min_labels, max_labels
-        The least and the largest number of labels of an item; None means what the training items
-        show.
+        The minimum and maximum number of labels per prediction. None uses the smallest and largest
+        number of labels of the training items.
 
     Attributes
     ----------
     classes_
-        Ids of the categories, in column order of ``decision_function``.
+        The categories, in the column order of ``decision_function``.
     taxonomy_
-        The taxonomy.
+        The taxonomy as given.
     feature_log_prob_
-        (n_classes, n_features): log P(w|c), -inf where a category does not have a word.
+        log P(w|c), (n_classes, n_features). -inf if a category lacks a word.
     smoothing_
-        The Lidstone parameter.
+        The smoothing parameter in use.
     decision_, label_limits_
-        The fitted decision rule, and the least and the largest number of labels of a prediction; a
-        model of single labels has neither.
+        The fitted decision rule, and the minimum and maximum number of labels per prediction. Only
+        set for label sets.
     objective_, n_iter_, converged_, history_
-        The log-likelihood of the training items, how many steps were taken, whether the last one
-        rose by less than ``tol`` per word, and the log-likelihood at the start and after each.
+        The log-likelihood of the training items, the number of EM steps, whether the last step
+        increased it by less than ``tol`` per word, and the log-likelihood before training and after
+        each step.
 
     Notes
     -----
-    Words that no training item has are ignored. A category without training items has no words
-    and is not predicted. An item without labels takes part in training and starts evenly in all
-    categories.
+    Words that do not occur in the training items are ignored. A category without training items has
+    no words and is never predicted. Items without labels are used for training and start with equal
+    shares of all categories.
 
     Examples
     --------
@@ -147,7 +149,7 @@ class PLSAClassifier(TaxonomyClassifier):
         "fold_max_iter": at_least(1),
         "decision": Check(decision_rule),
     }
-    no_reasons = "its shares are found for all words at once."
+    no_reasons = "its shares depend on all words jointly."
     feature_log_prob_: Floats
     scorer_: ShareScorer
 
@@ -177,11 +179,11 @@ class PLSAClassifier(TaxonomyClassifier):
         self.max_labels = max_labels
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Return the items that have a weight."""
+        """Return the items with a positive weight."""
         return super()._training(X, y, sample_weight).with_weight()
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
-        """Return the words of all categories; see ``TaxonomyClassifier.learn``."""
+        """Learn the words of all categories; see ``TaxonomyClassifier.learn``."""
         options = plsa.PLSAOptions(
             smoothing=self.smoothing,
             spread=self.spread,
@@ -205,36 +207,35 @@ class PLSAClassifier(TaxonomyClassifier):
 
     @property
     def decider(self) -> KnownCategories:
-        """What turns shares into label sets."""
+        """The decision that converts shares to label sets."""
         return KnownCategories(self.decision_, self.label_limits_, self.targets_)
 
     def probabilities(self, scored: Scored) -> Floats:
         """Return the share of each category in each item, P(c|d).
 
-        Every row sums to 1. For label sets these are parts of an item, not probabilities that it
-        has a label.
+        Every row sums to 1. For label sets, a share is not the probability that the item has the
+        label.
         """
         shares: Floats = scored.raw
         return shares
 
     def check_rows(self, X: Any, reset: bool) -> CSR:
-        """Return checked counts."""
+        """Return validated counts."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         counts = csr_array(X)
         if counts.data.min(initial=0.0) < 0:
             raise ValueError(
-                "Negative values in data passed to PLSAClassifier: X must hold counts of words, "
-                f"0 or more, as CountVectorizer makes them. The least is {counts.data.min():g}."
+                "Negative values in data passed to PLSAClassifier: X must contain word counts, "
+                f"such as those of CountVectorizer. The smallest value is {counts.data.min():g}."
             )
         return counts
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
+        """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
 
 
 def _log_step(step: plsa.PLSAStep) -> None:
-    """Log the progress of EM."""
     logger.debug("%.1f s: log-likelihood %.6g", *step)

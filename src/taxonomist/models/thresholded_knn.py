@@ -36,28 +36,28 @@ if TYPE_CHECKING:
     from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
 
-ITEMS_OF_A_THREAD = 128
-"""Items that a thread takes at a time."""
+ITEMS_PER_TASK = 128
+"""Items that a thread processes at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class VoteScorer(DenseScorer):
-    """Similarities of the nearest training items, summed by category, less what is needed.
+    """Sums of the similarities of the nearest training items by category, minus thresholds.
 
     Attributes
     ----------
     by_feature
-        Vectors of the training items of length 1, (n_features, n_items) CSR.
+        Unit vectors of the training items, (n_features, n_items) CSR.
     labels
-        Their categories, (n_items, n_categories) boolean CSR.
+        The categories of the training items, (n_items, n_categories) boolean CSR.
     weights
-        How many items each stands for.
+        The weights of the training items.
     idf
-        Weights of features; None if items are not weighted.
+        Inverse document frequencies, or None without tf-idf weights.
     n_neighbors
-        How many items vote.
+        The number of neighbours.
     rule
-        What votes must exceed; None before it is tuned.
+        The thresholds. None before they are tuned.
     """
 
     by_feature: CSR
@@ -73,12 +73,12 @@ class VoteScorer(DenseScorer):
         return int(self.labels.shape[1])
 
     def raw(self, X: Any, n_threads: int = 1) -> Floats:
-        """Return votes less thresholds [TCPH01, Eq. 15]."""
+        """Return votes minus thresholds [TCPH01, Eq. 15]."""
         votes = self.votes(self.vectors(X), np.full(X.shape[0], -1), n_threads)
         return votes if self.rule is None else self.rule.excess(votes)
 
     def vectors(self, X: CSR) -> CSR:
-        """Return the vectors of length 1 whose products are similarities."""
+        """Return unit vectors, whose inner products are similarities."""
         return unit_vectors(X, self.idf)
 
     def votes(self, vectors: CSR, left_out: Codes, n_threads: int) -> Floats:
@@ -95,74 +95,76 @@ class VoteScorer(DenseScorer):
             add_votes(rows, postings, labels, self.weights, left_out[block], k, out)
 
         with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(work, gen_batches(vectors.shape[0], ITEMS_OF_A_THREAD)))
+            list(pool.map(work, gen_batches(vectors.shape[0], ITEMS_PER_TASK)))
         return votes
 
     def left_out_votes(self, vectors: CSR, n_threads: int) -> Iterator[tuple[Codes, Floats]]:
-        """Yield training items, and their votes by the others."""
+        """Yield blocks of training items and their leave-one-out votes."""
         everyone = np.arange(vectors.shape[0])
         for block in gen_batches(len(everyone), self.block_size):
             yield everyone[block], self.votes(vectors[block], everyone[block], n_threads)
 
 
 class PositiveScores(RuleDecision):
-    """Categories with a positive score: thresholds are part of the score."""
+    """Chooses the categories with a positive score; the scores include the thresholds."""
 
     def sets(self, scored: Scored) -> CSR:
-        """Return which nodes each item has; see ``Decision``."""
+        """Return the label set of each item as a boolean matrix of nodes; see ``Decision``."""
         return self.targets.close(choose(scored.categories, *self.limits))
 
 
 class ThresholdedKNN(TaxonomyClassifier):
-    """Nearest neighbours with a threshold for each category.
+    """K-nearest neighbours with one threshold per category.
 
     The score of a category is the sum of the similarities of those of the k nearest training items
-    that have it, less the threshold of the category [TCPH01, Eq. 15]. Similarity is the cosine
-    of tf-idf weights (1 + ln tf) log N / df. The threshold is the one with the best F1 of the
-    category when each training item is scored by the others. An item has the categories with a
-    score above 0; with single labels, the one with the best.
+    that belong to it, minus the threshold of the category [TCPH01, Eq. 15]. The similarity is the
+    cosine of tf-idf weights (1 + ln tf) log N / df. Thresholds maximize the F1 of each category on
+    leave-one-out scores of the training items. Categories with a positive score are predicted; with
+    one label per item, the category with the best score.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG; it orders the answers, but does not change what
-        is learned. None means one of depth one over the labels in ``y``.
+        The taxonomy of the labels, a tree or a DAG. It organizes the predictions, but does not
+        affect training. None uses a flat taxonomy of the labels in ``y``.
     n_neighbors
-        How many of the nearest training items vote.
+        The number of neighbours.
     tfidf
-        Whether items are counts that are to be weighted. If not, the cosine is that of the items
-        as they are.
+        Whether to apply tf-idf weights to items, which must then be word counts. If False, the
+        cosine of the given features is used.
     decision
-        How similarities become label sets. None means thresholds with the best F1, as in the paper;
-        other rules are those of ``CoupledBinarySVC``, tuned on the same left-out items.
+        Decision rule that converts similarities to label sets. None uses the thresholds with the
+        best F1, as in the paper. Other rules are those of ``CoupledBinarySVC``, tuned on the same
+        leave-one-out scores.
     min_labels
-        The least number of categories in a prediction; the best are added where there are fewer.
-        None adds none, as in the paper.
+        The minimum number of categories per prediction. If there are fewer, the best categories are
+        added. None adds no categories, as in the paper.
     n_jobs
-        Threads that search; None means all cores. The result does not depend on it.
+        Number of threads. None uses all cores. The result does not depend on it.
 
     Attributes
     ----------
     classes_
-        Ids of the categories, in column order of ``decision_function``.
+        The categories, in the column order of ``decision_function``.
     taxonomy_
-        The taxonomy.
+        The taxonomy as given.
     decision_
-        The fitted decision rule; by default its ``thresholds`` are the b_j of the paper.
+        The fitted decision rule. With ``decision=None``, its ``thresholds`` are the b_j of the
+        paper.
     label_limits_
-        The least and the largest number of labels of a prediction.
+        The minimum and maximum number of labels per prediction.
     idf_
-        (n_features,): log2 N / df; with ``tfidf`` only.
+        Inverse document frequencies log2 N / df, (n_features,). Only with ``tfidf=True``.
 
     Notes
     -----
-    Training items with a similarity of 0 or less are nobody's neighbours, so that thresholds are
-    never below 0. Of equally near ones the first vote. An item of weight 2 stands for two.
+    Training items with a similarity of 0 or less are not neighbours, so thresholds are never
+    negative. Ties go to the first training items. An item of weight 2 counts as two items.
 
-    The paper leaves out each item "and renormalizes"; here a left-out item is scored by its k
-    nearest others, so that there is nothing to renormalise. The idf is that of all items. A
-    category without a left-out item near another of its own, as one with a single training
-    item, has the threshold of the typical category.
+    The paper leaves out each item "and renormalizes". Here a left-out item is scored by its k
+    nearest other items, so there is nothing to renormalize. The idf is computed from all items. A
+    category gets the threshold of the typical category if none of its items is a neighbour of
+    another one, for example if it has a single training item.
 
     Examples
     --------
@@ -184,7 +186,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         "n_neighbors": Number("at least 1", lambda value: value >= 1),
         "decision": Check(lambda value: None if value is None else decision_rule(value)),
     }
-    no_reasons = "it has no weights of features."
+    no_reasons = "it has no feature weights."
     idf_: Floats
     scorer_: VoteScorer
 
@@ -210,11 +212,11 @@ class ThresholdedKNN(TaxonomyClassifier):
         return super()._training(X, y, sample_weight).with_weight()
 
     def limits(self, targets: Targets) -> Limits:
-        """Return the least and the largest number of labels of a prediction."""
+        """Return the minimum and maximum number of labels per prediction."""
         return label_limits(targets.labels, self.min_labels or 0, len(targets.categories))
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
-        """Keep the items, and find the thresholds of categories by leaving each item out."""
+        """Store the items and tune thresholds on leave-one-out votes."""
         limits = self.limits(training.targets)
         idf = inverse_frequencies(training.X, training.weights) if self.tfidf else None
         vectors = unit_vectors(training.X, idf)
@@ -228,7 +230,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         return Learned(replace(scorer, rule=rule), facts)
 
     def _tuned(self, scorer: VoteScorer, vectors: CSR, limits: Limits) -> FittedRule:
-        """Return the decision rule, tuned on the votes for left-out items."""
+        """Return the decision rule, tuned on leave-one-out votes."""
         labels, left_out = scorer.labels, scorer.left_out_votes(vectors, n_threads(self.n_jobs))
         if self.decision is not None:
             return decision_rule(self.decision).fit(left_out, labels, limits)
@@ -241,33 +243,33 @@ class ThresholdedKNN(TaxonomyClassifier):
         return FittedThresholds(f1_thresholds(pairs, labels.T @ scorer.weights), None)
 
     def tuning(self, training: Training, held_out: Codes) -> None:
-        """Return None: thresholds are tuned while learning."""
+        """Return None: ``learn`` tunes the thresholds."""
 
     @property
     def decider(self) -> PositiveScores:
-        """What turns scores into label sets."""
+        """The decision that converts scores to label sets."""
         return PositiveScores(self.decision_, self.label_limits_, self.targets_)
 
     def check_rows(self, X: Any, reset: bool) -> CSR:
-        """Return checked items."""
+        """Return validated items."""
         rows = csr_array(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
         if self.tfidf and rows.data.min(initial=0.0) < 0:
             raise ValueError(
-                "Negative values in data passed to ThresholdedKNN: with tfidf=True X must hold "
-                f"counts of words, 0 or more. The least is {rows.data.min():g}. Give tfidf=False "
-                "for other features."
+                "Negative values in data passed to ThresholdedKNN: with tfidf=True X must contain "
+                f"word counts. The smallest value is {rows.data.min():g}. Use tfidf=False for "
+                "other features."
             )
         return rows
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
+        """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = bool(self.tfidf)
         return tags
 
 
 def unit_vectors(X: CSR, idf: Floats | None) -> CSR:
-    """Return vectors of length 1: tf-idf weights, or the items as they are without an idf."""
+    """Return unit vectors of tf-idf weights, or of the items themselves without an idf."""
     vectors = X.copy()
     if idf is None:
         return unit_rows(vectors)

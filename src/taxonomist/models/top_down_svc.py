@@ -1,4 +1,4 @@
-"""``TopDownSVC``: a classifier for each node, learned from the items of its parents [RSSS06]."""
+"""``TopDownSVC``: one classifier per node, trained on the items of its parents [RSSS06]."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from taxonomist.models.traits import Traits
 
 
 class TopDownSVC(NodeSVC):
-    """One binary classifier for each node, learned from the items of its parents: H-SVM.
+    """One binary classifier per node, trained on the items of its parents: H-SVM.
 
-    A node's classifier is asked only about items that all its parents have, and so it learns from
-    those only [RSSS06, Sec. 5]. That is faster than ``NodeSVC``, and tells siblings apart better;
-    what the classifiers above let through wrongly they have not seen.
+    The classifier of a node only sees items that belong to all its parents, so it is trained on
+    these items only [RSSS06, Sec. 5]. This is faster than ``NodeSVC`` and separates siblings
+    better, but the classifiers have never seen items that were wrongly accepted above them.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def test_threshold_stays_exact_where_not_all_is_kept(measure, monkeypatch):
     scores = rng.normal(size=truth.shape) + 1.5 * truth
     limits = label_limits(csr_array(truth))
     expected = Threshold(measure, calibrated=False).fit(one_block(scores), csr_array(truth))
-    for name, value in (("CELLS", 20), ("LISTED", 1), ("LEAST_LISTED", 1)):
+    for name, value in (("SAMPLED_PAIRS", 20), ("LISTED_PER_ITEM", 1), ("MIN_LISTED", 1)):
         monkeypatch.setattr(held_out, name, value)
     evidence = EvidenceReader.of(one_block(scores), csr_array(truth), limits).evidence()
     assert len(evidence.items) < scores.size / 1.5

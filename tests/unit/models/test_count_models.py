@@ -216,7 +216,9 @@ def test_stored_zeros_and_duplicates_mean_what_they_are(kind):
 @pytest.mark.parametrize("kind", MODELS)
 def test_negative_counts_are_refused(kind):
     X, y = make_items()
-    with pytest.raises(ValueError, match=rf"{kind.__name__}: X must hold counts .* least is -1\."):
+    with pytest.raises(
+        ValueError, match=rf"{kind.__name__}: X must contain word counts.* smallest value is -1\."
+    ):
         kind(TREE).fit(X - 1, y)
     model = kind(TREE).fit(X, y)
     with pytest.raises(ValueError, match="Negative values in data"):

@@ -482,15 +482,15 @@ def test_complaints_about_estimators(kind):
     X, y = make_items(TREE)
     with pytest.raises(UnknownNodeError, match="'hund'.*Did you mean 'hound'"):
         kind(TREE, estimator={"hund": GaussianNB()}).fit(X, y)
-    with pytest.raises(UnknownNodeError, match="'ROOT', which is no node with a classifier"):
+    with pytest.raises(UnknownNodeError, match="'ROOT', which is not a node with a classifier"):
         kind(TREE, estimator={"ROOT": GaussianNB()}).fit(X, y)
     with pytest.raises(TypeError, match="Got <class"):
         kind(TREE, estimator=GaussianNB).fit(X, y)
     with pytest.raises(TypeError, match="Got 'svm'"):
         kind(TREE, estimator={"dog": "svm"}).fit(X, y)
-    with pytest.raises(ValueError, match="C is that of the default SVM"):
+    with pytest.raises(ValueError, match="C applies to the default SVM"):
         kind(TREE, estimator=LinearSVC(), C=2).fit(X, y)
-    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
+    with pytest.raises(ValueError, match="KNeighborsClassifier does not support sample_weight"):
         kind(TREE, estimator={"dog": KNeighborsClassifier()}).fit(X, y, np.full(len(X), 2.0))
 
 

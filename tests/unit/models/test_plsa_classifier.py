@@ -161,9 +161,9 @@ def test_parameters_that_make_no_sense(parameters, message):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="X must hold counts of words, 0 or more.*least is -3"):
+    with pytest.raises(ValueError, match="X must contain word counts.*smallest value is -3"):
         PLSAClassifier().fit([[1.0, -3.0]], ["a"])
-    with pytest.raises(ValueError, match="X must hold counts"):
+    with pytest.raises(ValueError, match="X must contain word counts"):
         PLSAClassifier().fit([[1.0]], ["a"]).predict(csr_array([[-1.0]]))
     with pytest.raises(LabelError, match="'cot'"):
         PLSAClassifier(TREE).fit([[1.0]], ["cot"])

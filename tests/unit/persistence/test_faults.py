@@ -68,13 +68,13 @@ def test_nothing_there(read, tmp_path):
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"\x80\x04\x95pickle", "no JSON"),
+        (b"\x80\x04\x95pickle", "not valid JSON"),
         (b"{}", "does not say 'taxonomist model'"),
         (b"[1, 2]", "does not say"),
         (b'{"format": "spaCy"}', "does not say"),
-        (b"\xff\xfe", "no JSON"),
-        (b"[" * 100_000, "no JSON"),
-        (b"", "no JSON"),
+        (b"\xff\xfe", "not valid JSON"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b"", "not valid JSON"),
     ],
 )
 def test_foreign_folders(read, content, why, tmp_path):
