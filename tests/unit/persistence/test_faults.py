@@ -230,7 +230,7 @@ MATRIX = {"shape": [1, 2], "data": numbers([1.0]), "indptr": numbers([0, 1], "<i
         ({"$": "scalar", "dtype": "O", "value": 1}, "which is not allowed"),
         ({"$": "object", "class": "Pass", "attributes": {}}, "Pass has fields, not attributes"),
         ({"$": "fields", "class": "Pass", "fields": {}}, "Pass has other fields"),
-        ({"$": "fields", "class": "Taxonomy", "fields": {"edges": []}}, "Taxonomy has other fields"),
+        ({"$": "fields", "class": "Taxonomy", "fields": {"edges": []}}, "Taxonomy has other"),
         (piece(dtype="|O"), "A part contains float32"),
         (piece(dtype="<i4"), "A part contains float32"),
         (piece(shape=[10**9]), "beyond the end of small-0-float32.npy"),
