@@ -1,8 +1,8 @@
 """Models: scikit-learn classifiers over a taxonomy.
 
-The table of models: one line each. Everything else that lists models (the names of the package,
-the command line, ``TextClassifier``, model files, the contract tests) reads this one, and finds the
-traits of a model on its class.
+This is the table of models, with one import per model. Everything else that lists models (the names
+of the package, the command line, ``TextClassifier``, model files, the contract tests) reads this
+table. The traits of a model are an attribute of its class.
 """
 
 from __future__ import annotations
@@ -31,5 +31,5 @@ from taxonomist.models.top_down_svc import TopDownSVC as TopDownSVC
 
 
 def all_models() -> dict[str, type]:
-    """Return the classes of the table by name."""
+    """Return all model classes by name."""
     return {name: kind for name, kind in globals().items() if hasattr(kind, "traits")}

@@ -1,4 +1,4 @@
-"""``Answers``: what a classifier says of some items, which are scored once."""
+"""``Answers``: all predictions for a block of items, which are scored once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Answers:
-    """Answers to any question about some items, from one set of scores.
+    """All predictions for a block of items, from one set of scores.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ class Answers:
 
     Notes
     -----
-    Models return these from ``answer``. The methods give what the ``predict...`` methods of the
-    model give; asking several of them costs little more than asking one.
+    This is the result of the ``answer`` method of models. The methods return the same as the
+    ``predict...`` methods of the model, but items are scored only once for all of them.
     """
 
     def __init__(self, model: TaxonomyClassifier, scored: Scored) -> None:
@@ -39,7 +39,7 @@ class Answers:
 
     @property
     def n_items(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return int(self._scored.X.shape[0])
 
     @cached_property
@@ -51,7 +51,7 @@ class Answers:
 
     @cached_property
     def sets(self) -> CSR:
-        """Which nodes of ``taxonomy_`` each item has, (n_items, n_nodes) boolean."""
+        """Label sets over the nodes of ``taxonomy_``, (n_items, n_nodes) boolean."""
         from scipy.sparse import csr_array, vstack
 
         decision = self._model.decider
@@ -72,7 +72,7 @@ class Answers:
         return chosen.toarray() if targets.is_dense else chosen
 
     def labels(self) -> list[list[Any]]:
-        """Return the labels of each item, from the general to the specific."""
+        """Return the labels of each item, from general to specific."""
         targets = self._targets
         if targets.is_single:
             return [[label] for label in self.predict().tolist()]
@@ -86,7 +86,7 @@ class Answers:
         return [[node for node in nodes if node not in hidden] for nodes in found]
 
     def paths(self) -> list[Any]:
-        """Return the path to the category of each item, or for label sets a list of paths."""
+        """Return the path to the category of each item; for label sets, lists of paths."""
         targets = self._targets
         taxonomy = targets.categories.taxonomy
         if targets.is_single:
@@ -135,14 +135,14 @@ class Answers:
         against: Any = None,
         feature_names: Any = None,
     ) -> Explanation:
-        """Return what makes up the score of an item; see the model's ``explain``.
+        """Explain a score of one item; see ``explain`` of the model.
 
         Parameters
         ----------
         item
-            The place of the item.
+            The position of the item in the block.
         n, category, against, feature_names
-            As in the model's ``explain``.
+            As in ``explain`` of the model.
         """
         targets, row = self._targets, self._scored.X[item : item + 1]
         c = int(self.best[item]) if category is None else targets.column(category)

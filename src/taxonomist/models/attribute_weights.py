@@ -1,4 +1,4 @@
-"""What models with weights of attributes share: rows or kernels in, coefficients out."""
+"""``AttributeWeights``: a mixin of models with weights of class attributes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class AttributeWeights:
-    """A mixin for models f(x, c) = Σ_z λ_z(c) <w_z, φ(x)> [CH04, Eq. 10].
+    """Mixin of models f(x, c) = Σ_z λ_z(c) <w_z, φ(x)> [CH04, Eq. 10].
 
     The model has the parameters ``attributes``, ``kernel``, ``gamma``, ``degree``, ``coef0``,
     ``constant``, ``dtype`` and ``cache_size``, and its scorer is a ``LinearScorer``.
@@ -48,26 +48,28 @@ class AttributeWeights:
 
     @property
     def constant_feature(self) -> float:
-        """The value of the constant feature, 0 for none."""
+        """The value of the constant feature, or 0 if there is none."""
         return self.constant or 0.0
 
     def check(self) -> None:
-        """Raise unless the parameters make sense, each by itself and together."""
+        """Raise if a parameter, or a combination of parameters, is invalid."""
         check_parameters(self)
         if np.dtype(self.dtype).name not in ("float32", "float64"):
             raise ParameterError(f"dtype must be one of float32, float64. Got {self.dtype!r}.")
         if self.constant_feature and self.kernel != "linear":
-            raise ParameterError("A constant feature needs kernel='linear'; others have coef0.")
+            raise ParameterError(
+                "A constant feature needs kernel='linear'; use coef0 with other kernels."
+            )
 
     def check_rows(self, X: Any, reset: bool) -> Any:
-        """Return checked rows, with the constant feature if there is one."""
+        """Return validated rows, with the constant feature if there is one."""
         X = validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), order="C", reset=reset
         )
         return _with_constant(X, self.constant_feature) if self.constant_feature else X
 
     def solver_rows(self, X: Any, items: Codes) -> tuple[FeatureRows | GramRows, RowMap]:
-        """Return the rows of some items that solvers read, and what prediction makes of rows."""
+        """Return the rows of some items for solvers, and the row map for prediction."""
         if self.kernel == "linear":
             used = X if len(items) == X.shape[0] else X[items]
             return FeatureRows(used, np.dtype(self.dtype)), FeatureMap()
@@ -85,7 +87,7 @@ class AttributeWeights:
         return rows, KernelMap(kernel, train)
 
     def source_title(self, source: int) -> tuple[str, str]:
-        """Return id and display name of what an attribute stands for."""
+        """Return the id and display name of the node of an attribute."""
         if not isinstance(self.attributes, str):
             return f"attribute {source}", f"attribute {source}"
         categories = self.targets_.categories
@@ -93,15 +95,15 @@ class AttributeWeights:
         node = categories.expanded.nodes[code]
         return categories.expanded.terminals.get(node, node), categories.expanded.names[code]
 
-    # What was learned -------------------------------------------------------------------------
+    # Learned weights --------------------------------------------------------------------------
 
     @property
     def node_coef_(self) -> Any:
-        """What each node of ``taxonomy_`` adds to a score: v_z w_z, (n_nodes, n_features)."""
+        """Weights v_z w_z of the nodes of ``taxonomy_``, (n_nodes, n_features)."""
         weights = self.feature_weights("node_coef_")
         if not isinstance(self.attributes, str):
             raise AttributeError(
-                "Given attributes are not nodes: there is coef_, but no node_coef_."
+                "node_coef_ is not available with user-defined attributes; use coef_."
             )
         result = np.zeros((self.taxonomy_.n_nodes, weights.shape[0]), dtype=weights.dtype)
         categories = self.targets_.categories
@@ -115,9 +117,9 @@ class AttributeWeights:
 
     @property
     def terminal_coef_(self) -> Any:
-        """What a category that is an inner node adds for itself alone; 0 for leaves.
+        """Additional weights of categories that are inner nodes, (n_classes, n_features).
 
-        (n_classes, n_features): ``coef_`` less the sums of ``node_coef_`` along ancestors.
+        They are ``coef_`` minus the sums of ``node_coef_`` along ancestors, and 0 for leaves.
         """
         weights = self.feature_weights("terminal_coef_")
         result = np.zeros((len(self.targets_.classes), weights.shape[0]), dtype=weights.dtype)
@@ -136,34 +138,34 @@ class AttributeWeights:
 
     @property
     def intercept_(self) -> Any:
-        """What the constant feature adds to the score of every category, (n_classes,)."""
+        """Contribution of the constant feature to the score of every category, (n_classes,)."""
         self.feature_weights("intercept_")
         W, constant = self.scorer_.W, self.constant_feature
         last = W[-1] * constant if constant else np.zeros(W.shape[1])
         return self.scorer_.attributes @ last
 
     def scorer_attributes(self, name: str) -> Any:
-        """Return Λ; ``name`` is what is asked for, if there is no model yet."""
+        """Return Λ; raise for the attribute ``name`` if the model is not fitted."""
         self.feature_weights(name)
         return self.scorer_.attributes
 
     def feature_weights(self, name: str) -> Any:
-        """Return the weights without those of the constant feature."""
+        """Return the weights without the constant feature; raise for ``name`` if there are none."""
         if not hasattr(self, "scorer_") or self.kernel != "linear":
             is_fitted = hasattr(self, "scorer_")
             why = "the kernel is not linear" if is_fitted else "fit the model first"
-            raise AttributeError(f"{name} is not there: {why}.")
+            raise AttributeError(f"{name} is not available: {why}.")
         return self.scorer_.W[: self.n_features_in_]
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
+        """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
 
 def _with_constant(X: Any, constant: float) -> Any:
-    """Return items with one more feature that is the same for all."""
+    """Append a constant feature to all items."""
     column = np.full((X.shape[0], 1), constant, dtype=X.dtype)
     if not hasattr(X, "indptr"):
         return np.hstack([X, column])

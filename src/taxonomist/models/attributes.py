@@ -1,4 +1,4 @@
-"""Class attributes Λ(y): from the taxonomy, flat, or given [CH04, Sec. 2.2, 2.4]."""
+"""Class attributes Λ(y): from the taxonomy, flat, or user-defined [CH04, Sec. 2.2, 2.4]."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def class_attributes(categories: Categories, attributes: Any, node_weight: Any) 
     categories
         The categories of a model.
     attributes
-        ``"taxonomy"``: one attribute per node but the root, λ_z(y) = v_z for the nodes z at or
-        above y [CH04, Eq. 20]; the root is shared by all and would cancel. ``"flat"``: each
-        category has an attribute of its own. Or a matrix, (n_categories, n_attributes).
+        ``"taxonomy"``: one attribute per node except the root, λ_z(y) = v_z for the nodes z at or
+        above y [CH04, Eq. 20]. The root is shared by all categories and would cancel. ``"flat"``:
+        one attribute per category. Or a matrix of shape (n_categories, n_attributes).
     node_weight
-        v_z; see ``node_weights``. Flat and given attributes do not use it.
+        v_z; see ``node_weights``. Only used with ``"taxonomy"``.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def class_attributes(categories: Categories, attributes: Any, node_weight: Any) 
             "give one row for each, in the order of classes_."
         )
     if not np.isfinite(given.data).all():
-        raise LabelError("attributes holds NaN or infinite values.")
+        raise LabelError("attributes contains NaN or infinite values.")
     return _canonical(given)
 
 
@@ -65,10 +65,10 @@ def node_weights(categories: Categories, node_weight: Any) -> Floats:
     categories
         The categories of a model.
     node_weight
-        ``"depth"``: 1/√depth everywhere, with the largest number of nodes but the root at or above
-        any category as depth [CH04, Eq. 35]. ``"unit"``: 1. ``"normalized"``: weights that make
-        Σ_z v_z² = 1 for every category, whatever its depth. A number, or a mapping from node ids
-        to numbers, 1 where an id is left out.
+        ``"depth"``: 1/√depth for all nodes, where depth is the largest number of nodes at or above
+        any category, without the root [CH04, Eq. 35]. ``"unit"``: 1. ``"normalized"``: weights with
+        Σ_z v_z² = 1 for every category of any depth. A number, or a mapping from node ids to
+        numbers, with 1 for missing ids.
     """
     taxonomy = categories.expanded
     if isinstance(node_weight, Mapping):
@@ -93,11 +93,11 @@ def node_weights(categories: Categories, node_weight: Any) -> Floats:
 
 
 def _normalized_shares(taxonomy: Taxonomy) -> Floats:
-    """Return v_z² that sum to 1 over the nodes, but the root, at or above each leaf.
+    """Return v_z² that sum to 1 over the nodes at or above each leaf, without the root.
 
-    From the top down, a node takes its part of what is left, as if the longest path below it
-    were shared out evenly; a leaf takes all the rest. Where nodes with several parents leave
-    nothing for some leaf, the inner nodes' parts are scaled down.
+    From the top down, each node takes an equal share of the remainder, as if the longest path below
+    it were divided evenly, and a leaf takes the rest. If nodes with several parents leave nothing
+    for some leaf, the shares of inner nodes are scaled down.
     """
     n = taxonomy.n_nodes
     below = np.zeros(n, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""``TaxonomyClassifier``: targets, a learner, a scorer and a decision make an estimator."""
+"""``TaxonomyClassifier``: an estimator made of targets, a learner, a scorer and a decision."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
     MakeTaker = Callable[[Training, Codes], HeldOutTaker]
-    """Returns what takes held-out scores, given the training and the items to be held out."""
+    """Function from the training data and the held-out items to a receiver of held-out scores."""
 
 
 class TaxonomyClassifier(Questions, BaseEstimator):
-    """A scikit-learn classifier over a taxonomy.
+    """Base class of scikit-learn classifiers over a taxonomy.
 
-    A subclass has the parameter ``taxonomy``, checks rows in ``check_rows``, and learns in
-    ``learn``, which returns a scorer and leaves the model as it is. All else follows: fitting,
-    held-out scores, decisions, every question about new items, files. For label sets it has the
-    parameters ``decision``, ``cv``, ``min_labels`` and ``max_labels``, or its own ``tuning`` and
-    ``decision``.
+    A subclass has the parameter ``taxonomy``, validates rows in ``check_rows``, and learns in
+    ``learn``, which returns a scorer and does not change the model. This class provides everything
+    else: fitting, held-out scores, decisions, predictions and files. For label sets, a subclass has
+    the parameters ``decision``, ``cv``, ``min_labels`` and ``max_labels``, or overrides ``tuning``
+    and ``decider``.
 
     Attributes
     ----------
     traits
         Facts about the class.
     parameters
-        What its parameters must be, beside those that its bases list.
+        Requirements of the parameters, in addition to those of the base classes.
     file_version
-        The version of what ``file_state`` returns.
+        The version of the result of ``file_state``.
 
     Notes
     -----
-    What a fit finds is in attributes that end in an underscore, and in no others.
+    Fitted attributes end in an underscore.
     """
 
     traits: ClassVar[Traits] = Traits()
@@ -68,39 +68,39 @@ class TaxonomyClassifier(Questions, BaseEstimator):
     taxonomy: Taxonomy | None
     start_: Any
 
-    # What a subclass says ---------------------------------------------------------------------
+    # To be defined by subclasses ---------------------------------------------------------------
 
     def learn(self, training: Training, start: Any = None) -> Learned:
-        """Return what is learned from items; the model itself stays as it is.
+        """Learn from items without changing the model.
 
         Parameters
         ----------
         training
-            Checked items.
+            Validated items.
         start
-            Where to start, from ``start_of``; None starts anew.
+            The result of ``start_of`` for a warm start, or None.
         """
         raise NotImplementedError
 
     def start_of(self, items: Codes) -> Any:  # noqa: ARG002
-        """Return where learning from some items of the last fit may start; None if nowhere."""
+        """Return the warm start for some items of the last fit, or None if there is none."""
         return None
 
     def next_start(self, n_items: int) -> Any:
-        """Return where the next fit may start, if it goes on from the last one."""
+        """Return the warm start for the next fit."""
         return self.start_of(np.arange(n_items))
 
     def check(self) -> None:
-        """Raise unless the parameters make sense, each by itself and together."""
+        """Raise if a parameter, or a combination of parameters, is invalid."""
         check_parameters(self)
 
     def limits(self, targets: Targets) -> Limits:
-        """Return the least and the largest number of labels of a prediction."""
+        """Return the minimum and maximum number of labels per prediction."""
         given = (getattr(self, name, None) for name in ("min_labels", "max_labels"))
         return label_limits(targets.labels, *given)
 
     def tuning(self, training: Training, held_out: Codes) -> Any:
-        """Return what tunes the decision on held-out scores; None if there is nothing to tune."""
+        """Return the tuning of the decision on held-out scores, or None if it needs no tuning."""
         if training.targets.is_single:
             return None
         rule = decision_rule(self.get_params(deep=False)["decision"])
@@ -114,15 +114,16 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         Parameters
         ----------
         X
-            Items, dense or sparse, (n_items, n_features); with ``kernel="precomputed"`` the values
-            between them, (n_items, n_items). Models of words take counts, which are not negative.
+            Items, a dense or sparse matrix of shape (n_items, n_features). With
+            ``kernel="precomputed"``, the kernel matrix of shape (n_items, n_items). Word models
+            need nonnegative counts.
         y
-            One label per item: a node id, or a path that ``Taxonomy.resolve`` understands. Or label
+            One label per item: a node id, or a path that ``Taxonomy.resolve`` accepts. Or label
             sets: an iterable of node ids for each item, or an indicator matrix over all nodes or
-            all leaves (a data frame names its columns). Ancestors of a label may be given or not;
-            both mean the same.
+            all leaves (a data frame with node ids as columns is also accepted). Ancestors of labels
+            are implied and may be omitted.
         sample_weight
-            Weights of the items.
+            Weights of the items. None means equal weights.
 
         Returns
         -------
@@ -134,7 +135,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         LabelError
             If a label is not in the taxonomy.
         ParameterError
-            If a parameter makes no sense.
+            If a parameter is invalid.
         """
         self.check()
         self._fit(self._training(X, y, sample_weight))
@@ -149,20 +150,20 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         cv: Any = 5,
         make_taker: MakeTaker,
     ) -> Self:
-        """Fit, and hand over the scores of all items by models that have not seen them.
+        """Fit the model, and pass on cross-validated scores of all items.
 
-        The decision rule is tuned on the same scores, so that a fit of k folds learns k + 1 times.
+        The decision rule is tuned on the same scores, so a fit with k folds trains k + 1 times.
 
         Parameters
         ----------
         X, y, sample_weight
             As in ``fit``.
         cv
-            A number of folds, of which each gets its share of every category; an object with
-            ``split``; or pairs of the items to learn from and those to hold out.
+            The number of folds, which are stratified by category; a splitter with a ``split``
+            method; or pairs of training and test items.
         make_taker
-            Called with the training and the items that will be held out; returns what takes
-            their scores, such as ``taxonomist.models.learning.KeptScores``.
+            Function that is called with the training data and the held-out items. It returns a
+            receiver of held-out scores, such as ``taxonomist.models.learning.KeptScores``.
 
         Returns
         -------
@@ -176,17 +177,17 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         return self
 
     def learn_from(self, training: Training) -> Self:
-        """Fit to checked items without tuning a decision, for models that are made of models."""
+        """Fit to validated items without tuning a decision, for models that contain models."""
         self._store(self.learn(training), training.targets)
         return self
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Return checked items, labels and weights."""
+        """Return validated items, labels and weights."""
         X = self.check_rows(X, reset=True)
         targets = Targets.from_labels(self.taxonomy, y, X)
         if not (self.traits.label_sets or targets.is_single):
             raise LabelError(
-                f"{type(self).__name__} takes one label per item, but y has label sets. Take a "
+                f"{type(self).__name__} takes one label per item, but y has label sets. Use a "
                 "model of label sets, such as HierarchicalRankingSVC or CoupledBinarySVC."
             )
         is_gram = getattr(self, "kernel", None) == "precomputed"
@@ -198,7 +199,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         folds: Folds | None = None,
         make_taker: MakeTaker | None = None,
     ) -> None:
-        """Learn, and tune the decision; ``folds`` are made when they are needed."""
+        """Learn and tune the decision; default ``folds`` are made if needed."""
         if not training.targets.is_single:
             self.label_limits_ = self.limits(training.targets)
         goes_on = getattr(self, "warm_start", False) and hasattr(self, "scorer_")
@@ -207,7 +208,6 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         self._hold_out(training, folds, make_taker)
 
     def _store(self, learned: Learned, targets: Targets) -> None:
-        """Set the fitted attributes."""
         self.targets_ = targets.without_items()
         self.classes_ = targets.classes
         self.taxonomy_ = targets.categories.taxonomy
@@ -219,7 +219,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
     def _hold_out(
         self, training: Training, folds: Folds | None, make_taker: MakeTaker | None
     ) -> None:
-        """Score held-out items for the decision and for a taker, in one pass of folds."""
+        """Score held-out items once, for the decision and for ``make_taker``."""
         weighted = held_out = np.flatnonzero(training.weights)
         if folds:
             held_out = np.sort(np.concatenate([test for _, test in folds]))
@@ -228,7 +228,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         if make_taker is not None:
             takers.append(make_taker(training, held_out))
         if takers and len(weighted) < 2:
-            # An only item cannot be held out.
+            # A single item cannot be held out.
             scored = Scored(self.scorer_, training.rows(weighted, np.arange(len(training.weights))))
             hand_over(scored, weighted, takers)
         elif takers:
@@ -238,12 +238,12 @@ class TaxonomyClassifier(Questions, BaseEstimator):
                 setattr(self, name, value)
 
     def _own_folds(self, items: Codes) -> Folds:
-        """Return the folds of the decision rule, over the items with a weight."""
+        """Return the folds of the decision rule, over the items with positive weight."""
         cv = self.get_params(deep=False)["cv"]
         return [(items[train], items[test]) for train, test in plain_folds(cv, len(items))]
 
     def pruned(self, cut: Cut) -> Self:
-        """Return a copy whose weights have gone through a function that drops the smallest."""
+        """Return a copy with the weights that ``cut`` returns; see ``Scorer``."""
         if not hasattr(self, "scorer_"):
             raise NoWeightsError
         result = copy(self)
@@ -251,10 +251,10 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         return result
 
     def file_state(self) -> dict[str, Any]:
-        """Return what a file holds: parameters, and what the fit found.
+        """Return the state to save: parameters and fitted attributes.
 
-        Where the next fit may start is left out unless ``warm_start`` asks for it: dual variables
-        of all training items can be larger than the weights.
+        ``start_`` is left out unless ``warm_start=True``, because the dual variables of all
+        training items can be larger than the weights.
         """
         known = self.get_params(deep=False)
         state = {k: v for k, v in vars(self).items() if k in known or k.endswith("_")}
@@ -263,7 +263,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         return state
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
+        """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = self.traits.label_sets

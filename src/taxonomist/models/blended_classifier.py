@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
-LEAST_SPREAD = 1e-12
-"""Scores that spread less than this are left as they are: a model that tells nothing apart."""
+MIN_SPREAD = 1e-12
+"""Scores with a smaller standard deviation are not scaled: the model does not separate items."""
 
 
 @dataclass(frozen=True, eq=False)
 class BlendScorer(DenseScorer):
-    """A weighted sum of the scores of models, each in units of its spread.
+    """A weighted sum of the standardized scores of models.
 
     Attributes
     ----------
     members
         The fitted models.
     factors
-        The weight of each divided by the spread of its scores.
+        The weight of each model divided by the standard deviation of its scores.
     """
 
     members: list[Any]
@@ -48,7 +48,7 @@ class BlendScorer(DenseScorer):
         return len(self.members[0].classes_)
 
     def raw(self, X: Any, n_threads: int = 1) -> Floats:  # noqa: ARG002
-        """Return the sum of the scores, each less its mean over the categories of an item."""
+        """Return the weighted sum of scores, centred for each item."""
         total: Floats = np.zeros((X.shape[0], self.n_categories))
         for member, factor in zip(self.members, self.factors.tolist(), strict=True):
             total += factor * centred(member.answer(X).category_scores())
@@ -58,19 +58,20 @@ class BlendScorer(DenseScorer):
 class BlendedClassifier(TaxonomyClassifier):
     """The average of the scores of several models of this library.
 
-    The scores of a model are centred for each item and divided by their standard deviation over
-    the training items, so that models of different kinds have the same say.
+    The scores of each model are centred for each item and divided by their standard deviation over
+    the training items, so that different kinds of models are comparable.
 
     Parameters
     ----------
     models
-        Unfitted models of this library that take the same items.
+        Unfitted models of this library that accept the same items.
     taxonomy
-        The taxonomy of the labels, for all models; None means one of depth one over the labels.
+        The taxonomy of the labels, for all models. None uses a flat taxonomy of the labels in
+        ``y``.
     weights
-        How much each model counts; None for equal weights.
+        The weight of each model. None means equal weights.
     decision, cv, min_labels, max_labels
-        How scores become label sets, as in ``CoupledBinarySVC``.
+        Decision rule for label sets, as in ``CoupledBinarySVC``.
 
     Attributes
     ----------
@@ -91,7 +92,7 @@ class BlendedClassifier(TaxonomyClassifier):
 
     traits = Traits(parts=(BlendScorer,))
     parameters: ClassVar[dict[str, Requirement]] = {"decision": Check(decision_rule)}
-    no_reasons = "ask its models, in models_, one by one."
+    no_reasons = "use explain of the individual models in models_."
     scorer_: BlendScorer
 
     def __init__(
@@ -114,7 +115,7 @@ class BlendedClassifier(TaxonomyClassifier):
         self.max_labels = max_labels
 
     def check(self) -> None:
-        """Raise unless the parameters make sense."""
+        """Raise if a parameter is invalid."""
         super().check()
         models = list(self.models)
         if not models or not all(hasattr(model, "learn_from") for model in models):
@@ -129,11 +130,11 @@ class BlendedClassifier(TaxonomyClassifier):
             )
 
     def check_rows(self, X: Any, reset: bool) -> Any:
-        """Return checked rows; the models check them again, each for itself."""
+        """Return validated rows; each model validates them again."""
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
-        """Return the fitted models, with the scale of their scores; see the base class."""
+        """Fit the models and scale their scores; see ``TaxonomyClassifier.learn``."""
         weights = np.ones(len(self.models)) if self.weights is None else np.asarray(self.weights)
         members, factors = [], []
         for model, weight in zip(self.models, weights.tolist(), strict=True):
@@ -142,7 +143,7 @@ class BlendedClassifier(TaxonomyClassifier):
             fitted.learn_from(training._replace(X=rows))
             spread = float(centred(fitted.answer(training.X).category_scores()).std())
             members.append(fitted)
-            factors.append(weight / (spread if spread > LEAST_SPREAD else 1.0))
+            factors.append(weight / (spread if spread > MIN_SPREAD else 1.0))
         total = np.asarray(factors) / weights.sum()
         return Learned(BlendScorer(members, total), {})
 
@@ -150,12 +151,12 @@ class BlendedClassifier(TaxonomyClassifier):
     def models_(self) -> list[Any]:
         """The fitted models."""
         if not hasattr(self, "scorer_"):
-            raise AttributeError("models_ is not there: fit the model first.")
+            raise AttributeError("models_ is not available: fit the model first.")
         return self.scorer_.members
 
 
 def centred(scores: Any) -> Floats:
-    """Return scores less the mean of each row."""
+    """Return scores minus the mean of each row."""
     checked: Floats = check_array(scores, ensure_all_finite=True)
     found: Floats = checked - checked.mean(axis=1, keepdims=True)
     return found

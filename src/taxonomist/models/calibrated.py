@@ -1,4 +1,4 @@
-"""``CalibratedClassifier``: probabilities of categories and nodes, and the right to stop."""
+"""``CalibratedClassifier``: calibrated probabilities and predictions of inner nodes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from taxonomist.models.learning import Training
 
 NODES_AT_A_TIME = 2**22
-"""Probabilities of nodes held at a time when they are not asked for, 32 MiB."""
+"""Node probabilities held in memory at a time if they are not returned, 32 MiB."""
 
 
 def _model_has(name: str) -> Callable[[CalibratedClassifier], bool]:
-    """Return a check whether the wrapped model has a method; it raises as the model does."""
+    """Return a check that the wrapped model has a method; it raises the error of the model."""
 
     def check(wrapper: CalibratedClassifier) -> bool:
         getattr(innermost(getattr(wrapper, "model_", wrapper.model)), name)
@@ -39,45 +39,46 @@ def _model_has(name: str) -> Callable[[CalibratedClassifier], bool]:
 
 
 class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """A classifier with calibrated probabilities, which may stop at an inner node.
+    """A classifier with calibrated probabilities that can predict inner nodes.
 
-    The model is fitted to all items, and its scores become probabilities by what models that have
-    not seen them say of the same items. With one category per item these probabilities add up
-    to 1, and a node has the sum over the categories at or below it; with label sets a node has the
-    probability of at least one of them, and where every training item has a label, given that
-    there is one. So no node is more probable than its parents.
+    The model is fitted to all items, and the conversion of its scores to probabilities is fitted to
+    cross-validated scores. With one category per item, probabilities sum to 1, and the probability
+    of a node is the sum over the categories at or below it. With label sets, the probability of a
+    node is that of at least one category at or below it, conditional on at least one label if every
+    training item has one. No node is more probable than its parents.
 
     Parameters
     ----------
     model
-        The classifier: one of this library, a pipeline that ends in one, or any other of
-        scikit-learn's, with ``decision_function`` or ``predict_proba``.
+        The classifier: a model of this library, a pipeline that ends in one, or another
+        scikit-learn classifier with ``decision_function`` or ``predict_proba``.
     method
-        How scores become probabilities. ``"temperature"``: with one category per item, a softmax
-        at each level of the taxonomy, with a temperature and a share of chance for each; with label
-        sets, one sigmoid with a ceiling for all categories. ``"platt"``: a sigmoid for each
-        category besides. ``"isotonic"``: after these sigmoids, a rising curve for all.
+        Calibration method. ``"temperature"``: with one category per item, a softmax at each level
+        of the taxonomy, with its own temperature and share of random decisions; with label sets,
+        one sigmoid with a ceiling for all categories. ``"platt"``: in addition, one sigmoid per
+        category. ``"isotonic"``: like ``"platt"``, followed by one isotonic curve for all
+        categories.
     cv
-        Folds in which items are held out, an object with ``split``, or pairs of the items to learn
-        from and those to hold out, where each item is held out at most once.
+        The number of cross-validation folds, a splitter with a ``split`` method, or pairs of
+        training and test items. Every item may be held out at most once.
 
     Attributes
     ----------
     model_
         The model, fitted to all items.
     probabilities_
-        What turns scores into probabilities.
+        The fitted conversion of scores to probabilities.
     classes_
-        Labels of the categories, in column order of ``predict_proba``.
+        The categories, in the column order of ``predict_proba``.
     taxonomy_
-        The taxonomy; its nodes are the columns of ``predict_node_proba``.
+        The taxonomy. Its nodes are the columns of ``predict_node_proba``.
 
     Notes
     -----
-    With one category per item ``predict_proba`` may put another category first than ``predict``,
-    which answers as the model does. With label sets the column of an inner node in
-    ``predict_proba`` is the probability that an item is filed right there; that of anything at or
-    below it is in ``predict_node_proba``.
+    With one category per item, the most probable category of ``predict_proba`` may differ from
+    ``predict``, which returns the prediction of the model. With label sets, the column of an inner
+    node in ``predict_proba`` is the probability that the node itself is a label. See
+    ``predict_node_proba`` for the probability of labels at or below it.
 
     Examples
     --------
@@ -104,14 +105,14 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     # Learning --------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model to all items, and the probabilities to held-out ones.
+        """Fit the model to all items, and the probabilities to held-out scores.
 
         Parameters
         ----------
         X, y
-            Items and labels as the model takes them.
+            Items and labels, as in ``fit`` of the model.
         sample_weight
-            Weights of the items, in the model and in the calibration.
+            Weights of the items, for the model and for the calibration.
 
         Returns
         -------
@@ -121,7 +122,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If the method or the folds make no sense, or the model has other classes than the
+            If the method or the folds are invalid, or the classes of the model are not those of the
             labels.
         """
         check_method(self.method)
@@ -138,7 +139,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _fit_model(self, X: Any, y: Any, sample_weight: Any) -> Calibrator:
-        """Fit the model, and return what has taken the scores of held-out items."""
+        """Fit the model and return a calibrator with the held-out scores."""
         model = clone(self.model)
         if not hasattr(model, "fit_held_out"):
             return self._fit_clones(model, X, y, sample_weight)
@@ -152,14 +153,14 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return made[0]
 
     def _fit_clones(self, model: Any, X: Any, y: Any, sample_weight: Any) -> Calibrator:
-        """Fit a model of any kind, and clones of it for the scores of held-out items."""
+        """Fit any scikit-learn model, and clones of it for held-out scores."""
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.model_ = model.fit(X, y, **given)
         targets = Targets.from_labels(getattr(innermost(self.model_), "taxonomy", None), y, X)
         if not np.array_equal(self.model_.classes_, targets.classes):
             raise ValueError(
                 f"{type(self.model_).__name__} has other classes than the labels: for label sets "
-                "take a model of this library."
+                "use a model of this library."
             )
         weights = _check_sample_weight(sample_weight, np.empty(_num_samples(X)), dtype=np.float64)
         folds = dealt_folds(self.cv, targets, weights)
@@ -173,20 +174,20 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             calibrator.add(items, scores)
         return calibrator
 
-    # Questions -------------------------------------------------------------------------------
+    # Predicting ------------------------------------------------------------------------------
 
     def answer(self, X: Any) -> CalibratedAnswers:
-        """Return the answers to all questions about items, which are scored once.
+        """Return all predictions for items, which are scored only once.
 
         Parameters
         ----------
         X
-            Items as in ``fit``. A block of at most some thousands.
+            Items as in ``fit``, at most a few thousand.
 
         Returns
         -------
         CalibratedAnswers
-            With methods such as ``labels``, ``paths``, ``proba`` and ``explain``.
+            An object with methods such as ``labels``, ``paths``, ``proba`` and ``explain``.
         """
         check_is_fitted(self)
         return CalibratedAnswers(self, opened(self.model_, X))
@@ -194,32 +195,33 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict(
         self, X: Any, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
     ) -> Any:
-        """Return what the model predicts, or nodes that are sure enough or cost the least.
+        """Return the predictions of the model, or confident or least-cost nodes.
 
         Parameters
         ----------
         X
             Items as in ``fit``.
         depth
-            ``"confident"`` returns the deepest node that is right with a probability of at least
-            1 - ``risk``, the root if there is no other; of a label set the part that is.
+            ``"confident"`` returns the deepest node that is correct with a probability of at least
+            1 - ``risk``, which may be the root. For label sets, it returns the nodes of the
+            predicted set that are that probable.
         risk
-            The probability of a mistake that is accepted.
+            The accepted probability of an error.
         cost
-            A loss between nodes: ``"tree"``, ``"zero_one"``, or whatever
-            ``taxonomist.losses.category_loss`` takes. Returns the node of the least expected loss;
-            for label sets, the set, and the loss must come from costs at nodes.
+            A loss between nodes: ``"tree"``, ``"zero_one"``, or any other loss that
+            ``taxonomist.losses.category_loss`` accepts. Returns the node, or label set, with the
+            lowest expected loss. For label sets, the loss must be defined by costs at nodes.
 
         Returns
         -------
         ndarray, shape (n_items,), or for label sets a matrix
-            Labels. With ``depth`` or ``cost``, ids of nodes, and for label sets an indicator matrix
-            over ``taxonomy_.nodes``, (n_items, n_nodes), closed under ancestors.
+            Labels. With ``depth`` or ``cost``, node ids, or for label sets an indicator matrix over
+            ``taxonomy_.nodes``, (n_items, n_nodes), closed under ancestors.
 
         Raises
         ------
         ValueError
-            If ``depth`` or ``risk`` make no sense, or ``cost`` is given as well.
+            If ``depth`` or ``risk`` is invalid, or if both ``depth`` and ``cost`` are given.
         LabelError
             If the loss does not fit the taxonomy.
         """
@@ -236,9 +238,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_labels(
         self, X: Any, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
     ) -> list[list[Any]]:
-        """Return the labels of each item as a list, from the general to the specific.
+        """Return the labels of each item as a list, from general to specific.
 
-        A virtual root is left out. The parameters are those of ``predict``.
+        A virtual root is left out. The parameters are the same as in ``predict``.
         """
         blocks = self._blocks(X)
         rule = {"depth": depth, "risk": risk, "cost": cost}
@@ -247,17 +249,17 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_paths(
         self, X: Any, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
     ) -> list[Any]:
-        """Return the path from the top to each prediction; for label sets, a list of paths each.
+        """Return the path from the top to each prediction; lists of paths for label sets.
 
-        The path to a virtual root is empty. In a DAG a node may have several paths; this is the
-        first. The parameters are those of ``predict``.
+        The path to a virtual root is empty. If a node of a DAG has several paths, the first is
+        returned. The parameters are the same as in ``predict``.
         """
         blocks = self._blocks(X)
         rule = {"depth": depth, "risk": risk, "cost": cost}
         return [paths for block in blocks for paths in block.paths(**rule)]
 
     def _blocks(self, X: Any) -> Iterator[CalibratedAnswers]:
-        """Yield answers for blocks of items, small enough to hold probabilities of nodes."""
+        """Yield answers for blocks of items whose node probabilities fit into memory."""
         check_is_fitted(self)
         n_items, size = _num_samples(X), max(1, NODES_AT_A_TIME // self.taxonomy_.n_nodes)
         rows = X.tocsr() if hasattr(X, "tocsr") else X
@@ -277,8 +279,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray, shape (n_items, n_classes)
-            In the order of ``classes_``. The row of an item does not depend on the other items;
-            with one category per item it sums to 1.
+            Probabilities in the order of ``classes_``. Rows do not depend on the other items. With
+            one category per item, every row sums to 1.
         """
         return self.answer(X).proba()
 
@@ -299,7 +301,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray, shape (n_items, n_nodes)
-            In the order of ``taxonomy_.nodes``. No node has more than a parent.
+            Probabilities in the order of ``taxonomy_.nodes``. No node is more probable than its
+            parents.
         """
         return self.answer(X).node_proba()
 
@@ -311,17 +314,17 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X
             Items as in ``fit``.
         k
-            How many; at most the number of categories.
+            The number of categories to return.
 
         Returns
         -------
         labels : ndarray, shape (n_items, k)
-            The most probable first.
+            The labels, most probable first.
         probabilities : ndarray, shape (n_items, k)
         """
         return self.answer(X).topk(k)
 
-    # What the model does ---------------------------------------------------------------------
+    # Delegated to the model ------------------------------------------------------------------
 
     @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
@@ -332,18 +335,18 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @available_if(_model_has("explain"))  # type: ignore[untyped-decorator]
     def explain(self, x: Any, n: int = 10, **options: Any) -> Any:
-        """Return what makes up a score of the model; see its ``explain``."""
+        """Explain a score of the model; see its ``explain``."""
         is_rows = hasattr(x, "indptr") or np.ndim(x) == 2 or not hasattr(self, "n_features_in_")
         answers = self.answer(x if is_rows else np.reshape(x, (1, -1)))
         return answers.explain(0, n, **options)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of items that the model gets right."""
+        """Return the ``score`` of the model."""
         check_is_fitted(self)
         return float(self.model_.score(X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know: what the model can take."""
+        """Return the scikit-learn tags of the model."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.model)
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
         tags.classifier_tags = inner.classifier_tags or tags.classifier_tags

@@ -1,4 +1,4 @@
-"""``CalibratedAnswers``: probabilities, and decisions that are sure or cheap enough."""
+"""``CalibratedAnswers``: probabilities, and confident or least-cost predictions."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ if TYPE_CHECKING:
 
 
 class CalibratedAnswers:
-    """Answers to any question about some items, which are scored once.
+    """All predictions for a block of items, which are scored once.
 
     Parameters
     ----------
     wrapper
-        The fitted classifier.
+        The fitted ``CalibratedClassifier``.
     inside
-        The wrapped model, and what it says of the items.
+        The wrapped model with the items.
 
     Notes
     -----
-    ``depth``, ``risk`` and ``cost`` are those of ``CalibratedClassifier.predict``.
+    The parameters ``depth``, ``risk`` and ``cost`` are explained in
+    ``CalibratedClassifier.predict``.
     """
 
     def __init__(self, wrapper: CalibratedClassifier, inside: Opened) -> None:
@@ -53,7 +54,7 @@ class CalibratedAnswers:
 
     @cached_property
     def calibrated(self) -> Floats:
-        """Probabilities of categories; those of label sets each by itself."""
+        """Category probabilities, before conditioning on at least one label."""
         return self._wrapper.probabilities_.of(self._inside.categories)
 
     def proba(self) -> Floats:
@@ -82,14 +83,14 @@ class CalibratedAnswers:
         return self._targets.classes[best], np.take_along_axis(probabilities, best, axis=1)
 
     def explain(self, item: int = 0, n: int = 10, **options: Any) -> Explanation:
-        """Return what makes up a score of the model; see its ``explain``."""
+        """Explain a score of the model; see its ``explain``."""
         found: Explanation = self._wrapped("explain a score").explain(item, n, **options)
         return found
 
     # Decisions --------------------------------------------------------------------------------
 
     def predict(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> Any:
-        """Return what the model predicts, or nodes that are sure enough or cost the least."""
+        """Return the predictions of the model, or confident or least-cost nodes."""
         if not is_own_rule(depth, risk, cost):
             if self._inside.answers is None:
                 return self._inside.model.predict(self._inside.X)
@@ -102,7 +103,7 @@ class CalibratedAnswers:
     def labels(
         self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
     ) -> list[list[Any]]:
-        """Return the labels of each item as a list, from the general to the specific."""
+        """Return the labels of each item as a list, from general to specific."""
         is_own = is_own_rule(depth, risk, cost)
         if not self._targets.is_single:
             if not is_own:
@@ -114,10 +115,10 @@ class CalibratedAnswers:
         return [[label] for label in self.predict().tolist()]
 
     def paths(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> list[Any]:
-        """Return the path to each prediction; for label sets, a list of paths each.
+        """Return the path to each prediction; for label sets, lists of paths.
 
-        The path to a virtual root is empty. In a DAG a node may have several paths; this is the
-        first.
+        The path to a virtual root is empty. If a node of a DAG has several paths, the first is
+        returned.
         """
         is_own = is_own_rule(depth, risk, cost)
         if not self._targets.is_single:
@@ -134,32 +135,32 @@ class CalibratedAnswers:
         return [path for (path,) in self._paths_to(nodes[:, None].tolist())]
 
     def _nodes(self, risk: float, cost: Any) -> Codes:
-        """Return the node of each item by probabilities."""
+        """Return the confident or least-cost node of each item."""
         taxonomy, nodes = self._taxonomy, self._targets.nodes
         if cost is None:
             return confident_nodes(taxonomy, self._of_nodes, risk)
         return least_cost_nodes(cost, taxonomy, nodes, self.calibrated, self._of_nodes)
 
     def _sets(self, risk: float, cost: Any) -> CSR:
-        """Return the closed label set of each item by probabilities, (n_items, n_nodes)."""
+        """Return the confident or least-cost label set of each item, (n_items, n_nodes)."""
         if cost is None:
             return confident_sets(self._wrapped("predict label sets").sets, self._of_nodes, risk)
         return least_cost_sets(cost, self._taxonomy, self._of_nodes)
 
     def _wrapped(self, question: str) -> Any:
-        """Return the answers of the wrapped model, or say that it has none to a question."""
+        """Return the answers of the wrapped model; raise if it is not a model of this library."""
         if self._inside.answers is None:
             name = type(self._inside.model).__name__
-            raise AttributeError(f"{name} is no model of this library and cannot {question}.")
+            raise AttributeError(f"{name} is not a model of this library and cannot {question}.")
         return self._inside.answers
 
     def _named(self, rows: list[list[int]]) -> list[list[Any]]:
-        """Return what users call nodes, without a virtual root."""
+        """Return the names of nodes, without a virtual root."""
         names, first = self._targets.node_names, int(self._taxonomy.has_artificial_root)
         return [[names[code] for code in codes if code >= first] for codes in rows]
 
     def _paths_to(self, rows: list[list[int]]) -> list[list[tuple[str, ...]]]:
-        """Return the first path to each node; it is empty to a virtual root."""
+        """Return the first path to each node; the path to a virtual root is empty."""
         taxonomy = self._taxonomy
         used = sorted({code for codes in rows for code in codes})
         path = {code: taxonomy.paths(taxonomy.nodes[code], limit=1)[0] for code in used}
@@ -169,16 +170,16 @@ class CalibratedAnswers:
 
 
 def is_own_rule(depth: Any, risk: float, cost: Any) -> bool:
-    """Return whether probabilities decide, or the model; raise if the rule makes no sense."""
+    """Return whether ``depth`` or ``cost`` is given; raise if a value is invalid."""
     if depth not in (None, "confident"):
         raise ValueError(f"depth must be None or 'confident'. Got {depth!r}.")
     if depth is not None and cost is not None:
-        raise ValueError("depth and cost are two rules; give one of them.")
+        raise ValueError("depth and cost cannot be combined; give one of them.")
     check_risk(risk)
     return depth is not None or cost is not None
 
 
 def _rows_of(sets: CSR) -> list[list[int]]:
-    """Return the columns that each row of a boolean matrix marks, in order."""
+    """Return the sorted columns of the true values of each row."""
     rows = np.split(sets.indices, sets.indptr[1:-1])
     return [sorted(row.tolist()) for row in rows]

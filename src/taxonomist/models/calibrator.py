@@ -1,8 +1,7 @@
 """Fitting probabilities to the scores of held-out items, for any classifier.
 
-Models of this library hand over such scores while they are fitted. Others are cloned and fitted
-once for each fold; a fold may then lack categories, which score as low as the worst of an item's
-others.
+Models of this library pass on held-out scores while they are fitted. Other models are cloned and
+fitted once per fold. Categories that are missing in a fold get the lowest score of the item.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ if TYPE_CHECKING:
     from taxonomist.models.learning import Folds
     from taxonomist.models.targets import Targets
 
-KEPT = 2**23
-"""Scores of held-out items that are kept for one category per item, 64 MiB."""
+MAX_HELD_OUT_SCORES = 2**23
+"""Maximum number of held-out scores that are kept with one category per item, 64 MiB."""
 
 
 class Calibrator:
-    """Takes the scores of held-out items, and fits probabilities to them.
+    """Receives the scores of held-out items and fits probabilities to them.
 
     Parameters
     ----------
     method
-        How scores become probabilities, one of ``inference.probabilities.METHODS``.
+        Calibration method, one of ``inference.probabilities.METHODS``.
     targets, weights
         Labels and weights of all items.
     held_out
-        The items that will be held out, ascending.
+        The items that will be held out, in ascending order.
     """
 
     def __init__(self, method: str, targets: Targets, weights: Floats, held_out: Codes) -> None:
@@ -49,7 +48,7 @@ class Calibrator:
         self._weights = weights
         self._held_out = held_out
         if targets.is_single:
-            n_kept = max(1, KEPT // len(targets.categories))
+            n_kept = max(1, MAX_HELD_OUT_SCORES // len(targets.categories))
             self._is_kept = np.zeros(len(weights), dtype=bool)
             self._is_kept[np.random.default_rng(0).permutation(held_out)[:n_kept]] = True
             self._parts: list[tuple[Codes, Floats]] = []
@@ -62,7 +61,7 @@ class Calibrator:
         self.add(items, tidy(scored.categories, self.targets.is_single))
 
     def add(self, items: Codes, scores: Floats) -> None:
-        """Take tidy scores of items."""
+        """Take finite scores of items; see ``tidy``."""
         if self.targets.is_single:
             inside = self._is_kept[items]
             self._parts.append((items[inside], scores[inside]))
@@ -78,8 +77,8 @@ class Calibrator:
         scores = np.concatenate([part for _, part in self._parts])
         if not len(items):
             raise ValueError(
-                "No held-out item has a category that the model of its fold has seen: give more "
-                "items of each category."
+                "No held-out item has a category that occurs in the training items of its fold: "
+                "give more items of each category."
             )
         order = np.argsort(items)
         items, scores = items[order], scores[order]
@@ -92,24 +91,24 @@ class Calibrator:
 def scores_by_clones(
     model: Any, X: Any, y: Any, targets: Targets, folds: Folds, sample_weight: Any
 ) -> Iterator[tuple[Codes, Floats]]:
-    """Yield the tidy scores of held-out items by clones of a model of any kind.
+    """Yield the finite scores of held-out items, computed by clones of any classifier.
 
     Parameters
     ----------
     model
         A fitted classifier.
     X, y, sample_weight
-        What it was fitted to.
+        The training data of the classifier.
     targets
-        What ``y`` says.
+        The encoded ``y``.
     folds
-        Pairs of the items to learn from and those to score.
+        Pairs of training and test items.
 
     Yields
     ------
     pair of arrays
-        Items, and their scores, (n_block, n_classes). An item whose one category the clone of a
-        fold does not know is left out.
+        Items and their scores, (n_block, n_classes). An item is left out if its only category does
+        not occur in the training items of the fold.
     """
     column = {label: c for c, label in enumerate(targets.classes.tolist())}
     X, y = indexable(X, y)
@@ -128,14 +127,14 @@ def scores_by_clones(
 
 
 class Opened:
-    """The classifier inside of pipelines and searches, and what it says of items.
+    """The classifier inside pipelines and searches, with transformed items.
 
     Parameters
     ----------
     model
-        A fitted classifier that is no pipeline.
+        A fitted classifier that is not a pipeline.
     X
-        Items as it takes them.
+        The transformed items.
     """
 
     def __init__(self, model: Any, X: Any) -> None:
@@ -145,7 +144,7 @@ class Opened:
 
     @property
     def categories(self) -> Floats:
-        """Scores of categories, tidy, (n_items, n_classes)."""
+        """Finite category scores, (n_items, n_classes)."""
         model = self.model
         if self.answers is not None:
             return tidy(self.answers.category_scores(), model.targets_.is_single)
@@ -157,7 +156,7 @@ class Opened:
 
 
 def opened(model: Any, X: Any) -> Opened:
-    """Return the classifier inside of pipelines and searches, with the items that it is given."""
+    """Return the classifier inside pipelines and searches, with transformed items."""
     if hasattr(model, "steps"):
         rows = model[:-1].transform(X) if len(model.steps) > 1 else X
         return opened(model.steps[-1][1], rows)
@@ -167,17 +166,17 @@ def opened(model: Any, X: Any) -> Opened:
 
 
 def innermost(model: Any) -> Any:
-    """Return the classifier inside of pipelines and searches."""
+    """Return the classifier inside pipelines and searches."""
     if hasattr(model, "steps"):
         return innermost(model.steps[-1][1])
     return innermost(model.best_estimator_) if hasattr(model, "best_estimator_") else model
 
 
 def tidy(scores: Floats, is_single: bool) -> Floats:
-    """Return finite scores with a column for each category.
+    """Return finite scores with one column per category.
 
-    What is infinite takes the place of the nearest finite score of the item. A decision between two
-    categories, however it comes, is by how much one has more than the other.
+    Infinite scores are replaced by the nearest finite score of the item. With two categories, the
+    scores are half the difference, with opposite signs.
     """
     if is_single and scores.ndim == 2 and scores.shape[1] == 2:
         scores = scores[:, 1] - scores[:, 0]

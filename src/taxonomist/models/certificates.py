@@ -1,4 +1,4 @@
-"""What models that solve to a certificate share: parameters, options, facts, warnings."""
+"""Shared parts of models whose solvers certify optimality: parameters, options, warnings."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ CERTIFIED: dict[str, Requirement] = {
     "tol": Number("above 0", lambda value: value > 0),
     "max_iter": Number("above 0", lambda value: value > 0),
 }
-"""What the parameters must be that all of these models have."""
+"""Requirements of the parameters that these models share."""
 
 
 def solver_options(model: Any) -> Options:
-    """Return what a model's parameters tell the solver."""
+    """Return the solver options for the parameters of a model."""
     seed = check_random_state(model.random_state).randint(np.iinfo(np.int32).max)
     return Options(
         tol=model.tol,
@@ -48,7 +48,7 @@ def solver_options(model: Any) -> Options:
 
 
 def item_costs(C: float, weights: Floats) -> Floats:
-    """Return what a unit of each item's slack costs: C times its weight."""
+    """Return the slack penalty of each item: C times its weight."""
     costs: Floats = np.where(weights > 0, C, 0.0) if np.isinf(C) else C * weights
     return costs
 
@@ -56,21 +56,21 @@ def item_costs(C: float, weights: Floats) -> Floats:
 def certificate_facts(
     model: Any, certificate: Certificate, converged: bool, history: list[Pass], n_variables: int
 ) -> dict[str, Any]:
-    """Return the fitted attributes that say how good a solution is; warn if it is not.
+    """Return the fitted attributes of a certificate; warn if the solver did not converge.
 
     Parameters
     ----------
     model
-        Has the parameters ``C``, ``tol`` and ``stop``.
+        A model with the parameters ``C``, ``tol`` and ``stop``.
     certificate, converged, history
-        What the solver returned.
+        The results of the solver.
     n_variables
         The number of dual variables.
 
     Raises
     ------
     NotSeparableError
-        If a hard margin is asked for where there is none.
+        If a hard margin is required, but the items are not separable.
     """
     facts = {
         "objective_": certificate.primal,
@@ -88,7 +88,7 @@ def certificate_facts(
 
 
 def _complain(model: Any, certificate: Certificate, n_iter: int) -> None:
-    """Say that the solver did not reach what it was asked for."""
+    """Warn that the solver did not converge, or raise if there is no hard margin."""
     if np.isinf(model.C) and not np.isfinite(certificate.primal):
         raise NotSeparableError(
             "C is infinite, but no weights separate all items with a margin: "

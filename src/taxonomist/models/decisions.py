@@ -1,4 +1,4 @@
-"""How a model decides: from scored items to sets of nodes closed under ancestors."""
+"""Decisions: from scored items to label sets closed under ancestors."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Decision(Protocol):
-    """Turns scored items into label sets."""
+    """Converts scored items to label sets."""
 
     def sets(self, scored: Scored) -> CSR:
-        """Return which nodes each item has, (n_items, n_nodes) boolean, closed under ancestors."""
+        """Return label sets, (n_items, n_nodes) boolean, closed under ancestors."""
 
     def scores(self, scored: Scored) -> Floats:
-        """Return the scores of categories that the decision compares."""
+        """Return the category scores that the decision is based on."""
 
     def best(self, scored: Scored, k: int) -> tuple[Codes, Floats]:
         """Return the columns of the k best categories of each item, and their scores."""
@@ -32,16 +32,16 @@ class Decision(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RuleDecision:
-    """Categories whose scores exceed what a fitted rule asks for, within limits.
+    """Chooses the categories that exceed the thresholds of a fitted rule, within limits.
 
     Attributes
     ----------
     rule
         The fitted rule.
     limits
-        The least and the largest number of labels.
+        The minimum and maximum number of labels.
     targets
-        The categories, for the nodes that sets of them imply.
+        The categories.
     """
 
     rule: FittedRule
@@ -49,7 +49,7 @@ class RuleDecision:
     targets: Targets
 
     def sets(self, scored: Scored) -> CSR:
-        """Return which nodes each item has; see ``Decision``."""
+        """Return the label set of each item as a boolean matrix of nodes; see ``Decision``."""
         return self.targets.close(choose(self.rule.excess(scored.categories), *self.limits))
 
     def scores(self, scored: Scored) -> Floats:
@@ -62,18 +62,18 @@ class RuleDecision:
 
 
 class RuleTuning:
-    """Hands held-out scores to the reader of a decision rule.
+    """Tunes a decision rule on held-out scores.
 
     Parameters
     ----------
     rule
         The rule.
     targets
-        Of all items.
+        The targets of all items.
     held_out
-        The items that will be held out, ascending.
+        The items that will be held out, in ascending order.
     limits
-        The least and the largest number of labels.
+        The minimum and maximum number of labels.
     """
 
     def __init__(self, rule: Rule, targets: Targets, held_out: Codes, limits: Limits) -> None:
@@ -82,7 +82,7 @@ class RuleTuning:
 
     @property
     def needs_scores(self) -> bool:
-        """Whether the rule reads scores at all."""
+        """Whether the rule needs held-out scores."""
         return self._reader.needs_scores
 
     def take(self, items: Codes, scored: Scored) -> None:

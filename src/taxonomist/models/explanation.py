@@ -1,4 +1,4 @@
-"""Why a category got its score: the parts of nodes and of features, adding up exactly."""
+"""Explanations of scores: contributions of nodes and features that sum to the score."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodePart:
-    """What one node adds to a score.
+    """The contribution of one node to a score.
 
     Attributes
     ----------
     node, name
-        Id and display name.
+        Id and display name of the node.
     value
-        The node's contribution.
+        The contribution of the node.
     features
         The strongest features at the node and their contributions, strongest first.
     rest
@@ -34,18 +34,18 @@ class NodePart:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an item has its score for a category, or more of it than for another.
+    """Explanation of the score of a category, or of the difference of two scores.
 
     Attributes
     ----------
     category
-        The category that is explained.
+        The explained category.
     against
-        The category that it is compared with; None where the score itself is explained.
+        The category that it is compared with, or None.
     score
         The score, or the difference of the two scores.
     parts
-        Contributions of nodes, in the order of the path; they add up to ``score``.
+        Contributions of nodes in the order of the path. They sum to ``score``.
     """
 
     category: str

@@ -1,4 +1,4 @@
-"""``HierarchicalMixture``: words find the node of their generality by EM [TCPH01]."""
+"""``HierarchicalMixture``: naive Bayes that assigns words to nodes by EM [TCPH01]."""
 
 from __future__ import annotations
 
@@ -23,87 +23,89 @@ class HierarchicalMixture(PathMixture, WordModel):
     """Naive Bayes in which every word of an item comes from a node on the path to the root.
 
     P(w|c) = Σ_v P(v|c) P(w|v) over the nodes v at or above c [TCPH01, Eq. 1]. Starting from the
-    words of all items below a node, a few steps of EM move words to the nodes that explain them
-    best: general ones up, specific ones down. It is made for few items per category.
+    words of all items below a node, a few EM steps move words to the nodes that explain them best:
+    general words up, specific words down. The model is suited to few items per category.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
-        in ``y``.
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``.
     max_iter
-        Steps of EM for P(w|v); 0 is ``HierarchicalShrinkage``. More than a few fit the training
-        items too closely.
+        The number of EM steps for P(w|v). 0 is the same as ``HierarchicalShrinkage``. Too many
+        steps overfit the training items.
     inverse_temperature
-        Power of the terms of which responsibilities are made (tempered EM), or a sequence with one
-        for each step. 1 is plain EM.
+        Exponent of the terms of the responsibilities (tempered EM), or a sequence with one value
+        per step. 1 is plain EM.
     path_weights
-        P(v|c): ``"level"``, shared by categories of the same depth; ``"class"``, each its own,
-        which few items do not suffice for; ``"shrunk"``, each its own but drawn to the shared
-        ones; or a matrix like ``path_weights_``.
+        P(v|c): ``"level"`` (shared by categories of the same depth), ``"class"`` (separate for each
+        category, which needs many items), ``"shrunk"`` (separate, but shrunk towards the shared
+        weights), or a matrix like ``path_weights_``.
     shared_words
-        How many words the shared weights are worth, with ``"shrunk"``.
+        With ``path_weights="shrunk"``, the weight of the shared weights as a number of words.
     trust
-        Part of the estimated weight that nodes below the root keep; the root and the uniform node
-        take the rest. Likelihoods trust rare words too much, since the words of an item are not
-        independent. 1 is the paper's.
+        The share of the estimated weight that nodes below the root keep; the rest goes to the root
+        and the uniform node. Values below 1 compensate for the dependence between the words of an
+        item, which makes the likelihood rely too much on rare words. The paper uses 1.
     discount
-        What is taken off the number of items that have a word before EM starts: a word that one
-        item of a node has may be chance. 0 is the paper's.
+        Value subtracted from the number of items with a word before EM, because a word in a single
+        item of a node may be chance. The paper uses 0.
     uniform
-        Whether there is a node above the root that has all words alike, so that unseen words cost
-        no infinity.
+        Whether to add a node above the root with a uniform distribution, so that unseen words do
+        not have probability 0.
     held_out
-        Share of the items that path weights are estimated from, by the words of the others; None
-        leaves out one item at a time, and uses all.
+        The share of the items that path weights are estimated from, given the words of the other
+        items. None leaves out one item at a time and uses all items.
     damping
-        ``"log"`` takes a count n as log(1 + n), None as it is.
+        ``"log"`` replaces a count n by log(1 + n). None leaves counts unchanged.
     length
-        From 0, counts as they are, to 1, all items the same length; 0.5 is half-way: a count is
-        divided by the square root of the item's length.
+        Exponent of the length normalization. 0 leaves counts unchanged, 1 scales all items to the
+        same length, and 0.5 divides counts by the square root of the length of the item.
     priors
-        P(c): ``"estimated"`` from the number of items (one more for each), ``"uniform"``, or
-        numbers in the order of ``classes_`` or by label.
+        P(c): ``"estimated"`` from the number of items plus one, ``"uniform"``, or numbers in the
+        order of ``classes_`` or by label.
     tol
-        How much of the largest log-likelihood of left-out items the path weights may miss, per
-        word.
+        Tolerance of the path weights: the distance from the largest log-likelihood of left-out
+        items, per word.
     decision
-        How scores log P(d|c) - log P(d) become label sets: ``"category_thresholds"`` tunes a
-        threshold for each category, ``"threshold"`` one for all, ``"size"`` predicts one for each
-        item, ``"top_k"`` takes as many as items have on average; or a rule of
-        ``taxonomist.inference.label_sets``.
+        Decision rule that converts the scores log P(d|c) - log P(d) to label sets.
+        ``"category_thresholds"`` tunes one threshold per category, ``"threshold"`` tunes one for
+        all categories, ``"size"`` predicts a threshold for each item, ``"top_k"`` predicts the mean
+        number of labels for every item. Or a rule from ``taxonomist.inference.label_sets``.
     cv
-        Folds in which items are held out for the decision rule.
+        Number of cross-validation folds that provide held-out scores for the decision rule.
     min_labels, max_labels
-        The least and the largest number of labels of an item; None means what the training items
-        show.
+        The minimum and maximum number of labels per prediction. None uses the smallest and largest
+        number of labels of the training items.
     random_state
-        Seed for the choice of held-out items.
+        Seed for the choice of held-out items; see ``held_out``.
 
     Attributes
     ----------
     classes_
-        Ids of the categories, in column order of ``decision_function``.
+        The categories, in the column order of ``decision_function``.
     taxonomy_
-        The taxonomy, with terminal children for interior nodes that are categories.
+        The taxonomy as given.
     node_word_proba_, node_word_log_proba_
-        P(w|v), (n_nodes, n_features) CSR, row order ``taxonomy_.nodes``; and its logarithm, dense.
+        P(w|v), (n_nodes, n_features) CSR, and its logarithm, dense. Rows are in the order of
+        ``taxonomy_.nodes``, followed by one row for each category that is an inner node.
     path_weights_
-        P(v|c), (n_classes, n_nodes + 1) CSR, the uniform node last.
+        P(v|c), (n_classes, n_nodes + 1) CSR. Columns are the rows of ``node_word_proba_``, followed
+        by the uniform node.
     class_log_prior_
         log P(c), (n_classes,).
     reference_length_
-        Mean length of the training items, to which ``length`` refers; 1 if it is not used.
+        The mean length of the training items, used by ``length``. 1 if ``length`` is 0.
     objective_
         Log-likelihood of the training counts, or the tempered bound of the last step.
     weights_gap_
-        How much of the largest log-likelihood the path weights miss at most, per word; None where
-        they were given.
+        Upper bound of the distance of the path weights from the largest log-likelihood, per word.
+        None if the weights were given.
     history_, n_iter_
-        Seconds, inverse temperature and bound before each step and at the end; how many steps.
+        Seconds, inverse temperature and bound before each step and at the end; the number of steps.
     decision_, label_limits_
-        The fitted decision rule, and the least and the largest number of labels; a model of single
-        labels has neither.
+        The fitted decision rule, and the minimum and maximum number of labels per prediction. Only
+        set for label sets.
 
     Examples
     --------
@@ -165,13 +167,13 @@ class HierarchicalMixture(PathMixture, WordModel):
         self.random_state = random_state
 
     def options(self) -> MixtureOptions:
-        """Return what the solver is told."""
+        """Return the options of the solver."""
         given = self.inverse_temperature
         steps = float(given) if np.ndim(given) == 0 else tuple(map(float, given))
         return replace(super().options(), max_iter=self.max_iter, inverse_temperature=steps)
 
     def check(self) -> None:
-        """Raise unless the parameters make sense."""
+        """Raise if a parameter is invalid."""
         super().check()
         values = np.atleast_1d(np.asarray(self.inverse_temperature, dtype=np.float64))
         if not (

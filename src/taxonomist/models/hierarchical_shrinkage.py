@@ -16,41 +16,42 @@ if TYPE_CHECKING:
 
 
 class HierarchicalShrinkage(PathMixture, WordModel):
-    """Naive Bayes whose word probabilities shrink towards those of the nodes above.
+    """Naive Bayes with word probabilities shrunk towards those of ancestors.
 
-    P(w|c) = Σ_v P(v|c) P(w|v) over the nodes v at or above c: each node has the words of all items
-    below it, and a node above the root has all words alike. How much each node weighs is what
-    makes left-out items most likely. A category with few items borrows from its relatives.
+    P(w|c) = Σ_v P(v|c) P(w|v) over the nodes v at or above c. The words of a node are those of all
+    items below it; an additional node above the root has a uniform distribution. The weights of
+    nodes maximize the likelihood of left-out items. A category with few items borrows strength from
+    related categories.
 
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG. None means one of depth one over the labels
-        in ``y``.
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``.
     take_out
-        Whether a node's words leave out the items of its child on the path, as in the paper; that
-        leaves nodes with two children with the words of the sibling only, and made all results
-        worse.
+        Whether to exclude the items below the child on the path from the words of a node, as in
+        the paper. A node with two children then only has the words of the sibling. This made all
+        results worse.
     path_weights, shared_words, trust, discount, uniform, held_out, tol, random_state
-        Path weights and how counts are smoothed, as in ``HierarchicalMixture``.
+        Path weights and smoothing, as in ``HierarchicalMixture``.
     damping, length, priors
         Counts and priors, as in ``HierarchicalMixture``.
     decision, cv, min_labels, max_labels
-        How scores become label sets, as in ``HierarchicalMixture``.
+        Decision rule for label sets, as in ``HierarchicalMixture``.
 
     Attributes
     ----------
     classes_, taxonomy_, class_log_prior_, reference_length_
         As in ``HierarchicalMixture``.
     node_word_proba_, node_word_log_proba_
-        P(w|v) of the nodes of ``taxonomy_``; not with ``take_out``.
+        P(w|v) of nodes, as in ``HierarchicalMixture``. Not available with ``take_out=True``.
     path_weights_
         P(v|c), (n_classes, n_nodes + 1), the uniform node last.
     objective_, weights_gap_, history_, n_iter_
-        As in ``HierarchicalMixture``; there are no steps.
+        As in ``HierarchicalMixture``, without EM steps.
     decision_, label_limits_
-        The fitted decision rule, and the least and the largest number of labels; a model of single
-        labels has neither.
+        The fitted decision rule, and the minimum and maximum number of labels per prediction. Only
+        set for label sets.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Learning the weights of all nodes jointly, from pairs of categories [CH04, CH07]."""
+"""Joint learning of the weights of all nodes from pairs of categories [CH04, CH07]."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ if TYPE_CHECKING:
 
 
 class JointStart(NamedTuple):
-    """Where learning ended.
+    """The state of a fit, for warm starts.
 
     Attributes
     ----------
     duals
-        Dual variables of the items of the fit.
+        Dual variables of the items.
     classes
-        The classes that their categories are numbered by.
+        The classes, in the order of the category numbers of ``duals``.
     """
 
     duals: Duals
     classes: Any
 
     def of(self, items: Codes) -> JointStart:
-        """Return the start of some items."""
+        """Return the state of some items."""
         return JointStart(of_items(self.duals, items), self.classes)
 
 
 def learn_joint(
     model: Any, training: Training, start: JointStart | None, slack: str = "example"
 ) -> Learned:
-    """Return the weights that solve the joint problem of a model's parameters.
+    """Solve the joint problem with the parameters of a model.
 
     Parameters
     ----------
     model
-        Has the parameters ``C``, ``loss``, ``attributes``, ``node_weight`` and ``solver``, and
-        those of ``AttributeWeights`` and ``solver_options``.
+        A model with the parameters ``C``, ``loss``, ``attributes``, ``node_weight`` and ``solver``,
+        and those of ``AttributeWeights`` and ``solver_options``.
     training
         The items.
     start
-        Dual variables of these items to start from.
+        Dual variables of these items for a warm start, or None.
     slack
         ``"example"`` or ``"pair"``.
     """
@@ -85,6 +85,6 @@ def learn_joint(
 
 
 def _new_columns(old: Any, new: Any) -> Any:
-    """Return the new column of each old class, -1 where it is gone."""
+    """Return the new column of each old class, or -1 if it no longer exists."""
     column = {label: c for c, label in enumerate(new.tolist())}
     return np.array([column.get(label, -1) for label in old.tolist()], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""What learning takes and returns, and learning again without the items that are held out."""
+"""Input and output of learning, and cross-validation with held-out scores."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from taxonomist.models.targets import Targets
 
     Folds = list[tuple[Codes, Codes]]
-    """Pairs of the items to learn from and those to hold out."""
+    """Pairs of training and test items."""
 
 logger = logging.getLogger(__name__)
 
 
 class Training(NamedTuple):
-    """What a model learns from.
+    """The input of ``learn``.
 
     Attributes
     ----------
     X
-        Checked rows; with a precomputed kernel the values between them.
+        Validated rows. With a precomputed kernel, the kernel matrix.
     targets
-        Their categories.
+        The categories of the items.
     weights
-        What each item counts.
+        The weights of the items.
     is_gram
         Whether ``X`` is a precomputed kernel.
     """
@@ -45,11 +45,11 @@ class Training(NamedTuple):
     is_gram: bool = False
 
     def rows(self, items: Codes, train: Codes) -> Any:
-        """Return some items, with a precomputed kernel their values with the training items."""
+        """Return the rows of some items; with a precomputed kernel, their values with ``train``."""
         return self.X[np.ix_(items, train)] if self.is_gram else self.X[items]
 
     def only(self, items: Codes) -> Training:
-        """Return some of the items."""
+        """Return the training data of some items."""
         chosen = self.rows(items, items)
         return Training(chosen, self.targets.select(items), self.weights[items], self.is_gram)
 
@@ -64,16 +64,16 @@ class Training(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What a learner returns.
+    """The result of ``learn``.
 
     Attributes
     ----------
     scorer
-        What scores items.
+        The scorer of new items.
     facts
         Fitted attributes of the model by name: certificate, history, chosen parameters.
     start
-        Where learning from the same items may go on; None if it cannot.
+        The state for a warm start, or None if the model has none.
     """
 
     scorer: Scorer
@@ -82,26 +82,26 @@ class Learned(NamedTuple):
 
 
 class Learner(Protocol):
-    """Learns from items: the models themselves."""
+    """The part of a model that learns from items."""
 
     def learn(self, training: Training, start: Any = None) -> Learned:
-        """Return what is learned, from a start if there is one; the model stays as it is."""
+        """Learn from items, with an optional warm start, without changing the model."""
 
     def start_of(self, items: Codes) -> Any:
-        """Return where learning from some items of the last fit may start."""
+        """Return the warm start for some items of the last fit."""
 
 
 class HeldOutTaker(Protocol):
-    """Takes the scores of held-out items."""
+    """Receiver of the scores of held-out items."""
 
     def take(self, items: Codes, scored: Scored) -> None:
-        """Take scored items, numbered as in the training."""
+        """Take a block of scored items, numbered as in the training data."""
 
 
 def hold_out(
     learner: Learner, training: Training, folds: Folds, takers: Sequence[HeldOutTaker]
 ) -> None:
-    """Learn without the items of each fold in turn, and hand their scores to all takers.
+    """Learn without each fold in turn, and pass the scores of held-out items to all takers.
 
     Parameters
     ----------
@@ -110,9 +110,9 @@ def hold_out(
     training
         All items.
     folds
-        Pairs of the items to learn from and those to score.
+        Pairs of training and test items.
     takers
-        Each gets the scores of every held-out item once, block by block.
+        Receivers of the scores. Each gets every held-out item once, block by block.
     """
     for number, (train, test) in enumerate(folds, 1):
         logger.info("Fold %d of %d: scoring %d held-out items.", number, len(folds), len(test))
@@ -121,7 +121,7 @@ def hold_out(
 
 
 def hand_over(scored: Scored, items: Codes, takers: Sequence[HeldOutTaker]) -> None:
-    """Hand the scores of items to all takers, block by block."""
+    """Pass the scores of items to all takers, block by block."""
     begin = 0
     for block in scored.blocks():
         end = begin + block.X.shape[0]
@@ -131,14 +131,14 @@ def hand_over(scored: Scored, items: Codes, takers: Sequence[HeldOutTaker]) -> N
 
 
 def plain_folds(cv: Any, n_items: int) -> Folds:
-    """Return folds that do not look at the labels.
+    """Return folds that are not stratified by label.
 
     Parameters
     ----------
     cv
-        A number of folds, drawn with a fixed seed; an object with ``split``; or the folds.
+        The number of folds, drawn with a fixed seed; a splitter with a ``split`` method; or folds.
     n_items
-        How many items there are.
+        The number of items.
     """
     if isinstance(cv, Integral):
         folds = KFold(min(int(cv), n_items), shuffle=True, random_state=0)
@@ -147,26 +147,26 @@ def plain_folds(cv: Any, n_items: int) -> Folds:
 
 
 def dealt_folds(cv: Any, targets: Targets, weights: Floats) -> Folds:
-    """Return folds of items with a weight, each with its share of every category.
+    """Return folds that are stratified by category.
 
     Parameters
     ----------
     cv
-        A number of folds; an object with ``split``; or pairs of arrays.
+        The number of folds; a splitter with a ``split`` method; or pairs of arrays.
     targets
-        What the items are labelled with.
+        The categories of the items.
     weights
-        Those of the items; items without weight are left out of all folds.
+        The weights of the items. Items of weight 0 are excluded from all folds.
 
     Returns
     -------
     list of pairs of arrays
-        Empty if there is only one item, which cannot be held out.
+        Training and test items. Empty if there is only one item, which cannot be held out.
 
     Raises
     ------
     ValueError
-        If there are fewer than two folds, or an item would be held out twice.
+        If there are fewer than two folds, or if an item is held out twice.
     """
     if isinstance(cv, Integral):
         return _dealt(int(cv), targets, np.flatnonzero(weights))
@@ -178,12 +178,12 @@ def dealt_folds(cv: Any, targets: Targets, weights: Floats) -> Folds:
     if len(np.unique(held_out)) < len(held_out):
         raise ValueError("cv holds an item out twice; give splits whose test items are disjoint.")
     if not len(held_out):
-        raise ValueError("cv holds no item out, so there is nothing to calibrate by.")
+        raise ValueError("cv holds no item out, so there is nothing to calibrate with.")
     return folds
 
 
 def _dealt(n_folds: int, targets: Targets, items: Codes) -> Folds:
-    """Return folds to which the items are dealt out, category by category."""
+    """Return stratified folds of items in random order."""
     if n_folds < 2:
         raise ValueError(f"cv must be at least 2, or splits. Got {n_folds}.")
     if len(items) < 2:
@@ -198,7 +198,7 @@ def _dealt(n_folds: int, targets: Targets, items: Codes) -> Folds:
 
 
 def _strata(targets: Targets) -> Codes:
-    """Return the first category of each item, -1 if it has none."""
+    """Return the first category of each item, or -1 if it has none."""
     labels = targets.labels
     first = np.full(labels.shape[0], -1, dtype=np.intp)
     has_any = np.diff(labels.indptr) > 0
@@ -207,14 +207,14 @@ def _strata(targets: Targets) -> Codes:
 
 
 class KeptScores:
-    """Keeps the scores of all held-out items, dense.
+    """A receiver that keeps the scores of all held-out items.
 
     Attributes
     ----------
     items
-        Which items were held out.
+        The held-out items.
     scores
-        Scores of their categories, (n_items, n_categories).
+        Their category scores, (n_items, n_categories).
     """
 
     def __init__(self) -> None:
@@ -230,10 +230,10 @@ class KeptScores:
 
     @property
     def items(self) -> Codes:
-        """Which items were held out."""
+        """The held-out items."""
         return np.concatenate([items for items, _ in self._blocks])
 
     @property
     def scores(self) -> Floats:
-        """Scores of their categories, (n_items, n_categories)."""
+        """The category scores of the held-out items, (n_items, n_categories)."""
         return np.concatenate([scores for _, scores in self._blocks])

@@ -1,4 +1,4 @@
-"""``LidstoneNB``: multinomial naive Bayes, its smoothing chosen on left-out items [TCPH01]."""
+"""``LidstoneNB``: multinomial naive Bayes with smoothing chosen automatically [TCPH01]."""
 
 from __future__ import annotations
 
@@ -25,29 +25,30 @@ class LidstoneNB(WordModel):
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree or a DAG; it orders the answers, but does not change what
-        is learned. None means one of depth one over the labels in ``y``.
+        The taxonomy of the labels, a tree or a DAG. It organizes the predictions, but does not
+        affect training. None uses a flat taxonomy of the labels in ``y``.
     alpha
-        What is added to every count; None chooses what makes left-out items most likely.
+        Value added to every count. None chooses the value with the highest leave-one-out
+        likelihood.
     damping, length, priors
-        Counts and priors, as in ``HierarchicalMixture``, but counts are taken as they are.
+        Counts and priors, as in ``HierarchicalMixture``. By default, counts are not changed.
     decision, cv, min_labels, max_labels
-        How scores become label sets, as in ``HierarchicalMixture``.
+        Decision rule for label sets, as in ``HierarchicalMixture``.
 
     Attributes
     ----------
     classes_, taxonomy_, class_log_prior_, reference_length_
         As in ``HierarchicalMixture``.
     alpha_
-        What was added to every count.
+        The value added to every count.
     node_word_proba_, node_word_log_proba_
-        P(w|v) of nodes before smoothing: the words of the items below.
+        P(w|v) of nodes before smoothing, from the words of all items below each node.
     path_weights_
-        What these weigh, (n_classes, n_nodes + 1): n_c / (n_c + α n_words) for a category itself,
-        the rest is the uniform node's.
+        The weights of nodes in each category, (n_classes, n_nodes + 1): n_c / (n_c + α n_words) for
+        the category itself and the rest for the uniform distribution, in the last column.
     decision_, label_limits_
-        The fitted decision rule, and the least and the largest number of labels; a model of single
-        labels has neither.
+        The fitted decision rule, and the minimum and maximum number of labels per prediction. Only
+        set for label sets.
 
     Examples
     --------
@@ -66,7 +67,7 @@ class LidstoneNB(WordModel):
         parts=(CountStart,),
     )
     parameters: ClassVar[dict[str, Requirement]] = {"alpha": at_least(0, optional=True)}
-    item_reason = "alpha is chosen by leaving items out. Give alpha, or use fit."
+    item_reason = "alpha is chosen by leaving items out. Give alpha or use fit."
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class LidstoneNB(WordModel):
         self.max_labels = max_labels
 
     def needs_items(self) -> bool:
-        """Return whether the parameter must be chosen."""
+        """Return whether alpha must be estimated."""
         return self.alpha is None
 
     def estimate(
@@ -102,7 +103,7 @@ class LidstoneNB(WordModel):
         columns: Codes,  # noqa: ARG002
         items: CountedItems | None,
     ) -> Estimate:
-        """Return the words of nodes, and weights that add α to the counts of categories."""
+        """Return the words of nodes, and weights equivalent to adding α to all counts."""
         if self.alpha is None:
             assert items is not None
             alpha = choose_alpha(items, pooled.categories)

@@ -1,4 +1,4 @@
-"""How a Markov tree scores and decides: gains of nodes, and the best labelling by them."""
+"""Scorer, decision and tuning of a Markov tree."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ if TYPE_CHECKING:
     from taxonomist.inference.scorers import Cut, Scored
     from taxonomist.models.learning import Training
 
-TUNED = 2**25
-"""Gains of held-out items that decisions are fitted to at the most, 256 MiB: items of larger
-problems are left out at random."""
+MAX_HELD_OUT_GAINS = 2**25
+"""Maximum number of held-out gains that decisions are fitted to, 256 MiB.
+
+Larger problems use a random sample of items."""
 
 
 @dataclass(frozen=True, eq=False)
 class GainScorer(LinearScorer):
-    """Gains of the nodes of a tree; raw scores are what each node adds to a labelling.
+    """Gains of nodes: what each node adds to the score of a labelling. These are the raw scores.
 
     Attributes
     ----------
     edge_weights
-        Weights of the labellings of edges, or of nodes with path features.
+        Weights of the labellings of edges, or of nodes with ``features="path"``.
     tree
         The tree, without losses.
     nodes
         The node of each category.
     is_single
-        Whether items have one category, whose score is then the sum along its path. For label sets
-        it is by how much the best labelling with the category beats the best without it.
+        Whether items have one category each. If so, the score of a category is the sum along its
+        path. Otherwise, it is the best score of labellings with the category minus the best score
+        without it.
     """
 
     edge_weights: Any
@@ -51,7 +53,7 @@ class GainScorer(LinearScorer):
 
     @property
     def block_size(self) -> int:
-        """How many items to score at a time when not all scores are kept."""
+        """The number of items to score per block if not all scores are kept."""
         return max(1, SCORES_AT_A_TIME // int(self.W.shape[1]))
 
     def categories(self, raw: Any) -> Floats:
@@ -62,7 +64,7 @@ class GainScorer(LinearScorer):
         return found
 
     def labellings(self, least: int) -> Labellings:
-        """Return the labellings with at least so many labels."""
+        """Return the labellings with at least ``least`` labels."""
         is_category = np.zeros(len(self.tree.parent), dtype=bool)
         is_category[self.nodes] = True
         return Labellings(self.tree.parent, is_category, least)
@@ -80,20 +82,20 @@ class GainScorer(LinearScorer):
         return csr_array(vstack(found, format="csr"))
 
     def pruned(self, cut: Cut) -> GainScorer:
-        """Return a scorer whose weights have gone through ``cut``; see ``Scorer``."""
+        """Return a scorer with the weights that ``cut`` returns; see ``Scorer``."""
         return replace(super().pruned(cut), edge_weights=cut(self.edge_weights))  # type: ignore[return-value, call-arg]
 
 
 @dataclass(frozen=True, eq=False)
 class LabellingDecision:
-    """The best labelling by gains, or by odds that gains give.
+    """Predicts the labelling with the best gains, or the most probable labelling.
 
     Attributes
     ----------
     labellings
         The labellings to choose from.
     odds
-        Turns gains into those of the most probable labelling; None takes the gains as they are.
+        Converts gains to log-odds for the most probable labelling. None uses the gains themselves.
     nodes
         The node of each category.
     """
@@ -103,14 +105,14 @@ class LabellingDecision:
     nodes: Codes
 
     def sets(self, scored: Scored) -> CSR:
-        """Return which nodes each item has; see ``Decision``."""
+        """Return the label set of each item as a boolean matrix of nodes; see ``Decision``."""
         return csr_array(self.labellings.best(self._decided(scored)))
 
     def scores(self, scored: Scored) -> Floats:
-        """Return by how much the best label set with a category beats the best without it.
+        """Return the best score of label sets with a category minus the best without it.
 
-        That is before ``min_labels``: positive exactly for the categories of the predicted set,
-        ancestors included.
+        ``min_labels`` is not applied. Scores are positive exactly for the categories of the
+        predicted set, ancestors included.
         """
         found: Floats = self.labellings.max_marginals(self._decided(scored))[:, self.nodes]
         return found
@@ -127,14 +129,14 @@ class LabellingDecision:
 
 
 class MarkovTuning:
-    """Fits the odds of nodes and the temperature to gains of held-out items.
+    """Fits the odds of nodes and the temperature to the gains of held-out items.
 
     Parameters
     ----------
     training
         All items.
     held_out
-        The items that will be held out, ascending.
+        The items that will be held out, in ascending order.
     labellings
         The labellings to choose from.
     decision
@@ -147,7 +149,7 @@ class MarkovTuning:
         self, training: Training, held_out: Codes, labellings: Labellings, decision: str
     ) -> None:
         n_nodes = len(labellings.parent)
-        n_kept = min(len(held_out), max(1, TUNED // n_nodes))
+        n_kept = min(len(held_out), max(1, MAX_HELD_OUT_GAINS // n_nodes))
         chosen = np.random.default_rng(0).choice(len(held_out), n_kept, replace=False)
         self._kept = held_out[np.sort(chosen)]
         self._gains = np.zeros((n_kept, n_nodes))

@@ -1,4 +1,4 @@
-"""Parts of ``MaxMarginMarkovClassifier``: trees, local features, and where learning starts."""
+"""Parts of ``MaxMarginMarkovClassifier``: trees, local features and warm starts."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 
-ROWS = 4096
+WEIGHT_ROWS_AT_A_TIME = 4096
 """Rows of weights that are converted at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where learning ended, from which it may start again.
+    """The state of a fit, for warm starts.
 
     Attributes
     ----------
     tree, slack
-        Of the problem that was solved.
+        The tree and the slack of the solved problem.
     items
-        Which items of the fit it was about, ascending.
+        The items of the problem, in ascending order.
     labels
-        Their labellings.
+        The true labellings of the items.
     columns
-        Their labellings with dual variables.
+        The active labellings of the items, with dual variables.
     """
 
     tree: Tree
@@ -46,7 +46,7 @@ class Start:
     columns: tuple[ActiveLabellings, ...]
 
     def of(self, items: Codes) -> Start:
-        """Return the start of some items of the fit, which are then numbered anew."""
+        """Return the state of some items of the fit, renumbered."""
         place = np.searchsorted(self.items, items)
         known = place < len(self.items)
         known[known] = self.items[place[known]] == items[known]
@@ -55,7 +55,7 @@ class Start:
         return replace(self, items=np.flatnonzero(known), labels=self.labels[kept], columns=columns)
 
     def at(self, problem: MarkovProblem, items: Codes) -> tuple[ActiveLabellings, ...] | None:
-        """Return dual variables of a problem of some items: of those whose labels are the same."""
+        """Return dual variables for a problem, from the items whose labels are unchanged."""
         tree = problem.tree
         if self.slack != problem.slack or not (
             np.array_equal(self.tree.parent, tree.parent)
@@ -74,27 +74,27 @@ class Start:
 
 
 def check_tree(taxonomy: Taxonomy) -> None:
-    """Refuse a taxonomy in which a node has two parents, or that has no edge."""
+    """Raise if the taxonomy is not a tree or has no edges."""
     if taxonomy.n_nodes == 1:
         raise TaxonomyError(
-            "The taxonomy has a root and nothing else, so there is nothing to decide: give one "
-            "with at least one category below the root."
+            "The taxonomy has only a root, so there is nothing to decide: give a taxonomy with at "
+            "least one category below the root."
         )
     twice = np.flatnonzero(np.diff(taxonomy.parent_indptr) > 1)
     if len(twice):
         node = taxonomy.nodes[twice[0]]
         raise TaxonomyError(
             f"MaxMarginMarkovClassifier needs a tree, but {node!r} has the parents "
-            f"{some(taxonomy.parents(node))}. Give taxonomy.spanning_tree(), in which each node "
-            "keeps one of them, or take HierarchicalRankingSVC, CoupledBinarySVC, "
-            "HierarchicalPerceptron, NodeSVC or TopDownSVC, which work on DAGs."
+            f"{some(taxonomy.parents(node))}. Use taxonomy.spanning_tree(), in which each node "
+            "keeps one parent, or use HierarchicalRankingSVC, CoupledBinarySVC, "
+            "HierarchicalPerceptron, NodeSVC or TopDownSVC, which support DAGs."
         )
 
 
 def feature_owners(taxonomy: Taxonomy, local_features: Any, n_features: int, n_all: int) -> Codes:
-    """Return the node that each feature is tied to, or ``EVERYWHERE``; (0,) if there are none.
+    """Return the node that uses each local feature, or ``EVERYWHERE`` for global features.
 
-    ``n_all`` counts a constant feature too.
+    The result is empty if there are no local features. ``n_all`` includes the constant feature.
     """
     if not local_features:
         return np.empty(0, dtype=np.intp)
@@ -102,7 +102,7 @@ def feature_owners(taxonomy: Taxonomy, local_features: Any, n_features: int, n_a
     for node, columns in local_features.items():
         code = taxonomy.code(node)
         if code == 0:
-            raise ValueError(f"Local features belong to a node below the root, not to {node!r}.")
+            raise ValueError(f"Local features need a node below the root. Got {node!r}.")
         if not isinstance(columns, slice):
             columns = np.atleast_1d(np.asarray(columns))
             if columns.dtype.kind not in "iu" or np.any(columns >= n_features):
@@ -129,14 +129,15 @@ def global_norms(X: Any, owner: Codes) -> Floats:
 
 
 def node_weights(W: Any, tree: Tree) -> Any:
-    """Return what each node adds to the score of a consistent labelling, (n_rows, n_nodes)."""
+    """Return the weights of nodes in consistent labellings, (n_rows, n_nodes)."""
     to_nodes = node_map(tree)
     weights = np.empty((len(W), to_nodes.shape[1]), dtype=W.dtype)
-    for begin in range(0, len(W), ROWS):
-        weights[begin : begin + ROWS] = W[begin : begin + ROWS] @ to_nodes
+    for begin in range(0, len(W), WEIGHT_ROWS_AT_A_TIME):
+        end = begin + WEIGHT_ROWS_AT_A_TIME
+        weights[begin:end] = W[begin:end] @ to_nodes
     return weights
 
 
 def zero_loss(tree: Tree) -> Tree:
-    """Return the tree without losses, and with all labellings allowed."""
+    """Return the tree without losses."""
     return tree._replace(loss=np.zeros_like(tree.loss))

@@ -1,8 +1,9 @@
-"""``MarginScorer``: margins of a classifier for each node, and decisions from the top down.
+"""``MarginScorer``: margins of one classifier per node, and top-down decisions.
 
 Decisions are made from the top down [RSSS06, Sec. 5]: a node is positive for an item if its
-classifier says so and all its parents are positive. With several parents that is the only rule
-under which label sets are closed under ancestors without a classifier being overruled.
+classifier accepts the item and all its parents are positive. For nodes with several parents, this
+is the only rule that gives label sets closed under ancestors without adding nodes that their
+classifier rejects.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 MARGINS_AT_A_TIME = 2**24
-"""Margins held at once, 128 MiB."""
+"""Margins held in memory at a time, 128 MiB."""
 
 
 @dataclass(frozen=True, eq=False)
 class MarginScorer(DenseScorer):
-    """The score of a category is the least margin that makes it a label.
+    """Scores of categories from margins of nodes, which are the raw scores.
 
-    That is the least of the margins of a category and all nodes above it. Where items may stop at
-    an inner node, its score is also at most how clearly they are in none of its children. A score
-    is so positive exactly for the most specific labels of the set that is predicted. What no
-    classifier limits is 1 beyond the item's other scores. Raw scores are the margins of nodes.
+    The score of a category is the minimum of the margins of the category and all its ancestors. If
+    the category is an inner node, the score is also limited by the negative margins of its
+    children. A score is therefore positive exactly for the most specific labels of the predicted
+    set. A score that no classifier limits is set to 1 beyond the other scores of the item.
 
     Attributes
     ----------
@@ -45,7 +46,7 @@ class MarginScorer(DenseScorer):
     nodes
         The node of each category.
     constants
-        The margin of nodes without a classifier, infinite, (n_nodes,); NaN for those with one.
+        The infinite margins of nodes without a classifier, (n_nodes,). NaN for other nodes.
     """
 
     taxonomy: Taxonomy
@@ -53,15 +54,15 @@ class MarginScorer(DenseScorer):
     constants: Floats
 
     def margins(self, X: Any, codes: Codes, out: Floats) -> None:
-        """Write the margins of nodes with a classifier into rows of (n_nodes, n_items)."""
+        """Write the margins of nodes with a classifier into ``out``, (n_nodes, n_items)."""
         raise NotImplementedError
 
     def accepts(self, code: int, X: Any) -> Bools:
-        """Return for which items the classifier of a node says yes."""
+        """Return whether the classifier of a node accepts each item."""
         raise NotImplementedError
 
     def shares(self, code: int, row: Any) -> tuple[Any, Floats]:
-        """Return features, and what each adds to the margin of a node for one item."""
+        """Return features and their contributions to the margin of a node for one item."""
         raise NotImplementedError
 
     @property
@@ -71,7 +72,7 @@ class MarginScorer(DenseScorer):
 
     @property
     def block_size(self) -> int:
-        """How many items to score at a time when not all scores are kept."""
+        """The number of items to score per block if not all scores are kept."""
         return max(1, MARGINS_AT_A_TIME // self.taxonomy.n_nodes)
 
     def raw(self, X: Any, n_threads: int = 1) -> Floats:  # noqa: ARG002
@@ -81,20 +82,20 @@ class MarginScorer(DenseScorer):
         return margins.T
 
     def categories(self, raw: Any) -> Floats:
-        """Return the scores of categories, finite."""
+        """Return finite category scores."""
         return _finite(category_scores(self.taxonomy, raw.T, self.nodes).T)
 
     def best_of(self, raw: Any, k: int) -> tuple[Codes, Floats]:
-        """Return the best categories; of equal scores, by the categories' own margins.
+        """Return the best categories; ties are broken by the margins of the categories.
 
-        Categories below a node with a low margin all have its score.
+        Ties are common, because all categories below a node with a low margin have its score.
         """
         scores = category_scores(self.taxonomy, raw.T, self.nodes).T
         best = np.lexsort((-raw[:, self.nodes], -scores))[:, :k]
         return best, np.take_along_axis(_finite(scores), best, axis=1)
 
     def explain(self, row: Any, category: int, against: int | None, n: int) -> list[ScorePart]:
-        """Return the margin that limits a score, feature by feature; see ``Explains``."""
+        """Explain the margin that limits a score; see ``Explains``."""
         margins = self.raw(row)
         scores = self.categories(margins)[0]
         parts = [self._limit(row, margins[0], category, float(scores[category]), 1.0, n)]
@@ -105,7 +106,7 @@ class MarginScorer(DenseScorer):
     def _limit(
         self, row: Any, margins: Floats, category: int, score: float, factor: float, n: int
     ) -> ScorePart:
-        """Return what the node with the least margin adds to a score."""
+        """Return the contribution of the node with the smallest margin."""
         taxonomy, code = self.taxonomy, int(self.nodes[category])
         above = taxonomy.ancestor_matrix()[[code]].indices
         children = children_of(taxonomy, code)
@@ -122,21 +123,21 @@ class MarginScorer(DenseScorer):
 
 @dataclass(frozen=True, eq=False)
 class TopDownDecision:
-    """Nodes that their classifiers accept, as long as all their parents are accepted.
+    """Predicts the nodes that are accepted by their classifier and whose parents are predicted.
 
     Attributes
     ----------
     targets
         The categories.
     min_labels
-        The least number of labels; the best categories are added where there are fewer.
+        The minimum number of labels. If there are fewer, the best categories are added.
     """
 
     targets: Targets
     min_labels: int | None
 
     def sets(self, scored: Scored) -> CSR:
-        """Return which nodes each item has; see ``Decision``."""
+        """Return the label set of each item as a boolean matrix of nodes; see ``Decision``."""
         scorer: Any = scored.scorer
         X, taxonomy = scored.X, scorer.taxonomy
         everyone = np.arange(X.shape[0])
@@ -166,7 +167,7 @@ class TopDownDecision:
         return scored.best(k)
 
     def _with_least_labels(self, scored: Scored, closed: CSR) -> CSR:
-        """Return label sets to which the best categories are added where there are too few."""
+        """Add the best categories to label sets with fewer than ``min_labels`` labels."""
         targets, least = self.targets, self.min_labels or 0
         taxonomy = targets.categories.taxonomy
         n_labels = labels.most_specific(taxonomy, closed)[:, targets.nodes].sum(axis=1)
@@ -181,22 +182,23 @@ class TopDownDecision:
 
 
 def category_scores(taxonomy: Taxonomy, margins: Floats, codes: Codes) -> Floats:
-    """Return the least margin that makes each category a most specific label.
+    """Return the margin by which each category is a most specific label.
 
     Parameters
     ----------
     taxonomy
         The taxonomy, a tree or a DAG.
     margins
-        (n_nodes, n_items), positive where a classifier says yes; may be infinite.
+        Margins of nodes, (n_nodes, n_items), positive if a classifier accepts the item. They may be
+        infinite.
     codes
-        Node of each category.
+        The node of each category.
 
     Returns
     -------
     ndarray, shape (n_categories, n_items)
-        Positive exactly where a category and all above it are positive and no child is that has no
-        other parent which is not.
+        Positive if and only if the category and all its ancestors are positive and none of its
+        children is predicted.
     """
     low = margins.copy()
     for code in range(taxonomy.n_nodes):
@@ -222,7 +224,7 @@ def children_of(taxonomy: Taxonomy, code: int) -> Codes:
 
 
 def in_all(members: Sequence[Codes], nodes: tuple[int, ...], everyone: Codes) -> Codes:
-    """Return the items that all nodes have, in order."""
+    """Return the items that belong to all nodes, in ascending order."""
     if not nodes:
         return everyone
     return reduce(
@@ -231,7 +233,7 @@ def in_all(members: Sequence[Codes], nodes: tuple[int, ...], everyone: Codes) ->
 
 
 def _finite(scores: Floats) -> Floats:
-    """Return scores whose infinite values are 1 beyond 0 and the finite ones of the item."""
+    """Replace infinite scores by values 1 beyond 0 and the finite scores of the item."""
     inside = np.where(np.isfinite(scores), scores, 0.0)
     above = inside.max(axis=1, keepdims=True) + 1
     below = inside.min(axis=1, keepdims=True) - 1

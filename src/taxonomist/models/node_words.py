@@ -1,4 +1,4 @@
-"""What models of word counts show: the words of nodes, and their weights on paths."""
+"""``NodeWords``: the words of nodes and their weights on paths, for word models."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 UNIFORM_TITLE = "(uniform)"
-"""What the node above the root is called in explanations."""
+"""The name of the uniform node in explanations."""
 
 PRIOR_TITLE = "(prior)"
-"""What P(c) is called there."""
+"""The name of P(c) in explanations."""
 
 
 class NodeWords:
-    """A mixin for models whose categories mix the words of nodes; their scorer is a ``WordScorer``.
+    """Mixin of models with a ``WordScorer``, whose categories mix the words of nodes.
 
-    Rows and columns of nodes are those of ``taxonomy_``, followed by one for each category that
-    is an inner node: the items filed right there.
+    Rows and columns of nodes are in the order of ``taxonomy_.nodes``, followed by one for each
+    category that is an inner node, for the items that have this node as their label.
     """
 
     classes_: Any
@@ -37,12 +37,12 @@ class NodeWords:
 
     @property
     def node_word_proba_(self) -> CSR:
-        """P(w|v): the words of each node, (n_nodes, n_features) CSR."""
+        """P(w|v), the word probabilities of each node, (n_nodes, n_features) CSR."""
         check_is_fitted(self)
         nodes = self.scorer_.source_nodes
         if len(nodes) > len(np.unique(nodes)):
             raise AttributeError(
-                "With take_out=True a node has other words for each of its children; fit with "
+                "With take_out=True a node has different words for each of its children; fit with "
                 "take_out=False to see the words of nodes."
             )
         order = word_nodes(self.targets_)
@@ -52,14 +52,14 @@ class NodeWords:
 
     @property
     def node_word_log_proba_(self) -> Floats:
-        """Logarithms of P(w|v), dense, (n_nodes, n_features): -inf where a node lacks a word."""
+        """The logarithm of P(w|v), (n_nodes, n_features), dense; -inf if a node lacks a word."""
         with np.errstate(divide="ignore"):
             logarithms: Floats = np.log(self.node_word_proba_.toarray())
         return logarithms
 
     @property
     def path_weights_(self) -> CSR:
-        """P(v|c), (n_classes, n_nodes + 1) CSR: a column for each node, and the uniform one."""
+        """P(v|c), (n_classes, n_nodes + 1) CSR, with the uniform node in the last column."""
         check_is_fitted(self)
         scorer, order = self.scorer_, word_nodes(self.targets_)
         place = np.empty(len(order), dtype=np.intp)
@@ -80,14 +80,14 @@ class NodeWords:
         node
             Id of a node of ``taxonomy_``, or a class.
         n
-            How many at most.
+            The maximum number of words.
         feature_names
-            Names of the features; by default those seen in ``fit``, or their numbers.
+            Names of the features. None uses the names seen in ``fit``, or column numbers.
 
         Returns
         -------
         list of (str, float)
-            Words and P(w|v), the most probable first.
+            Words and P(w|v), most probable first.
         """
         words = self.node_word_proba_
         if isinstance(node, str) and node in self.taxonomy_:
@@ -100,7 +100,7 @@ class NodeWords:
         return [(title(words.indices[k]), float(words.data[k])) for k in order.tolist()]
 
     def source_title(self, source: int) -> tuple[str, str]:
-        """Return id and display name of a node, or what stands for a part that is none."""
+        """Return the id and display name of a node, the prior or the uniform node."""
         if source == PRIOR:
             return PRIOR_TITLE, PRIOR_TITLE
         if source == self.scorer_.uniform_node:
@@ -111,9 +111,10 @@ class NodeWords:
 
 
 def word_nodes(targets: Targets) -> Codes:
-    """Return the nodes of word models, as codes of the taxonomy in which categories are leaves.
+    """Return the nodes of word models, as codes of the expanded taxonomy.
 
-    First those of the taxonomy as given, then the stand-ins of categories that are inner nodes.
+    The nodes of the given taxonomy come first, then the leaves that represent categories that are
+    inner nodes.
     """
     categories = targets.categories
     given = categories.expanded.codes(categories.taxonomy.nodes)

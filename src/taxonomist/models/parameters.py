@@ -1,8 +1,8 @@
-"""Checks of parameters, declared once for each class as a table from names to requirements.
+"""Declarative checks of parameters: a table from names to requirements for each class.
 
-A class lists its own parameters in ``parameters``; tables of base classes and mixins are merged.
-``check_parameters`` goes through the merged table before any work is done, so every message has
-the same form: what the parameter must be, and what was given.
+A class lists the requirements of its own parameters in ``parameters``. The tables of base classes
+and mixins are merged. ``check_parameters`` checks the merged table before fitting, so all error
+messages have the same form: what the parameter must be, and what was given.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Requirement(Protocol):
-    """What a parameter must be."""
+    """A requirement of a parameter."""
 
     def problem(self, name: str, value: Any) -> str | None:
-        """Return a sentence about what is wrong with a value, None if nothing is."""
+        """Return an error message, or None if the value is valid."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Number:
     Attributes
     ----------
     text
-        The bounds in words, after "must be".
+        The description of the bounds, following "must be".
     is_inside
-        Whether a number is within them.
+        Function that returns whether a number is within the bounds.
     whole
-        Whether it must be an integer.
+        Whether the number must be an integer.
     optional
         Whether None is accepted.
     """
@@ -61,14 +61,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Word:
-    """One of some words; with ``others``, anything that is no string is accepted too.
+    """One of several strings; with ``others``, anything but other strings.
 
     Attributes
     ----------
     words
-        The words.
+        The accepted strings.
     others
-        What else may be given, in words; empty for nothing.
+        Description of other accepted values. Empty if there are none.
     optional
         Whether None is accepted.
     """
@@ -92,29 +92,29 @@ class Word:
 
 @dataclass(frozen=True)
 class Check:
-    """Whatever a function accepts: it raises with a sentence of its own."""
+    """A value that a function accepts; the function raises its own errors."""
 
     function: Callable[[Any], Any]
 
     def problem(self, name: str, value: Any) -> str | None:  # noqa: ARG002
-        """Let the function raise."""
+        """Call the function, which raises if the value is invalid."""
         self.function(value)
         return None
 
 
 @dataclass(frozen=True)
 class TaxonomyOrNone:
-    """A taxonomy, or None for a flat one over the labels."""
+    """A taxonomy, or None for a flat taxonomy of the labels."""
 
     def problem(self, name: str, value: Any) -> str | None:
         """Return what is wrong; see ``Requirement``."""
         if value is None or isinstance(value, Taxonomy):
             return None
-        return f"{name} must be a Taxonomy, or None; Taxonomy.read makes one of a file."
+        return f"{name} must be a Taxonomy or None; use Taxonomy.read to read one from a file."
 
 
 def above_zero(*, whole: bool = False, infinite: bool = False) -> Number:
-    """Return the requirement of a number above 0."""
+    """Require a number above 0."""
     if infinite:
         return Number("a number above 0, or infinite", lambda value: value > 0)
     text = "a whole number above 0" if whole else "a finite number above 0"
@@ -122,7 +122,7 @@ def above_zero(*, whole: bool = False, infinite: bool = False) -> Number:
 
 
 def at_least(least: float, *, whole: bool = False, optional: bool = False) -> Number:
-    """Return the requirement of a finite number that is not below another."""
+    """Require a finite number of at least ``least``."""
     text = f"{'an integer' if whole else 'a finite number'} of at least {least:g}"
     return Number(text, lambda value: least <= value < np.inf, whole=whole, optional=optional)
 
@@ -130,7 +130,7 @@ def at_least(least: float, *, whole: bool = False, optional: bool = False) -> Nu
 def between(
     low: float, high: float, *, open_low: bool = False, open_high: bool = False, **options: bool
 ) -> Number:
-    """Return the requirement of a number between two others, which are in unless open."""
+    """Require a number between two bounds, which are included unless open."""
     text = f"{'above' if open_low else 'at least'} {low:g} and "
     text += f"{'below' if open_high else 'at most'} {high:g}"
 
@@ -143,12 +143,12 @@ def between(
 
 
 def check_parameters(model: Any) -> None:
-    """Raise unless all parameters of a model are what they must be.
+    """Raise if a parameter of a model is invalid.
 
     Raises
     ------
     ParameterError
-        With the first parameter that is not.
+        For the first invalid parameter.
     """
     for name, requirement in requirements(type(model)).items():
         value = getattr(model, name)
@@ -158,7 +158,7 @@ def check_parameters(model: Any) -> None:
 
 
 def requirements(kind: type) -> dict[str, Requirement]:
-    """Return the requirements of a class: its own, and those of its bases."""
+    """Return the requirements of a class and its base classes."""
     tables: list[Mapping[str, Requirement]] = [
         vars(base)["parameters"] for base in reversed(kind.__mro__) if "parameters" in vars(base)
     ]

@@ -1,4 +1,4 @@
-"""What ``HierarchicalMixture`` and ``HierarchicalShrinkage`` share: path weights and options."""
+"""Path weights and options of ``HierarchicalMixture`` and ``HierarchicalShrinkage``."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ MIXTURE_DEFAULTS = mixture.MixtureOptions()
 
 
 class PathMixture:
-    """A mixin for models whose words come from the nodes on the path, P(w|c) = Σ_v P(v|c) P(w|v).
+    """Mixin of models that mix the words of nodes on paths, P(w|c) = Σ_v P(v|c) P(w|v).
 
     The model has the parameters ``path_weights``, ``shared_words``, ``trust``, ``discount``,
-    ``uniform``, ``held_out``, ``tol`` and ``random_state`` beside those of ``WordModel``.
+    ``uniform``, ``held_out``, ``tol`` and ``random_state``, and those of ``WordModel``.
     """
 
     parameters: ClassVar[dict[str, Requirement]] = {
@@ -42,7 +42,7 @@ class PathMixture:
         "held_out": between(0, 1, open_low=True, open_high=True, optional=True),
     }
     item_reason: ClassVar[str] = (
-        "path weights are estimated from items. Give path_weights, or use fit."
+        "path weights are estimated from items. Give path_weights or use fit."
     )
 
     path_weights: Any
@@ -55,7 +55,7 @@ class PathMixture:
     random_state: Any
 
     def options(self) -> mixture.MixtureOptions:
-        """Return what the solver is told; without steps of EM."""
+        """Return the options of the solver, without EM steps."""
         seed = 0
         if self.held_out is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -78,7 +78,7 @@ class PathMixture:
     def estimate(
         self, pooled: Pooled, sources: Sources, columns: Codes, items: CountedItems | None
     ) -> Estimate:
-        """Return the words and weights that the solver finds; see ``WordModel``."""
+        """Estimate words and weights; see ``WordModel``."""
         given = None if self.needs_items() else self._given_weights(sources, columns)
         problem = mixture.MixtureProblem(pooled, sources, items, given)
         solution = mixture.solve(problem, self.options(), _log_step)
@@ -99,7 +99,7 @@ class PathMixture:
         return Estimate(solution.words, solution.weights, facts)
 
     def _given_weights(self, sources: Sources, columns: Codes) -> PathWeights:
-        """Return the weights that the user gives, checked."""
+        """Validate and return the given weights."""
         paths = sources.paths
         n_nodes = int(columns.max()) + 1
         given = csr_array(self.path_weights, dtype=np.float64)
@@ -115,8 +115,8 @@ class PathMixture:
         sums = np.bincount(category, slots, paths.shape[0]) + uniform
         if not (np.allclose(sums, 1) and given.data.min(initial=0.0) >= 0):
             raise ValueError(
-                "The path_weights of a class must not be negative, and sum to 1 over the nodes at "
-                "or above it and the uniform node."
+                "The path_weights of a class must be nonnegative and sum to 1 over the nodes at or "
+                "above it and the uniform node."
             )
         if not self.uniform and uniform.any():
             raise ValueError("path_weights has weights for a uniform node, but uniform is False.")
@@ -124,5 +124,4 @@ class PathMixture:
 
 
 def _log_step(step: mixture.MixtureStep) -> None:
-    """Log how EM goes."""
     logger.debug("%.1f s: bound at inverse temperature %.3g: %.6g", *step)

@@ -1,4 +1,4 @@
-"""What models with a classifier for each node share: the problems of nodes."""
+"""``PerNodeModel``: the base class of models with one classifier per node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class NodeProblem(NamedTuple):
-    """The items that a node's classifier learns from, and which of them the node has."""
+    """The training items of the classifier of a node, and which of them are positive."""
 
     code: int
     parents: tuple[int, ...]
@@ -33,16 +33,16 @@ class NodeProblem(NamedTuple):
 
 
 class PerNodeModel(TaxonomyClassifier):
-    """A model with a classifier for each node, and decisions from the top down.
+    """Base class of models with one classifier per node and top-down decisions.
 
-    A subclass has the parameter ``min_labels``, and learns the classifiers in ``learn_nodes``.
-    Nodes whose items are all in or all out have no classifier, only an answer; neither has a
-    virtual root.
+    A subclass has the parameter ``min_labels`` and learns the classifiers in ``learn_nodes``. Nodes
+    whose training items are all positive or all negative have a constant prediction instead of a
+    classifier. A virtual root has no classifier.
 
     Attributes
     ----------
     is_top_down
-        Whether a node learns only from items that all its parents have.
+        Whether a node is trained only on items that belong to all its parents.
     """
 
     is_top_down = True
@@ -52,21 +52,21 @@ class PerNodeModel(TaxonomyClassifier):
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
     ) -> tuple[MarginScorer, dict[str, Any]]:
-        """Return a scorer with the classifiers of all nodes that need one, and fitted attributes.
+        """Learn the classifiers; return their scorer and fitted attributes.
 
         Parameters
         ----------
         training
             All items.
         problems
-            What each node learns from. When they are exhausted, ``constants`` is complete.
+            The training problems of nodes. Once they are exhausted, ``constants`` is complete.
         constants
-            Margins of nodes without a classifier; NaN for the others.
+            Margins of nodes without a classifier. NaN for other nodes.
         """
         raise NotImplementedError
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
-        """Return a classifier for each node; see ``TaxonomyClassifier.learn``."""
+        """Learn one classifier per node; see ``TaxonomyClassifier.learn``."""
         targets = training.targets
         taxonomy = targets.categories.taxonomy
         constants = np.full(taxonomy.n_nodes, np.nan)
@@ -80,7 +80,7 @@ class PerNodeModel(TaxonomyClassifier):
         return Learned(scorer, facts | {"node_constants_": found})
 
     def limits(self, targets: Targets) -> Limits:
-        """Return the least number of labels, and that of all categories."""
+        """Return ``min_labels`` and the number of categories."""
         n_categories = len(targets.categories)
         if self.min_labels is not None and not 0 <= self.min_labels <= n_categories:
             raise ValueError(
@@ -90,15 +90,15 @@ class PerNodeModel(TaxonomyClassifier):
         return Limits(self.min_labels or 0, n_categories)
 
     def tuning(self, training: Training, held_out: Codes) -> None:
-        """Return None: the classifiers themselves decide."""
+        """Return None: the classifiers decide without tuning."""
 
     @property
     def decider(self) -> TopDownDecision:
-        """What turns margins into label sets."""
+        """The decision that converts margins to label sets."""
         return TopDownDecision(self.targets_, self.min_labels)
 
     def check_rows(self, X: Any, reset: bool) -> Any:
-        """Return checked items."""
+        """Return validated items."""
         return narrow_indices(
             validate_data(
                 self,
@@ -111,12 +111,12 @@ class PerNodeModel(TaxonomyClassifier):
         )
 
     def source_title(self, source: int) -> tuple[str, str]:
-        """Return id and display name of a node."""
+        """Return the id and display name of a node."""
         return str(self.targets_.node_names[source]), self.taxonomy_.names[source]
 
 
 def _open(problems: Iterator[NodeProblem], constants: Floats) -> Iterator[NodeProblem]:
-    """Yield the problems that need a classifier; write the answers of the others."""
+    """Yield the problems that need a classifier; write the constants of the others."""
     for problem in problems:
         if problem.is_in.all() and len(problem.items):
             constants[problem.code] = np.inf
@@ -129,10 +129,10 @@ def _open(problems: Iterator[NodeProblem], constants: Floats) -> Iterator[NodePr
 def node_problems(
     taxonomy: Taxonomy, closed: Any, weights: Floats, is_top_down: bool
 ) -> Iterator[NodeProblem]:
-    """Yield what each node learns from; nodes with the same parents follow each other.
+    """Yield the training problem of each node; nodes with the same parents are consecutive.
 
-    ``closed`` holds label sets closed under ancestors, (n_items, n_nodes) CSC. Items without weight
-    are left out. A virtual root has all items, also those without labels.
+    ``closed`` contains label sets closed under ancestors, (n_items, n_nodes) CSC. Items of weight 0
+    are left out. All items belong to a virtual root, also those without labels.
     """
     everyone = np.flatnonzero(weights)
     if not len(everyone):
@@ -152,7 +152,7 @@ def node_problems(
 
 
 def narrow_indices(X: Any) -> Any:
-    """Return items with 32-bit indices, if they are sparse and fit: liblinear takes no others."""
+    """Convert sparse items to 32-bit indices if possible, because liblinear needs them."""
     if not hasattr(X, "indptr") or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
         return X
     indices, indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)

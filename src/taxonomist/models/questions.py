@@ -1,4 +1,4 @@
-"""``Questions``: what every classifier of the library can be asked about items."""
+"""``Questions``: the prediction methods that all classifiers share."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 def _has_probabilities(model: Questions) -> bool:
     if type(model).probabilities is Questions.probabilities:
         name = type(model).__name__
-        raise AttributeError(
-            f"{name} has no probabilities: wrap it, CalibratedClassifier({name}(...))."
-        )
+        raise AttributeError(f"{name} has no probabilities: use CalibratedClassifier({name}(...)).")
     return True
 
 
@@ -43,16 +41,15 @@ def _can_explain(model: Questions) -> bool:
 
 
 class Questions(ClassifierMixin):
-    """The questions; a fitted model has a scorer and targets to answer them with.
+    """The prediction methods of a model that has a fitted scorer and targets.
 
-    A subclass checks rows in ``check_rows``. It may have probabilities of its own, another
-    ``decider`` than a fitted rule, and says in ``source_title`` what the parts of an explanation
-    stand for.
+    A subclass validates rows in ``check_rows`` and names the parts of an explanation in
+    ``source_title``. It may override ``probabilities`` and ``decider``.
 
     Attributes
     ----------
     no_reasons
-        Why there is no ``explain``, as a sentence; empty if there is.
+        The reason why there is no ``explain``, as a sentence. Empty if there is one.
     """
 
     no_reasons: ClassVar[str] = ""
@@ -66,12 +63,12 @@ class Questions(ClassifierMixin):
     n_features_in_: int
 
     def check_rows(self, X: Any, reset: bool) -> Any:
-        """Return checked rows."""
+        """Return validated rows."""
         raise NotImplementedError
 
     @property
     def decider(self) -> Decision:
-        """What turns scored items into label sets."""
+        """The decision that converts scored items to label sets."""
         return RuleDecision(self.decision_, self.label_limits_, self.targets_)
 
     def probabilities(self, scored: Scored) -> Floats:
@@ -79,24 +76,24 @@ class Questions(ClassifierMixin):
         raise NotImplementedError
 
     def source_title(self, source: int) -> tuple[str, str]:
-        """Return id and display name of what adds a part to a score."""
+        """Return the id and display name of a part of an explanation."""
         raise NotImplementedError
 
     # Predicting -------------------------------------------------------------------------------
 
     def answer(self, X: Any) -> Answers:
-        """Return the answers to all questions about items, which are scored once.
+        """Return all predictions for items, which are scored only once.
 
         Parameters
         ----------
         X
-            Items as in ``fit``; with a precomputed kernel, their values with the training items.
-            A block of at most some thousands.
+            Items as in ``fit``, at most a few thousand. With a precomputed kernel, the kernel
+            values with the training items.
 
         Returns
         -------
         Answers
-            With methods such as ``labels``, ``paths``, ``topk`` and ``explain``.
+            An object with methods such as ``labels``, ``paths``, ``topk`` and ``explain``.
         """
         return Answers(self, self.scored(X))
 
@@ -111,8 +108,8 @@ class Questions(ClassifierMixin):
         Returns
         -------
         ndarray, shape (n_items, n_classes)
-            Scores in the order of ``classes_``. With one label per item and two classes,
-            (n_items,): how much more the second has.
+            Scores in the order of ``classes_``. With one label per item and two classes, the score
+            of the second class minus that of the first, with shape (n_items,).
         """
         return self.answer(X).scores()
 
@@ -127,18 +124,19 @@ class Questions(ClassifierMixin):
         Returns
         -------
         ndarray, shape (n_items,), or indicator matrix, shape (n_items, n_columns)
-            One label per item out of ``classes_``, if the model was fitted to such. Label sets
-            are closed under ancestors; their columns are those of the matrix that the model was
-            fitted to, dense or sparse as that was, or ``classes_``, sparse.
+            One label per item, or label sets, depending on the ``y`` of ``fit``. Label sets are
+            closed under ancestors. If ``y`` was an indicator matrix, the result has the same
+            columns and is dense or sparse like ``y``; otherwise it is sparse, with the columns
+            ``classes_``.
         """
         if self._is_single:
             return self.classes_[self.scored(X).best(1)[0][:, 0]]
         return self.answer(X).predict()
 
     def predict_labels(self, X: Any) -> list[list[Any]]:
-        """Return the labels of each item as a list, from the general to the specific.
+        """Return the labels of each item as a list, from general to specific.
 
-        Label sets are closed under ancestors; a virtual root is left out.
+        Label sets are closed under ancestors, without a virtual root.
         """
         if self._is_single:
             return [[label] for label in self.predict(X).tolist()]
@@ -147,7 +145,7 @@ class Questions(ClassifierMixin):
     def predict_paths(self, X: Any) -> list[Any]:
         """Return the path from the top to the category of each item; for label sets, all paths.
 
-        In a DAG a node may have several paths; this is the first. ``Taxonomy.paths`` gives all.
+        If a node of a DAG has several paths, the first is returned. See ``Taxonomy.paths`` for all.
         """
         return self.answer(X).paths()
 
@@ -159,28 +157,28 @@ class Questions(ClassifierMixin):
         X
             Items as in ``answer``.
         k
-            How many; at most the number of categories.
+            The number of categories to return.
 
         Returns
         -------
         labels : ndarray, shape (n_items, k)
-            Best first.
+            The labels, best first.
         scores : ndarray, shape (n_items, k)
-            Those of ``decision_function``.
+            The scores, as in ``decision_function``.
         """
         return self.answer(X).topk(k)
 
     def predict_ranking(self, X: Any, k: int | None = None) -> tuple[Any, Floats]:
-        """Return ``predict_topk`` of k categories; None means all."""
+        """Return the ``predict_topk`` of k categories, or of all categories if k is None."""
         check_is_fitted(self)
         return self.predict_topk(X, len(self.classes_) if k is None else k)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of every category, (n_items, n_classes), as the model sees it.
+        """Return the uncalibrated probability of every category, (n_items, n_classes).
 
-        With one label per item every row sums to 1. Label sets of word models have no
-        probabilities of their own: rows say which category it would be if there were one.
+        With one label per item, every row sums to 1. Word models treat label sets in the same way:
+        their rows are probabilities under the assumption of a single label.
         """
         return self.answer(X).proba()
 
@@ -201,25 +199,25 @@ class Questions(ClassifierMixin):
         against: Any = None,
         feature_names: Any = None,
     ) -> Explanation:
-        """Return what each node adds to a score, and its strongest features.
+        """Explain a score by the contributions of nodes and of their strongest features.
 
         Parameters
         ----------
         x
-            One item: a row, as in ``answer``.
+            One item, a row as in ``answer``.
         n
-            Features to show at each node.
+            The number of features to list for each node.
         category
-            The category to explain; by default the one with the best score.
+            The category to explain. None explains the category with the best score.
         against
-            Another category: the difference of the two scores is explained then.
+            Another category. If given, the difference of the two scores is explained.
         feature_names
-            Names of the features; by default those seen in ``fit``, or their numbers.
+            Names of the features. None uses the names seen in ``fit``, or column numbers.
 
         Returns
         -------
         Explanation
-            Parts that add up to the score, or to the difference.
+            Parts that sum to the score, or to the difference.
         """
         is_row = hasattr(x, "indptr") or np.ndim(x) == 2
         answers = self.answer(x if is_row else np.reshape(x, (1, -1)))
@@ -230,7 +228,7 @@ class Questions(ClassifierMixin):
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of items whose label, or label set, is exactly right."""
+        """Return the share of items whose label, or label set, is predicted exactly."""
         check_is_fitted(self)
         targets = self.targets_
         if targets.is_single or labels.is_indicator(y):
@@ -248,13 +246,13 @@ class Questions(ClassifierMixin):
         return self.targets_.is_single
 
     def scored(self, X: Any) -> Scored:
-        """Return checked items, ready to be scored."""
+        """Return validated items, ready to be scored."""
         check_is_fitted(self)
         threads = n_threads(getattr(self, "n_jobs", 1))
         return Scored(self.scorer_, self.check_rows(X, reset=False), threads)
 
     def feature_titles(self, feature_names: Any) -> Callable[[int], str]:
-        """Return the function from a feature's number to its name."""
+        """Return a function from feature numbers to names."""
         names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
 
         def title(feature: int) -> str:

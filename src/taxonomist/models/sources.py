@@ -1,4 +1,4 @@
-"""Where the words of categories come from: the nodes on their paths, or parts of these."""
+"""Word sources of categories: the nodes on their paths, or parts of these nodes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def node_sources(categories: Categories) -> Sources:
-    """Return a source for each node, pooled from all that is below it [TCPH01, Sec. 3.2.3].
+    """Return one source per node, pooled from all items below it [TCPH01, Sec. 3.2.3].
 
-    Sources have the codes of nodes; the path of a category has all its ancestors, itself last.
+    Sources are numbered by node code. The path of a category contains its ancestors, then itself.
     """
     taxonomy = categories.expanded
     paths = csr_array(taxonomy.ancestor_matrix()[categories.codes])
@@ -28,10 +28,10 @@ def node_sources(categories: Categories) -> Sources:
 
 
 def rest_sources(categories: Categories) -> tuple[Sources, Codes]:
-    """Return sources that leave out what is further down the path, and the node of each.
+    """Return sources that exclude the items further down the path, and the node of each.
 
-    For a category, a node stands for the items below it that are not below its children on the
-    path. In a tree an inner node has a source for each child.
+    The source of a node for a category contains the items below the node that are not below its
+    children on the path. In a tree, an inner node has one source per child.
     """
     taxonomy = categories.expanded
     whole = node_sources(categories)
@@ -55,7 +55,6 @@ def _children_on(taxonomy: Taxonomy, node: int, path: list[int]) -> tuple[int, .
 
 
 def _marked(rows: Sequence[list[int]], n_columns: int) -> CSR:
-    """Return a boolean matrix with the given columns of each row."""
     ends = np.cumsum([0, *map(len, rows)])
     columns = np.array([column for row in rows for column in row], dtype=np.intp)
     return csr_array((np.ones(len(columns), bool), columns, ends), shape=(len(rows), n_columns))

@@ -1,6 +1,6 @@
-"""What a model is fitted to, and the form in which it answers.
+"""``Targets``: the encoded labels of a fit, and the format of predictions.
 
-Whether items have one label each or label sets is decided here, and nowhere else.
+This is the only place that decides whether items have one label each or label sets.
 """
 
 from __future__ import annotations
@@ -23,26 +23,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Targets:
-    """The categories of each item, one or a set.
+    """The category, or set of categories, of each item.
 
     Attributes
     ----------
     categories
         The categories of the model.
     labels
-        Which categories each item has: (n_items, n_categories) boolean CSR. A label that comes with
-        one of its descendants adds nothing.
+        The categories of each item, (n_items, n_categories) boolean CSR. A label is redundant if
+        one of its descendants is given as well.
     classes
-        Labels by column, as the user writes them.
+        The labels of the columns, as given by the user.
     columns
-        Nodes of the columns of the indicator matrix that the labels came as; None if they came in
-        another form.
+        If ``y`` was an indicator matrix, the nodes of its columns; else None.
     is_dense
-        Whether that matrix was dense.
+        Whether the indicator matrix was dense.
     is_single
-        Whether there was one label per item, not a set.
+        Whether items have one label each instead of label sets.
     is_flat
-        Whether there was no taxonomy, so that labels need not be the ids of nodes.
+        Whether no taxonomy was given, so that labels need not be node ids.
     """
 
     categories: Categories
@@ -55,9 +54,9 @@ class Targets:
 
     @classmethod
     def from_labels(cls, taxonomy: Taxonomy | None, y: Any, X: Any, classes: Any = None) -> Targets:
-        """Return the targets of labels; without a taxonomy, those of a flat one over them.
+        """Encode labels; without a taxonomy, a flat taxonomy of the labels is used.
 
-        ``classes`` are labels that may come later, where the labels are no indicator matrix.
+        ``classes`` lists labels that may occur later. It is ignored for indicator matrices.
         """
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None.")
@@ -74,7 +73,7 @@ class Targets:
 
     @classmethod
     def _of(cls, taxonomy: Taxonomy | None, y: Any) -> Targets:
-        """Return the targets of labels that belong together."""
+        """Encode labels of either kind."""
         if _is_column(y) or not labels.is_label_sets(y):
             return cls._single(taxonomy, y)
         if taxonomy is None:
@@ -88,7 +87,7 @@ class Targets:
 
     @classmethod
     def _single(cls, taxonomy: Taxonomy | None, y: Any) -> Targets:
-        """Return the targets of one label per item."""
+        """Encode one label per item."""
         y = column_or_1d(y, warn=True)
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name="y")
@@ -104,7 +103,7 @@ class Targets:
 
     @classmethod
     def _flat(cls, y: Any) -> Targets:
-        """Return the targets of labels that no taxonomy orders."""
+        """Encode label sets without a taxonomy."""
         from scipy.sparse import csr_array
 
         if labels.is_indicator(y):
@@ -126,14 +125,14 @@ class Targets:
         return cls(flat_categories(classes.tolist()), marked, classes, is_flat=True)
 
     def _answering_like(self, y: Any, columns: Any) -> Targets:
-        """Return the same targets, to be answered by an indicator matrix like the one given."""
+        """Return the targets with predictions in the format of the given indicator matrix."""
         if columns is None:
             return self
         codes = self.categories.taxonomy.codes(columns)
         return replace(self, columns=codes, is_dense=not hasattr(y, "tocsr"))
 
     def again(self, y: Any, X: Any) -> Targets:
-        """Return the targets of more items, with the same categories and the same form."""
+        """Encode the labels of more items, with the same categories and format."""
         check_consistent_length(X, y)
         if self.columns is not None:
             taxonomy = self.categories.taxonomy
@@ -144,7 +143,7 @@ class Targets:
         return replace(self, labels=self.encode(y))
 
     def encode(self, y: Any) -> CSR:
-        """Return the categories of items whose labels are sets, or one each, out of the classes."""
+        """Encode label sets, or one label per item; raise if a label is unknown."""
         if self.is_flat:
             sets = labels.as_sets(y)
             column = {
@@ -152,12 +151,14 @@ class Targets:
             }
             unknown = dict.fromkeys(label for item in sets for label in item if label not in column)
             if unknown:
-                raise LabelError(f"Not among the classes of the model: {some(list(unknown))} in y.")
+                raise LabelError(
+                    f"y contains labels that are not classes of the model: {some(list(unknown))}."
+                )
             y = [[column[label] for label in item] for item in sets]
         return self.categories.encode_sets(y)
 
     def close(self, sets: CSR) -> CSR:
-        """Return which nodes of the taxonomy sets of categories imply, (n_items, n_nodes)."""
+        """Close sets of categories under ancestors, (n_items, n_nodes)."""
         return sets @ self.categories.taxonomy.ancestor_matrix()[self.nodes]
 
     def select(self, items: Codes) -> Targets:
@@ -165,17 +166,17 @@ class Targets:
         return replace(self, labels=self.labels[items])
 
     def without_items(self) -> Targets:
-        """Return what is kept of the targets after learning: categories and form."""
+        """Return the targets without items: the categories and the format."""
         return self.select(np.arange(0))
 
     @property
     def nodes(self) -> Codes:
-        """The node of each category in the taxonomy as it was given."""
+        """The node of each category in the taxonomy as given."""
         return self.categories.taxonomy.codes(self.categories.ids)
 
     @property
     def node_names(self) -> list[Any]:
-        """What users call the nodes: their ids, or, without a taxonomy, labels."""
+        """The names of nodes for users: their ids or, without a taxonomy, the labels."""
         names: list[Any] = list(self.categories.taxonomy.nodes)
         if self.is_flat:
             for code, label in zip(self.nodes.tolist(), self.classes.tolist(), strict=True):
@@ -188,12 +189,12 @@ class Targets:
 
 
 def _is_column(y: Any) -> bool:
-    """Return whether labels are a table of one column, which stands for one label per item."""
+    """Return whether labels are a table with one column, which means one label per item."""
     return getattr(y, "ndim", 0) == 2 and y.shape[1] == 1
 
 
 def _is_rows_of_bits(y: Any) -> bool:
-    """Return whether labels are an indicator matrix in the form of a list of rows."""
+    """Return whether labels are an indicator matrix as a list of rows."""
     if not isinstance(y, (list, tuple)) or not y:
         return False
     rows = [row for row in y if isinstance(row, (list, tuple, np.ndarray))]
@@ -221,7 +222,7 @@ def _column_ids(taxonomy: Taxonomy, y: Any) -> list[str]:
 
 
 def flat_categories(labels: list[Any]) -> Categories:
-    """Return categories of a taxonomy of depth one over labels of any kind."""
+    """Return the categories of a flat taxonomy of labels of any type."""
     ids = [str(label) for label in labels]
     if len({label.strip().casefold() for label in [*ids, "", "root"]}) < len(ids) + 2:
         ids = [f"class {number}" for number in range(len(ids))]

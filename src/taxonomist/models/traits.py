@@ -1,4 +1,4 @@
-"""What the rest of the library asks of a model before it is made or fitted."""
+"""Facts about model classes that the rest of the library uses."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Traits:
-    """Facts of a class of models.
+    """Facts about a model class.
 
     Attributes
     ----------
     single, sets
-        Names for the command line and ``TextClassifier``, with the parameters that each stands
-        for: for one category per item, and for label sets.
+        Names for the command line and ``TextClassifier``, with the parameters of each name: for one
+        category per item, and for label sets.
     label_sets
-        Whether items may have label sets.
+        Whether the model supports label sets.
     takes_counts
-        Whether it takes counts of words; others take tf-idf.
+        Whether the model needs word counts. Other models take tf-idf features.
     needs_tree
-        Whether nodes with several parents are refused.
+        Whether the taxonomy must be a tree.
     parts
-        Classes whose objects its files hold beside those that all models share.
+        Additional classes that the files of the model contain.
     """
 
     single: Options = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What generative models of word counts share: counts in, pooling, priors, posteriors."""
+"""``WordModel``: the base class of generative models of word counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Estimate(NamedTuple):
-    """What a model finds: P(w|v), P(v|c), and fitted attributes by name."""
+    """The estimates of a model: P(w|v), P(v|c), and fitted attributes by name."""
 
     words: CSR
     weights: PathWeights
@@ -39,14 +39,14 @@ class Estimate(NamedTuple):
 
 
 class CountStart(NamedTuple):
-    """Counts so far, to which ``partial_fit`` adds.
+    """The counts that ``partial_fit`` adds to.
 
     Attributes
     ----------
     pooled
         Counts of words by source.
     n_items
-        The weight of the items of each category.
+        The total weight of the items of each category.
     """
 
     pooled: Pooled
@@ -54,22 +54,22 @@ class CountStart(NamedTuple):
 
 
 def _is_exact(model: WordModel) -> bool:
-    """Return whether counts alone say what a model learns."""
+    """Return True if counts are sufficient for learning; raise otherwise."""
     if model.needs_items():
         raise AttributeError(f"{type(model).__name__} has no partial_fit: {model.item_reason}")
     return True
 
 
 class WordModel(NodeWords, TaxonomyClassifier):
-    """A model P(d|c) = Π_w P(w|c)^n, with P(w|c) mixed from sources of words.
+    """Base class of models P(d|c) = Π_w P(w|c)^n, where P(w|c) is a mixture of word sources.
 
-    A subclass has the parameters ``damping``, ``length`` and ``priors`` beside those of label
-    sets, and finds words and weights in ``estimate``.
+    A subclass has the parameters ``damping``, ``length`` and ``priors``, and those of label sets.
+    It estimates words and weights in ``estimate``.
 
     Attributes
     ----------
     item_reason
-        What makes a model need all items at once, as a sentence.
+        The reason why learning needs the items themselves, as a sentence.
     """
 
     parameters: ClassVar[dict[str, Requirement]] = {
@@ -90,37 +90,37 @@ class WordModel(NodeWords, TaxonomyClassifier):
     def estimate(
         self, pooled: Pooled, sources: Sources, columns: Codes, items: CountedItems | None
     ) -> Estimate:
-        """Return P(w|v) and P(v|c); without items, from counts alone.
+        """Estimate P(w|v) and P(v|c).
 
         Parameters
         ----------
         pooled
             Counts of words by source.
         sources
-            Where the words of categories come from.
+            The word sources of categories.
         columns
             The column of each source in ``path_weights_``.
         items
-            The items themselves, where ``needs_items``.
+            The items themselves if ``needs_items``, else None.
         """
         raise NotImplementedError
 
     def needs_items(self) -> bool:
-        """Return whether learning takes the items themselves, not only pooled counts."""
+        """Return whether learning needs the items themselves in addition to pooled counts."""
         raise NotImplementedError
 
     def sources(self, categories: Categories) -> tuple[Sources, Codes]:
-        """Return the sources of words, and the node of each."""
+        """Return the word sources and the node of each."""
         return node_sources(categories), np.arange(categories.expanded.n_nodes)
 
     # Learning --------------------------------------------------------------------------------
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Return the items that have a weight."""
+        """Return the items with a positive weight."""
         return super()._training(X, y, sample_weight).with_weight()
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
-        """Return the words of nodes; see ``TaxonomyClassifier.learn``."""
+        """Learn the words of nodes; see ``TaxonomyClassifier.learn``."""
         reference = self._reference_length(training)
         items = self._counted(training, reference)
         sources, _ = self.sources(training.targets.categories)
@@ -129,21 +129,21 @@ class WordModel(NodeWords, TaxonomyClassifier):
 
     @available_if(_is_exact)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add the counts of more items; the model is the one that all of them would have given.
+        """Add the counts of more items; the result is the same as fitting all items at once.
 
         Parameters
         ----------
         X, y, sample_weight
             As in ``fit``.
         classes
-            For the first call all labels that will occur, where neither the taxonomy's leaves nor
-            the columns of an indicator matrix say so.
+            In the first call, all labels that can occur. Not needed if they are the leaves of the
+            taxonomy or the columns of an indicator matrix.
 
         Returns
         -------
         WordModel
-            The model itself. Its decision rule, the limits of the number of labels and
-            ``reference_length_`` are those of the first call, or of ``fit``.
+            The model itself. The decision rule, the limits on the number of labels and
+            ``reference_length_`` stay those of the first call, or of ``fit``.
         """
         self.check()
         is_first = not hasattr(self, "targets_")
@@ -167,7 +167,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
     def _learned(
         self, targets: Targets, counts: CountStart, items: CountedItems | None, reference: float
     ) -> Learned:
-        """Estimate words, weights and priors, and make a scorer of them."""
+        """Estimate words, weights and priors, and return their scorer."""
         sources, nodes = self.sources(targets.categories)
         columns = np.argsort(word_nodes(targets))[nodes]
         words, weights, facts = self.estimate(counts.pooled, sources, columns, items)
@@ -190,12 +190,12 @@ class WordModel(NodeWords, TaxonomyClassifier):
         return Learned(scorer, facts, None if self.needs_items() else counts)
 
     def _counted(self, training: Training, reference: float) -> CountedItems:
-        """Return damped counts, with the shares of items in their categories."""
+        """Return damped counts and the shares of items in their categories."""
         counts = damped(training.X, self.damping, self.length, reference)
         return CountedItems(counts, equal_shares(training.targets.labels), training.weights)
 
     def _reference_length(self, training: Training) -> float:
-        """Return the mean length of items, which stays as it is; 1 without a length power."""
+        """Return the mean length of items, or 1 without length normalization."""
         if not self.length:
             return 1.0
         counts = damped(training.X, self.damping, 0.0, 1.0)
@@ -206,7 +206,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
         return float(np.average(lengths[used], weights=training.weights[used]))
 
     def _category_priors(self, targets: Targets, n_items: Floats) -> Floats:
-        """Return P(c); as estimated, every category has one item more than it has."""
+        """Return P(c); estimated priors add one item to each category."""
         if isinstance(self.priors, str):
             counts = n_items + 1 if self.priors == "estimated" else np.ones(len(n_items))
             priors: Floats = counts / counts.sum()
@@ -229,7 +229,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
         return shares
 
     def file_state(self) -> dict[str, Any]:
-        """Return what a file holds, with the counts that ``partial_fit`` adds to."""
+        """Return the state to save, with the counts that ``partial_fit`` adds to."""
         state = super().file_state()
         return state | {"start_": self.start_} if "start_" in state else state
 
@@ -238,8 +238,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
     def probabilities(self, scored: Scored) -> Floats:
         """Return the posterior probability of each category, P(c|d) [TCPH01, Eq. 8].
 
-        Every row sums to 1. A model of label sets says which category would be the one, if there
-        were one, not which labels an item has.
+        Every row sums to 1, also for label sets: the probabilities assume a single label.
         """
         return np.exp(self.log_probabilities(scored))
 
@@ -256,20 +255,20 @@ class WordModel(NodeWords, TaxonomyClassifier):
         return np.vstack([self.log_probabilities(block) for block in self.scored(X).blocks()])
 
     def check_rows(self, X: Any, reset: bool) -> CSR:
-        """Return checked counts."""
+        """Return validated counts."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         return as_counts(X, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn is to know."""
+        """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
-        # Points in the plane are no counts; scikit-learn's own naive Bayes says the same.
+        # The test data of scikit-learn are not counts; its own MultinomialNB has the same tag.
         tags.classifier_tags.poor_score = True
         return tags
 
 
 def _items_by_category(items: CountedItems) -> Floats:
-    """Return the weight of the items of each category, in parts where they have several."""
+    """Return the total weight of each category; items with several labels are divided."""
     n_items: Floats = items.shares.T @ items.weights
     return n_items

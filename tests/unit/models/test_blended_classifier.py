@@ -78,7 +78,7 @@ def test_a_fold_without_a_category_keeps_its_column():
         ({"models": [LogisticRegression()]}, "models must be a list of models"),
         ({"models": members(), "weights": [1, 2]}, "weights must be 3 numbers"),
         ({"models": members(), "weights": [0, 0, 0]}, "not all 0"),
-        ({"models": members(), "taxonomy": "tree"}, "taxonomy must be a Taxonomy, or None"),
+        ({"models": members(), "taxonomy": "tree"}, "taxonomy must be a Taxonomy or None"),
     ],
 )
 def test_parameters_that_make_no_sense(options, message):

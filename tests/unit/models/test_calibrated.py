@@ -340,7 +340,7 @@ def test_blocks_change_nothing(monkeypatch):
                 patch.setattr(module, "NODES_AT_A_TIME", 40)
                 assert fitted.predict_labels(make(X), depth="confident", risk=0.2) == whole
         with monkeypatch.context() as patch:
-            patch.setattr(calibrator, "KEPT", 50 * len(fitted.classes_))
+            patch.setattr(calibrator, "MAX_HELD_OUT_SCORES", 50 * len(fitted.classes_))
             fewer = CalibratedClassifier(kind(RAGGED, random_state=0), cv=2).fit(X, y)
         is_same = np.array_equal(fewer.predict_proba(X), fitted.predict_proba(X))
         assert is_same != is_single

@@ -193,7 +193,7 @@ def test_single_labels():
     np.testing.assert_array_equal(fitted.classes_[p.argmax(axis=1)], fitted.predict(X))
     assert fitted.predict_paths(X[:1])[0][-1] == fitted.predict(X[:1])[0]
     assert fitted.predict_topk(X, 2)[0].shape == (80, 2)
-    with pytest.raises(ValueError, match="needs label sets"):
+    with pytest.raises(ValueError, match="requires a model of label sets"):
         fitted.predict(X, consistent=False)
 
 

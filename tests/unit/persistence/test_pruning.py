@@ -79,7 +79,7 @@ def test_other_models_have_nothing_to_prune(name, tmp_path):
     model, _ = fitted(name, d=20)
     with pytest.raises(ValueError, match=f"{name} has no feature weights to prune"):
         pruned(model, 0.5)
-    with pytest.raises(ValueError, match="not linear, or not fitted"):
+    with pytest.raises(ValueError, match="not linear or not fitted"):
         save(model, tmp_path / "model", prune=0.5)
     assert not any(tmp_path.iterdir())
 
