@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from taxonomist.inference.best import LinearScores
 
 from taxonomist import HierarchicalSVC, Taxonomy
-from taxonomist.compiled import joint
+from taxonomist.compiled.attributes import write_category_scores
+from taxonomist.compiled.inspection import write_pairs
+from taxonomist.compiled.rows import score_row
+from taxonomist.inference.linear_scorer import LinearScorer
+from taxonomist.inference.row_maps import FeatureMap
 from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.weights import coefficients, weights_from_duals
 from tests.reference import joint_svm as reference
@@ -34,9 +37,8 @@ def drawn_scores(seed):
 
 
 def scores_of(X, attributes, W):
-    return LinearScores(W, sparse.csr_array(attributes), sparse.csr_array, n_threads=1).all(
-        sparse.csr_array(X)
-    )
+    scorer = LinearScorer(W, sparse.csr_array(attributes), FeatureMap())
+    return scorer.categories(scorer.raw(sparse.csr_array(X)))
 
 
 @pytest.mark.equation("CH04:10")
@@ -57,7 +59,7 @@ def test_scores_are_sums_over_attributes(seed):
 def test_the_winner_takes_all(seed):
     X, attributes, W = drawn_scores(seed)
     everything = scores_of(X, attributes, W)
-    model = LinearScores(W, sparse.csr_array(attributes), sparse.csr_array, n_threads=1)
+    model = LinearScorer(W, sparse.csr_array(attributes), FeatureMap())
     winners, best = model.best(sparse.csr_array(X), 1)
     for i, row in enumerate(everything.tolist()):
         assert best[i, 0] == max(row)
@@ -112,23 +114,22 @@ def test_gradients_of_the_dual(shape):
     case = toy(shape, "weighted")
     duals, alpha = drawn_duals(case, seed=2)
     w = stacked_weights(case, alpha)
-    state = State(SetToy.of(case), SimpleNamespace(W=w.T.copy(), duals=duals))
     active = Entries.of(duals)
     for i, y_i in enumerate(case.y):
+        state = State(SetToy.of(case), SimpleNamespace(W=w.T.copy(), duals=duals))
         F = [
             case.loss.row(y_i)[y] * (1 - np.sum(joint_features(case, i, y) * w))
             for y in range(alpha.shape[1])
         ]
         assert F[y_i] == 0
-        room = state.room()
-        joint.score_row(state.problem.rows, i, state.W, room.scores)
-        joint.category_scores(state.problem.attributes, room.scores, room.f)
-        joint.write_pairs(i, y_i, state.problem, room)
-        np.testing.assert_allclose(room.G, F, atol=1e-10)
-        n_used = state.enter(i)
+        looks, problem = state.looks(), state.problem
+        score_row(problem.rows, i, state.W, looks.scores)
+        write_category_scores(problem.attributes, looks.scores, looks.f)
+        write_pairs(i, y_i, problem.labels, problem.loss, looks)
+        np.testing.assert_allclose(looks.G, F, atol=1e-10)
+        state.enter(i)
         others = active.other[active.item == i]
         np.testing.assert_allclose(state.scratch.G[: len(others)], np.array(F)[others], atol=1e-10)
-        joint.leave(n_used, state.scratch)
 
 
 @pytest.mark.equation("CH04:21")

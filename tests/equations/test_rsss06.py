@@ -38,9 +38,9 @@ def test_first_order_condition_of_the_marginals_of_an_item(shape):
             g = gradient(instance, state.mu, i)
             vertices = instance.C[i] * reference.blocks(instance, instance.others(i))
             feasible = rng.dirichlet(np.full(len(vertices), 0.1), size=20) @ vertices
-            limit = state.found.violation[i] * instance.C[i]
+            limit = state.findings.violation[i] * instance.C[i]
             assert ((feasible - state.mu[i]) @ g).max() <= limit + 1e-9
             # Vertices and the point where the item is inactive: the bound is reached.
             corners = np.vstack([vertices, np.zeros_like(g)])
             assert ((corners - state.mu[i]) @ g).max() == pytest.approx(limit, abs=1e-9)
-    assert (state.found.violation * instance.C).sum() < 1e-2 * state.certificate.primal
+    assert (state.findings.violation * instance.C).sum() < 1e-2 * state.certificate.primal

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from taxonomist import Taxonomy
-from taxonomist.models import hierarchical_rls
 from taxonomist.models.hierarchical_rls import HierarchicalRLS
+from taxonomist.solvers import least_squares
 from tests.combinations import every_pair
 
 TAXONOMIES = {
@@ -108,8 +108,8 @@ def test_ways_to_solve_agree(cheap, block, monkeypatch):
         expected = HierarchicalRLS(taxonomy).fit(X, y)
         scores = expected.decision_function(X)
         with monkeypatch.context() as patch:
-            patch.setattr(hierarchical_rls, "CHEAP", cheap)
-            patch.setattr(hierarchical_rls, "BLOCK", block)
+            patch.setattr(least_squares, "CHEAP", cheap)
+            patch.setattr(least_squares, "NUMBERS_AT_A_TIME", block)
             for form in (X, csr_array(X), X.astype(np.float32)):
                 model = HierarchicalRLS(taxonomy).fit(form, y)
                 atol = 1e-9 if form.dtype == np.float64 else 1e-5
@@ -137,7 +137,7 @@ def test_factors_are_made_when_needed_within_the_room_and_not_pickled():
 
 
 def test_conjugate_gradients_that_do_not_arrive(monkeypatch):
-    monkeypatch.setattr(hierarchical_rls, "MAX_STEPS", 2)
+    monkeypatch.setattr(least_squares, "MAX_STEPS", 2)
     taxonomy = TAXONOMIES["tree"]
     X, y = make_problem(taxonomy, 30)
     with pytest.warns(ConvergenceWarning, match="Increase cache_size"):
@@ -145,7 +145,7 @@ def test_conjugate_gradients_that_do_not_arrive(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="Increase cache_size"):
         model.decision_function(X)
     # With room for the factor there is no need for them.
-    monkeypatch.setattr(hierarchical_rls, "CHEAP", 0)
+    monkeypatch.setattr(least_squares, "CHEAP", 0)
     patient = HierarchicalRLS(taxonomy).fit(X, y)
     monkeypatch.undo()
     np.testing.assert_allclose(

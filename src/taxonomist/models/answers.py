@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taxonomist.errors import ParameterError
 from taxonomist.models.explanation import Explanation, NodePart
 from taxonomist.taxonomy import labels
 
@@ -114,7 +115,7 @@ class Answers:
         """Return the k best categories of each item, and their scores."""
         n_classes = len(self._targets.classes)
         if not 1 <= k <= n_classes:
-            raise ValueError(f"k must be from 1 to {n_classes}. Got {k!r}.")
+            raise ParameterError(f"k must be from 1 to {n_classes}. Got {k!r}.")
         if self._targets.is_single:
             columns, scores = self._scored.best(k)
         else:

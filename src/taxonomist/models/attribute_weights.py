@@ -76,7 +76,7 @@ class AttributeWeights:
         budget = 1e6 * self.cache_size
         if self.kernel == "precomputed":
             if X.shape[0] != X.shape[1]:
-                raise ValueError(f"A precomputed kernel must be square. Got shape {X.shape}.")
+                raise ParameterError(f"A precomputed kernel must be square. Got shape {X.shape}.")
             gram = X[np.ix_(items, items)] if len(items) < X.shape[0] else X
             rows = GramRows(lambda rows: _dense(gram[rows]), _dense(gram).diagonal(), budget)
             return rows, GramMap(items, X.shape[0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.errors import LabelError
+from taxonomist.errors import LabelError, ParameterError
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Floats
@@ -40,7 +40,7 @@ def class_attributes(categories: Categories, attributes: Any, node_weight: Any) 
         if attributes == "flat":
             return csr_array(diags_array(np.ones(len(categories))))
         if attributes != "taxonomy":
-            raise ValueError(
+            raise ParameterError(
                 f"attributes must be 'taxonomy', 'flat' or a matrix. Got {attributes!r}."
             )
         weights = node_weights(categories, node_weight)
@@ -84,11 +84,11 @@ def node_weights(categories: Categories, node_weight: Any) -> Floats:
     elif isinstance(node_weight, str):
         known = ", ".join(NODE_WEIGHTS)
         message = f"node_weight must be one of {known}, a number or a mapping."
-        raise ValueError(f"{message} Got {node_weight!r}.")
+        raise ParameterError(f"{message} Got {node_weight!r}.")
     else:
         weights = np.full(taxonomy.n_nodes, float(node_weight))
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise ValueError("node_weight must be finite and not negative everywhere.")
+        raise ParameterError("node_weight must be finite and not negative everywhere.")
     return weights
 
 

@@ -13,7 +13,10 @@ from taxonomist.errors import ParameterError
 from taxonomist.inference.label_sets import decision_rule
 from taxonomist.inference.scorers import DenseScorer
 from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.coupled_binary_svc import CoupledBinarySVC
+from taxonomist.models.hierarchical_svc import HierarchicalSVC
 from taxonomist.models.learning import Learned
+from taxonomist.models.node_svc import NodeSVC
 from taxonomist.models.parameters import Check
 from taxonomist.models.traits import Traits
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import Floats
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
+    from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
 
 MIN_SPREAD = 1e-12
@@ -63,11 +67,12 @@ class BlendedClassifier(TaxonomyClassifier):
 
     Parameters
     ----------
-    models
-        Unfitted models of this library that accept the same items.
     taxonomy
         The taxonomy of the labels, for all models. None uses a flat taxonomy of the labels in
         ``y``.
+    models
+        Unfitted models of this library that accept the same items. None uses ``NodeSVC`` and, for
+        one label per item, ``HierarchicalSVC``, for label sets ``CoupledBinarySVC``.
     weights
         The weight of each model. None means equal weights.
     decision, cv, min_labels, max_labels
@@ -86,7 +91,7 @@ class BlendedClassifier(TaxonomyClassifier):
     >>> taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
     >>> X, y = [[1, 0, 0], [1, 1, 0], [0, 0, 1]] * 3, ["cat", "dog", "oak"] * 3
     >>> members = [HierarchicalSVC(taxonomy, random_state=0), NodeSVC(taxonomy, random_state=0)]
-    >>> BlendedClassifier(members, taxonomy).fit(X, y).predict([[1, 1, 0]]).tolist()
+    >>> BlendedClassifier(taxonomy, models=members).fit(X, y).predict([[1, 1, 0]]).tolist()
     ['dog']
     """
 
@@ -97,17 +102,17 @@ class BlendedClassifier(TaxonomyClassifier):
 
     def __init__(
         self,
-        models: Any,
         taxonomy: Taxonomy | None = None,
         *,
+        models: Any = None,
         weights: Any = None,
         decision: Any = "threshold",
         cv: Any = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
     ) -> None:
-        self.models = models
         self.taxonomy = taxonomy
+        self.models = models
         self.weights = weights
         self.decision = decision
         self.cv = cv
@@ -117,15 +122,16 @@ class BlendedClassifier(TaxonomyClassifier):
     def check(self) -> None:
         """Raise if a parameter is invalid."""
         super().check()
-        models = list(self.models)
-        if not models or not all(hasattr(model, "learn_from") for model in models):
+        n_models = 2 if self.models is None else len(self.models)
+        given = [] if self.models is None else self.models
+        if not n_models or not all(hasattr(model, "learn_from") for model in given):
             raise ParameterError(
-                f"models must be a list of models of this library. Got {self.models!r}."
+                f"models must be a list of models of this library, or None. Got {self.models!r}."
             )
-        weights = np.ones(len(models)) if self.weights is None else np.asarray(self.weights, float)
-        if weights.shape != (len(models),) or not (weights >= 0).all() or not weights.any():
+        weights = np.ones(n_models) if self.weights is None else np.asarray(self.weights, float)
+        if weights.shape != (n_models,) or not (weights >= 0).all() or not weights.any():
             raise ParameterError(
-                f"weights must be {len(models)} numbers of at least 0, not all 0. "
+                f"weights must be {n_models} numbers of at least 0, not all 0. "
                 f"Got {self.weights!r}."
             )
 
@@ -135,9 +141,10 @@ class BlendedClassifier(TaxonomyClassifier):
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
         """Fit the models and scale their scores; see ``TaxonomyClassifier.learn``."""
-        weights = np.ones(len(self.models)) if self.weights is None else np.asarray(self.weights)
+        models = self._unfitted(training.targets)
+        weights = np.ones(len(models)) if self.weights is None else np.asarray(self.weights)
         members, factors = [], []
-        for model, weight in zip(self.models, weights.tolist(), strict=True):
+        for model, weight in zip(models, weights.tolist(), strict=True):
             fitted = clone(model)
             rows = fitted.check_rows(training.X, reset=True)
             fitted.learn_from(training._replace(X=rows))
@@ -146,6 +153,16 @@ class BlendedClassifier(TaxonomyClassifier):
             factors.append(weight / (spread if spread > MIN_SPREAD else 1.0))
         total = np.asarray(factors) / weights.sum()
         return Learned(BlendScorer(members, total), {})
+
+    def _unfitted(self, targets: Targets) -> list[Any]:
+        if self.models is not None:
+            return list(self.models)
+        joint = HierarchicalSVC if targets.is_single else CoupledBinarySVC
+        return [NodeSVC(random_state=0), joint(random_state=0)]
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Return the items that have a weight."""
+        return super()._training(X, y, sample_weight).with_weight()
 
     @property
     def models_(self) -> list[Any]:

@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing, gen_batches, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.probabilities import check_method
 from taxonomist.models.calibrated_answers import CalibratedAnswers, is_own_rule
 from taxonomist.models.calibrator import Calibrator, innermost, opened, scores_by_clones
@@ -158,7 +159,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.model_ = model.fit(X, y, **given)
         targets = Targets.from_labels(getattr(innermost(self.model_), "taxonomy", None), y, X)
         if not np.array_equal(self.model_.classes_, targets.classes):
-            raise ValueError(
+            raise ParameterError(
                 f"{type(self.model_).__name__} has other classes than the labels: for label sets "
                 "use a model of this library."
             )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.node_probabilities import (
     any_of_categories,
     given_any,
@@ -77,7 +78,7 @@ class CalibratedAnswers:
         """Return the k most probable categories of each item, and their probabilities."""
         n_classes = len(self._targets.classes)
         if not 1 <= k <= n_classes:
-            raise ValueError(f"k must be from 1 to {n_classes}. Got {k!r}.")
+            raise ParameterError(f"k must be from 1 to {n_classes}. Got {k!r}.")
         probabilities = self.proba()
         best = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
         return self._targets.classes[best], np.take_along_axis(probabilities, best, axis=1)
@@ -172,9 +173,9 @@ class CalibratedAnswers:
 def is_own_rule(depth: Any, risk: float, cost: Any) -> bool:
     """Return whether ``depth`` or ``cost`` is given; raise if a value is invalid."""
     if depth not in (None, "confident"):
-        raise ValueError(f"depth must be None or 'confident'. Got {depth!r}.")
+        raise ParameterError(f"depth must be None or 'confident'. Got {depth!r}.")
     if depth is not None and cost is not None:
-        raise ValueError("depth and cost cannot be combined; give one of them.")
+        raise ParameterError("depth and cost cannot be combined; give one of them.")
     check_risk(risk)
     return depth is not None or cost is not None
 

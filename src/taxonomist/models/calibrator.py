@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.metaestimators import _safe_split
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.held_out import EvidenceReader
 from taxonomist.inference.label_sets import label_limits
 from taxonomist.inference.probabilities import SetProbabilities, SingleProbabilities
@@ -76,7 +77,7 @@ class Calibrator:
         items = np.concatenate([part for part, _ in self._parts])
         scores = np.concatenate([part for _, part in self._parts])
         if not len(items):
-            raise ValueError(
+            raise ParameterError(
                 "No held-out item has a category that occurs in the training items of its fold: "
                 "give more items of each category."
             )

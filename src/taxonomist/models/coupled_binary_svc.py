@@ -229,7 +229,7 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
             weights[has_both] = (labels.shape[0] / n_in[has_both]) - 1
         else:
             message = "positive_weight must be None, a number, 'balanced' or a mapping from labels"
-            raise ValueError(f"{message} to numbers. Got {self.positive_weight!r}.")
+            raise ParameterError(f"{message} to numbers. Got {self.positive_weight!r}.")
         if not (np.isfinite(weights).all() and (weights > 0).all()):
-            raise ValueError("positive_weight must be finite and above 0 for every category.")
+            raise ParameterError("positive_weight must be finite and above 0 for every category.")
         return weights

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.label_sets import decision_rule
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.losses import category_loss
@@ -188,7 +189,7 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         """
         self.check()
         if self.kernel == "precomputed":
-            raise ValueError("partial_fit needs items, not a precomputed kernel. Use fit.")
+            raise ParameterError("partial_fit needs items, not a precomputed kernel. Use fit.")
         is_first = not hasattr(self, "targets_")
         X = self.check_rows(X, reset=is_first)
         weights = item_weights(sample_weight, X)

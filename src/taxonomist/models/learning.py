@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from sklearn.model_selection import KFold
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.scorers import Scored
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Training(NamedTuple):
             return self
         items = np.flatnonzero(self.weights)
         if not len(items):
-            raise ValueError("No item has a weight above 0, so there is nothing to learn.")
+            raise ParameterError("No item has a weight above 0, so there is nothing to learn.")
         return self.only(items)
 
 
@@ -176,16 +177,18 @@ def dealt_folds(cv: Any, targets: Targets, weights: Floats) -> Folds:
     folds = [(train[weights[train] > 0], test[weights[test] > 0]) for train, test in folds]
     held_out = np.concatenate([test for _, test in folds]) if folds else np.arange(0)
     if len(np.unique(held_out)) < len(held_out):
-        raise ValueError("cv holds an item out twice; give splits whose test items are disjoint.")
+        raise ParameterError(
+            "cv holds an item out twice; give splits whose test items are disjoint."
+        )
     if not len(held_out):
-        raise ValueError("cv holds no item out, so there is nothing to calibrate with.")
+        raise ParameterError("cv holds no item out, so there is nothing to calibrate with.")
     return folds
 
 
 def _dealt(n_folds: int, targets: Targets, items: Codes) -> Folds:
     """Return stratified folds of items in random order."""
     if n_folds < 2:
-        raise ValueError(f"cv must be at least 2, or splits. Got {n_folds}.")
+        raise ParameterError(f"cv must be at least 2, or splits. Got {n_folds}.")
     if len(items) < 2:
         return []
     mixed = np.random.default_rng(0).permutation(items)

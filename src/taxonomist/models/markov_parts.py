@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled.markov_arrays import EVERYWHERE
-from taxonomist.errors import TaxonomyError, some
+from taxonomist.errors import ParameterError, TaxonomyError, some
 from taxonomist.solvers.labelling_store import packed, within
 from taxonomist.solvers.markov_problem import node_map
 
@@ -102,18 +102,20 @@ def feature_owners(taxonomy: Taxonomy, local_features: Any, n_features: int, n_a
     for node, columns in local_features.items():
         code = taxonomy.code(node)
         if code == 0:
-            raise ValueError(f"Local features need a node below the root. Got {node!r}.")
+            raise ParameterError(f"Local features need a node below the root. Got {node!r}.")
         if not isinstance(columns, slice):
             columns = np.atleast_1d(np.asarray(columns))
             if columns.dtype.kind not in "iu" or np.any(columns >= n_features):
-                raise ValueError(
+                raise ParameterError(
                     f"local_features of {node!r} must be numbers of columns of X, which has "
                     f"{n_features}, or a slice. Got {columns.tolist()!r}."
                 )
         places = np.arange(n_features)[columns]
         if np.any(owner[places] != EVERYWHERE):
             twice = places[owner[places] != EVERYWHERE][0]
-            raise ValueError(f"Column {twice} of X is a local feature of two nodes; give it one.")
+            raise ParameterError(
+                f"Column {twice} of X is a local feature of two nodes; give it one."
+            )
         owner[places] = code
     return owner
 

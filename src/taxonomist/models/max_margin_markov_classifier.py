@@ -293,7 +293,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         """Return the loss; raise if it is not a sum over edges."""
         loss = labelling_loss(self.loss, taxonomy)
         if loss.charge not in ("node", "parent"):
-            raise ValueError(
+            raise ParameterError(
                 f"The loss {loss.name!r} does not split over the edges of a tree, which training "
                 "needs: use 'symmetric_difference' or a hierarchical loss with charge='parent'."
             )
@@ -339,7 +339,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
             return super().predict(X)
         check_is_fitted(self)
         if self.targets_.is_single:
-            raise ValueError("consistent=False requires a model of label sets.")
+            raise ParameterError("consistent=False requires a model of label sets.")
         answers = self.answer(X)
         return answers.in_columns(self.scorer_.unrestricted(self.scored(X).X))
 

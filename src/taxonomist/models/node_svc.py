@@ -66,7 +66,7 @@ class ClassifierScorer(MarginScorer):
         """Return features, the constant last, and their contributions to the margin of a node."""
         estimator = self.estimators[code]
         if not hasattr(estimator, "coef_"):
-            raise ValueError(
+            raise ParameterError(
                 f"{type(estimator).__name__} has no feature weights, so it cannot explain a score: "
                 "use a linear classifier, such as LinearSVC."
             )
@@ -209,10 +209,10 @@ class NodeSVC(PerNodeModel):
         weights = None if (training.weights == 1).all() else training.weights
         for template in (self._default, *self._own.values()) if weights is not None else ():
             if not has_fit_parameter(template, "sample_weight"):
-                raise ValueError(f"{type(template).__name__} does not support sample_weight.")
+                raise ParameterError(f"{type(template).__name__} does not support sample_weight.")
         is_pairwise = get_tags(self).input_tags.pairwise
         if is_pairwise and X.shape[0] != X.shape[1]:
-            raise ValueError(f"A precomputed kernel must be square. Got shape {X.shape}.")
+            raise ParameterError(f"A precomputed kernel must be square. Got shape {X.shape}.")
         support: dict[int, Codes] = {}
 
         def tasks() -> Iterator[Any]:

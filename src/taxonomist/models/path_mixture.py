@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from taxonomist.errors import ParameterError
 from taxonomist.models.parameters import Word, at_least, between
 from taxonomist.models.word_model import Estimate
 from taxonomist.solvers import mixture
@@ -104,7 +105,7 @@ class PathMixture:
         n_nodes = int(columns.max()) + 1
         given = csr_array(self.path_weights, dtype=np.float64)
         if given.shape != (paths.shape[0], n_nodes + 1):
-            raise ValueError(
+            raise ParameterError(
                 f"path_weights has shape {given.shape}; give a row for each of the "
                 f"{paths.shape[0]} classes, and a column for each of the {n_nodes} nodes and "
                 "one for the uniform node."
@@ -114,12 +115,14 @@ class PathMixture:
         uniform = given[:, [n_nodes]].toarray().ravel()
         sums = np.bincount(category, slots, paths.shape[0]) + uniform
         if not (np.allclose(sums, 1) and given.data.min(initial=0.0) >= 0):
-            raise ValueError(
+            raise ParameterError(
                 "The path_weights of a class must be nonnegative and sum to 1 over the nodes at or "
                 "above it and the uniform node."
             )
         if not self.uniform and uniform.any():
-            raise ValueError("path_weights has weights for a uniform node, but uniform is False.")
+            raise ParameterError(
+                "path_weights has weights for a uniform node, but uniform is False."
+            )
         return PathWeights(slots, uniform)
 
 

@@ -9,6 +9,7 @@ from scipy.sparse import csc_array
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.limits import Limits
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.learning import Learned, Training
@@ -83,7 +84,7 @@ class PerNodeModel(TaxonomyClassifier):
         """Return ``min_labels`` and the number of categories."""
         n_categories = len(targets.categories)
         if self.min_labels is not None and not 0 <= self.min_labels <= n_categories:
-            raise ValueError(
+            raise ParameterError(
                 f"min_labels must be None or from 0 to {n_categories}, the number of categories. "
                 f"Got {self.min_labels!r}."
             )
@@ -136,7 +137,7 @@ def node_problems(
     """
     everyone = np.flatnonzero(weights)
     if not len(everyone):
-        raise ValueError("No item has a weight above 0, so there is nothing to learn.")
+        raise ParameterError("No item has a weight above 0, so there is nothing to learn.")
     ends = closed.indptr
     members = [
         np.intersect1d(everyone, closed.indices[ends[code] : ends[code + 1]], assume_unique=True)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.label_sets import choose, decision_rule
 from taxonomist.inference.scorers import DenseScorer
 from taxonomist.models.base import TaxonomyClassifier
@@ -224,7 +225,7 @@ class PLSAClassifier(TaxonomyClassifier):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         counts = csr_array(X)
         if counts.data.min(initial=0.0) < 0:
-            raise ValueError(
+            raise ParameterError(
                 "Negative values in data passed to PLSAClassifier: X must contain word counts, "
                 f"such as those of CountVectorizer. The smallest value is {counts.data.min():g}."
             )

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from taxonomist._threads import n_threads
+from taxonomist.errors import ParameterError
 from taxonomist.inference.scorers import Scored
 from taxonomist.models.answers import Answers
 from taxonomist.models.decisions import RuleDecision
@@ -222,7 +223,7 @@ class Questions(ClassifierMixin):
         is_row = hasattr(x, "indptr") or np.ndim(x) == 2
         answers = self.answer(x if is_row else np.reshape(x, (1, -1)))
         if answers.n_items != 1:
-            raise ValueError(f"explain takes one item. Got {answers.n_items}.")
+            raise ParameterError(f"explain takes one item. Got {answers.n_items}.")
         return answers.explain(
             0, n, category=category, against=against, feature_names=feature_names
         )

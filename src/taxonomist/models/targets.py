@@ -13,7 +13,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from taxonomist.errors import LabelError, closest, some
+from taxonomist.errors import LabelError, ParameterError, closest, some
 from taxonomist.solvers.problem import one_label_each
 from taxonomist.taxonomy import Categories, Taxonomy, labels
 
@@ -59,7 +59,7 @@ class Targets:
         ``classes`` lists labels that may occur later. It is ignored for indicator matrices.
         """
         if y is None:
-            raise ValueError("fit requires y to be passed, but the target y is None.")
+            raise ParameterError("fit requires y to be passed, but the target y is None.")
         if (hasattr(y, "__array__") and not hasattr(y, "shape")) or _is_rows_of_bits(y):
             y = np.asarray(y)
         check_consistent_length(X, y)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from taxonomist._threads import n_threads
 from taxonomist.compiled.arrays import Labels, Rows
 from taxonomist.compiled.neighbours import add_votes
+from taxonomist.errors import ParameterError
 from taxonomist.features.spectrum import unit_rows
 from taxonomist.features.tfidf import dampen, inverse_frequencies, weigh
 from taxonomist.inference.f1_thresholds import ScoredPairs, f1_thresholds
@@ -254,7 +255,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         """Return validated items."""
         rows = csr_array(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
         if self.tfidf and rows.data.min(initial=0.0) < 0:
-            raise ValueError(
+            raise ParameterError(
                 "Negative values in data passed to ThresholdedKNN: with tfidf=True X must contain "
                 f"word counts. The smallest value is {rows.data.min():g}. Use tfidf=False for "
                 "other features."

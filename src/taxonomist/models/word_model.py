@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.counts import as_counts, damped, equal_shares
 from taxonomist.inference.label_sets import decision_rule
 from taxonomist.inference.word_scorer import WordScorer
@@ -215,7 +216,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
         if isinstance(given, Mapping):
             missing = [label for label in targets.classes.tolist() if label not in given]
             if missing:
-                raise ValueError(
+                raise ParameterError(
                     f"priors has no value for {missing[0]!r}; give one for each class."
                 )
             given = [given[label] for label in targets.classes.tolist()]
@@ -224,7 +225,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
             np.isfinite(values).all() and (values > 0).all()
         ):
             message = f"priors must be {len(targets.classes)} numbers above 0, one for each class"
-            raise ValueError(f"{message}, 'estimated' or 'uniform'. Got {self.priors!r}.")
+            raise ParameterError(f"{message}, 'estimated' or 'uniform'. Got {self.priors!r}.")
         shares: Floats = values / values.sum()
         return shares
 

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 from taxonomist.errors import LabelError
 from taxonomist.evaluation import (
-    Cell,
     Comparison,
+    ComparisonCell,
     Measure,
     Plan,
     bootstrap_interval,
@@ -71,7 +71,7 @@ def test_significance_is_that_of_the_permutation_test(table):
     [(None, ""), (0.05, ""), (0.049, "*"), (0.01, "*"), (0.009, "**"), (1.0, "")],
 )
 def test_stars(p_value, stars):
-    assert Cell(0.5, 0.1, False, p_value).stars == stars
+    assert ComparisonCell(0.5, 0.1, False, p_value).stars == stars
 
 
 def test_difference_is_the_interval_of_paired_differences(table):

@@ -41,7 +41,7 @@ def members(taxonomy=TREE):
 @pytest.mark.parametrize("weights", [None, [1, 2, 0]])
 def test_scores_are_weighted_means_of_standardised_scores(weights):
     X, y = data()
-    blend = BlendedClassifier(members(), TREE, weights=weights).fit(X, y)
+    blend = BlendedClassifier(TREE, models=members(), weights=weights).fit(X, y)
     shares = np.ones(3) / 3 if weights is None else np.array(weights) / 3
     expected = 0
     for model, share in zip(members(), shares, strict=True):
@@ -55,18 +55,18 @@ def test_scores_are_weighted_means_of_standardised_scores(weights):
 def test_blends_answer_every_question():
     X, y = data(is_single=False)
     models = [member for member in members() if member.traits.label_sets]
-    blend = BlendedClassifier(models, TREE, cv=3).fit(X, y)
+    blend = BlendedClassifier(TREE, models=models, cv=3).fit(X, y)
     assert blend.decision_.thresholds.shape == (4,)
     assert len(blend.predict_paths(X)) == len(X)
     assert blend.predict_topk(X, 2)[0].shape == (len(X), 2)
-    single = CalibratedClassifier(BlendedClassifier(members(), TREE), cv=3).fit(*data())
+    single = CalibratedClassifier(BlendedClassifier(TREE, models=members()), cv=3).fit(*data())
     np.testing.assert_allclose(single.predict_proba(X).sum(axis=1), 1)
 
 
 def test_a_fold_without_a_category_keeps_its_column():
     X, y = data()
     y[0] = "a"  # The only item that is filed at the inner node.
-    blend = BlendedClassifier([ThresholdedKNN(TREE, n_neighbors=3), *members()[1:]], TREE)
+    blend = BlendedClassifier(TREE, models=[ThresholdedKNN(TREE, n_neighbors=3), *members()[1:]])
     found = CalibratedClassifier(blend, cv=3).fit(X, y)
     assert found.predict_proba(X).shape == (len(X), 5)
 

@@ -9,12 +9,12 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from taxonomist import CalibratedClassifier, HierarchicalSVC, NodeSVC, Taxonomy
+from taxonomist import CalibratedClassifier, HierarchicalSVC, Taxonomy
 from taxonomist.models import all_models
 
 TREE = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2 > b21", "b > b2 > b22"])
 OPTIONS = {
-    "BlendedClassifier": {"models": [NodeSVC(random_state=0)]},
+    "BlendedClassifier": {},
     "CalibratedClassifier": {"model": HierarchicalSVC(TREE, random_state=0), "cv": 2},
     "HierarchicalPerceptron": {"ridge": 1.0},
     "ThresholdedKNN": {"n_neighbors": 5},
