@@ -138,7 +138,7 @@ class NestedSoftmax:
             slope, chance = self.slopes[level.depth], self.chances[level.depth]
             log_total = np.repeat(_sum_up(level, values, slope), level.sizes, axis=0)
             decided = np.exp(slope * values[level.nodes] - log_total)
-            # The values are not needed any more: decisions take their place.
+            # Reuse the array: the values are no longer needed.
             values[level.nodes] = (1 - chance) * decided + (chance / level.sizes_by_node)[:, None]
         values[0] = 1.0
         for level in self._levels:
@@ -147,7 +147,7 @@ class NestedSoftmax:
         return probabilities
 
     def _values(self, scores: Floats) -> Floats:
-        """Return an array for the values of nodes, (n_nodes, n_items), with those of leaves."""
+        """Return an array for the values of nodes, (n_nodes, n_items), with leaves filled in."""
         values = np.zeros((len(self.parents), len(scores)))
         values[self.leaves] = scores.T
         return values

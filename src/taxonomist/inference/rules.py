@@ -183,7 +183,7 @@ class TopK(Rule):
     def excess(self, scores: Any) -> Floats:
         """Return the amount by which scores exceed the k-th best; the first of equals win."""
         if self.k is None:
-            raise ParameterError("TopK does not know its k yet: give one, or call fit first.")
+            raise ParameterError("TopK does not know its k yet: give one or call fit first.")
         scores = check_scores(scores, np.shape(scores)[-1])
         best = np.zeros(scores.shape, dtype=bool)
         choose_categories(scores, self.k, self.k, best)

@@ -233,8 +233,8 @@ def least_cost_sets(loss: Any, taxonomy: Taxonomy, node_probabilities: Any) -> C
         return csr_array(Labellings(parent, np.ones(len(parent), dtype=bool)).best(gains))
     if not np.allclose(miss * false_alarm.sum(), false_alarm * miss.sum()):
         raise LabelError(
-            "On a DAG the costs of a miss and of a false alarm must stand in the same ratio at all "
-            "nodes; take Taxonomy.spanning_tree() for other costs."
+            "On a DAG, the ratio of the costs of a miss and a false alarm must be the same at all "
+            "nodes; use Taxonomy.spanning_tree() for other costs."
         )
     return csr_array(gains > 0)
 
@@ -253,7 +253,7 @@ def _least_by_nodes(
 
 
 def _least_by_categories(loss: CategoryLoss, categories: Codes, probabilities: Floats) -> Codes:
-    """Return the nodes of the least cost among those that a loss was made for."""
+    """Return the nodes of the lowest cost among those that the loss covers."""
     place = np.full(loss.taxonomy.n_nodes, -1, dtype=np.intp)
     place[loss.categories] = np.arange(loss.n_categories)
     true = place[categories]

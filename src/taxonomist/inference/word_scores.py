@@ -81,7 +81,6 @@ class WordScores:
         return self.words.tocsc()
 
     def _size(self) -> int:
-        """Return the number of words in a block."""
         return max(1, WORD_PROBABILITIES_AT_A_TIME // int(sum(self.weights.shape)))
 
     def _blocks(self) -> Iterator[slice]:

@@ -88,7 +88,7 @@ def node_weights(categories: Categories, node_weight: Any) -> Floats:
     else:
         weights = np.full(taxonomy.n_nodes, float(node_weight))
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise ParameterError("node_weight must be finite and not negative everywhere.")
+        raise ParameterError("node_weight must be finite and nonnegative for all nodes.")
     return weights
 
 

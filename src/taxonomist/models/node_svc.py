@@ -105,7 +105,7 @@ class NodeSVC(PerNodeModel):
         The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
         ``y``, which gives one-vs-rest classification.
     C
-        Penalty for margin violations of the default SVM. Ignored by other estimators.
+        Penalty for margin violations of the default SVM. Do not set it if ``estimator`` is given.
     estimator
         The classifier of every node, with the scikit-learn interface. None uses ``LinearSVC``. A
         mapping from node ids sets individual classifiers, and its key ``"default"`` sets the
@@ -269,7 +269,6 @@ class NodeSVC(PerNodeModel):
 def _learn_node(
     model: Any, X: Any, problem: NodeProblem, weights: Floats | None, is_pairwise: bool
 ) -> tuple[int, Any]:
-    """Return a node and its fitted classifier."""
     items = problem.items
     if len(items) < X.shape[0]:
         X = X[np.ix_(items, items)] if is_pairwise else X[items]

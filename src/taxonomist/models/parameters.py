@@ -49,7 +49,7 @@ class Number:
     optional: bool = False
 
     def problem(self, name: str, value: Any) -> str | None:
-        """Return what is wrong; see ``Requirement``."""
+        """Return an error message or None; see ``Requirement``."""
         if value is None and self.optional:
             return None
         kind = Integral if self.whole else Real
@@ -78,7 +78,7 @@ class Word:
     optional: bool = False
 
     def problem(self, name: str, value: Any) -> str | None:
-        """Return what is wrong; see ``Requirement``."""
+        """Return an error message or None; see ``Requirement``."""
         if value is None and self.optional:
             return None
         if isinstance(value, str) and value in self.words:
@@ -107,7 +107,7 @@ class TaxonomyOrNone:
     """A taxonomy, or None for a flat taxonomy of the labels."""
 
     def problem(self, name: str, value: Any) -> str | None:
-        """Return what is wrong; see ``Requirement``."""
+        """Return an error message or None; see ``Requirement``."""
         if value is None or isinstance(value, Taxonomy):
             return None
         return f"{name} must be a Taxonomy or None; use Taxonomy.read to read one from a file."

@@ -100,7 +100,6 @@ class PathMixture:
         return Estimate(solution.words, solution.weights, facts)
 
     def _given_weights(self, sources: Sources, columns: Codes) -> PathWeights:
-        """Validate and return the given weights."""
         paths = sources.paths
         n_nodes = int(columns.max()) + 1
         given = csr_array(self.path_weights, dtype=np.float64)

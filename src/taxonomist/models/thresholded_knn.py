@@ -209,7 +209,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         self.n_jobs = n_jobs
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Return the items that have a weight."""
+        """Return the items with a positive weight."""
         return super()._training(X, y, sample_weight).with_weight()
 
     def limits(self, targets: Targets) -> Limits:

@@ -170,7 +170,9 @@ class Decoder:
         dtype, shape = _plain_type(node["dtype"]), tuple(node["shape"])
         mask, kept = self.decode(node["mask"]), self.decode(node["kept"])
         if len(mask) != -(-prod(shape) // 8):
-            raise ModelFileError(f"A packed array of shape {shape} has {len(mask)} bytes of bits.")
+            raise ModelFileError(
+                f"A packed array of shape {shape} has a mask of {len(mask)} bytes."
+            )
         array = np.zeros(prod(shape), dtype=dtype)
         array[np.unpackbits(mask, count=array.size).view(bool)] = kept
         return _frozen(array.reshape(shape), node)

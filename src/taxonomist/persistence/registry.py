@@ -96,7 +96,7 @@ def model_classes() -> dict[str, type]:
 
 @cache
 def _renamed() -> set[type]:
-    """Return the classes that the table already lists under another name."""
+    """Return the classes of this library that the table already lists."""
     below = [name for name, (home, _) in _TABLE.items() if home.startswith("taxonomist.")]
     return {_import(name) for name in below if not _TABLE[name][0].startswith("taxonomist.text")}
 

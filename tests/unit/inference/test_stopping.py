@@ -230,7 +230,7 @@ def test_losses_that_sets_cannot_have():
     dag = Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x")])
     with pytest.raises(LabelError, match="costs at nodes"):
         least_cost_sets("zero_one", dag, np.ones((1, 4)))
-    with pytest.raises(LabelError, match="same ratio"):
+    with pytest.raises(LabelError, match="must be the same at all nodes"):
         least_cost_sets(weighted_tree(miss={"a": 3.0}), dag, np.ones((1, 4)))
 
 

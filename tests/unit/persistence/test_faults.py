@@ -238,7 +238,7 @@ MATRIX = {"shape": [1, 2], "data": numbers([1.0]), "indptr": numbers([0, 1], "<i
         (piece(shape=[-1]), "beyond the end of small-0-float32.npy"),
         (numbers([1, 2], shape=[3]), "cannot be read as a model .ValueError"),
         ({"$": "packed", "dtype": "<f4", "mask": numbers([1], "|u1"), "kept": piece(), **SHAPE},
-         "has 1 bytes of bits"),
+         "has a mask of 1 bytes"),
         ({"$": "csr_array", "indices": numbers([7], "<i4"), **MATRIX}, "cannot be read as a mod"),
         ({"$": "csr_array", "indices": numbers([-1], "<i4"), **MATRIX}, "cannot be read as a mod"),
     ],
