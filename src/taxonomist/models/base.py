@@ -53,6 +53,9 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         Facts about the class.
     parameters
         Requirements of the parameters, in addition to those of the base classes.
+    drops_weightless
+        Whether items of weight 0 are left out from the start. Models that keep dual variables of
+        all items leave them out only while they learn.
     file_version
         The version of the result of ``file_state``.
 
@@ -64,6 +67,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
     traits: ClassVar[Traits] = Traits()
     parameters: ClassVar[dict[str, Requirement]] = {"taxonomy": TaxonomyOrNone()}
     file_version: ClassVar[int] = 2
+    drops_weightless: ClassVar[bool] = False
 
     taxonomy: Taxonomy | None
     start_: Any
@@ -191,7 +195,8 @@ class TaxonomyClassifier(Questions, BaseEstimator):
                 "model of label sets, such as HierarchicalRankingSVC or CoupledBinarySVC."
             )
         is_gram = getattr(self, "kernel", None) == "precomputed"
-        return Training(X, targets, item_weights(sample_weight, X), is_gram)
+        training = Training(X, targets, item_weights(sample_weight, X), is_gram)
+        return training.with_weight() if self.drops_weightless else training
 
     def _fit(
         self,

@@ -96,6 +96,7 @@ class BlendedClassifier(TaxonomyClassifier):
     """
 
     traits = Traits(parts=(BlendScorer,))
+    drops_weightless = True
     parameters: ClassVar[dict[str, Requirement]] = {"decision": Check(decision_rule)}
     no_reasons = "use explain of the individual models in models_."
     scorer_: BlendScorer
@@ -159,10 +160,6 @@ class BlendedClassifier(TaxonomyClassifier):
             return list(self.models)
         joint = HierarchicalSVC if targets.is_single else CoupledBinarySVC
         return [NodeSVC(random_state=0), joint(random_state=0)]
-
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Return the items that have a weight."""
-        return super()._training(X, y, sample_weight).with_weight()
 
     @property
     def models_(self) -> list[Any]:

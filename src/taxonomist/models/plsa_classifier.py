@@ -142,6 +142,7 @@ class PLSAClassifier(TaxonomyClassifier):
     """
 
     traits = Traits(takes_counts=True, parts=(ShareScorer,))
+    drops_weightless = True
     parameters: ClassVar[dict[str, Requirement]] = {
         "smoothing": Number("a number above 0", lambda value: 0 < value < np.inf, optional=True),
         "spread": between(0, 1, open_high=True),
@@ -178,10 +179,6 @@ class PLSAClassifier(TaxonomyClassifier):
         self.cv = cv
         self.min_labels = min_labels
         self.max_labels = max_labels
-
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Return the items with a positive weight."""
-        return super()._training(X, y, sample_weight).with_weight()
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
         """Learn the words of all categories; see ``TaxonomyClassifier.learn``."""

@@ -183,6 +183,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         sets={"neighbours": {"tfidf": False}},
         parts=(VoteScorer,),
     )
+    drops_weightless = True
     parameters: ClassVar[dict[str, Requirement]] = {
         "n_neighbors": Number("at least 1", lambda value: value >= 1),
         "decision": Check(lambda value: None if value is None else decision_rule(value)),
@@ -207,10 +208,6 @@ class ThresholdedKNN(TaxonomyClassifier):
         self.decision = decision
         self.min_labels = min_labels
         self.n_jobs = n_jobs
-
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Return the items with a positive weight."""
-        return super()._training(X, y, sample_weight).with_weight()
 
     def limits(self, targets: Targets) -> Limits:
         """Return the minimum and maximum number of labels per prediction."""

@@ -73,6 +73,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
         The reason why learning needs the items themselves, as a sentence.
     """
 
+    drops_weightless = True
     parameters: ClassVar[dict[str, Requirement]] = {
         "decision": Check(decision_rule),
         "damping": Word(("log",), optional=True),
@@ -115,10 +116,6 @@ class WordModel(NodeWords, TaxonomyClassifier):
         return node_sources(categories), np.arange(categories.expanded.n_nodes)
 
     # Learning --------------------------------------------------------------------------------
-
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Return the items with a positive weight."""
-        return super()._training(X, y, sample_weight).with_weight()
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
         """Learn the words of nodes; see ``TaxonomyClassifier.learn``."""
