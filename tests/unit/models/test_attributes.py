@@ -73,7 +73,7 @@ def test_given_attributes_are_taken_as_they_are():
     [
         ("tree", "depth", ValueError, "'taxonomy', 'flat' or a matrix. Got 'tree'"),
         ("taxonomy", "deep", ValueError, "depth, unit, normalized.*Got 'deep'"),
-        ("taxonomy", -1.0, ValueError, "finite and not negative"),
+        ("taxonomy", -1.0, ValueError, "finite and nonnegative"),
         ("taxonomy", {"z": 1.0}, UnknownNodeError, "'z' is not a node"),
         (np.ones((2, 2)), "depth", LabelError, "2 rows, but there are 3 categories"),
         (np.full((3, 1), np.nan), "depth", LabelError, "NaN"),

@@ -297,7 +297,7 @@ def test_local_features():
         ({"local_features": {"b21": [8]}}, "numbers of columns"),
         ({"local_features": {"b21": [1], "a1": [1]}}, "local feature of two nodes"),
         ({"local_features": {"ROOT": [1]}}, "below the root"),
-        ({"local_features": {"b21": [1]}, "kernel": "rbf"}, "needs kernel='linear'"),
+        ({"local_features": {"b21": [1]}, "kernel": "rbf"}, "need kernel='linear'"),
         ({"kernel": "rbf", "constant": 1.0}, "constant feature needs"),
         ({"min_labels": 9}, "min_labels is 9"),
     ],
