@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 
 import taxonomist
 from taxonomist import (
+    BlendedClassifier,
     CalibratedClassifier,
     CoupledBinarySVC,
     HierarchicalMixture,
@@ -63,6 +64,10 @@ HIDDEN = {
 """Classifiers that no other is made from and that are not exported: they would not be tested."""
 
 PARAMETERS = {
+    # Members as by default, with fewer passes; one class for both kinds of labels.
+    BlendedClassifier: {
+        "models": [NodeSVC(random_state=0), HierarchicalRankingSVC(max_iter=20, random_state=0)]
+    },
     # A required parameter.
     CalibratedClassifier: {"model": HierarchicalSVC(max_iter=20, random_state=0)},
     # Two categories of some checks cannot be separated, so that it runs until the end.
@@ -115,6 +120,7 @@ OTHER = {
 }
 
 EXPECTED = {
+    BlendedClassifier: APPROXIMATE | TUNED,
     CalibratedClassifier: FOLDS,
     CoupledBinarySVC: APPROXIMATE | TUNED,
     HierarchicalMixture: TUNED | NEGATIVE,

@@ -226,26 +226,24 @@ class TaxonomyClassifier(Questions, BaseEstimator):
     ) -> None:
         """Score held-out items once, for the decision and for ``make_taker``."""
         weighted = held_out = np.flatnonzero(training.weights)
+        if folds is None:
+            cv = self.get_params(deep=False).get("cv")
+            folds = [] if cv is None else plain_folds(cv, training.weights)
         if folds:
             held_out = np.sort(np.concatenate([test for _, test in folds]))
         tuning = self.tuning(training, held_out)
         takers = [] if tuning is None or not tuning.needs_scores else [tuning]
         if make_taker is not None:
             takers.append(make_taker(training, held_out))
-        if takers and len(weighted) < 2:
+        if takers and not folds:
             # A single item cannot be held out.
             scored = Scored(self.scorer_, training.rows(weighted, np.arange(len(training.weights))))
             hand_over(scored, weighted, takers)
         elif takers:
-            hold_out(self, training, self._own_folds(weighted) if folds is None else folds, takers)
+            hold_out(self, training, folds, takers)
         if tuning is not None:
             for name, value in tuning.finish().items():
                 setattr(self, name, value)
-
-    def _own_folds(self, items: Codes) -> Folds:
-        """Return the folds of the decision rule, over the items with positive weight."""
-        cv = self.get_params(deep=False)["cv"]
-        return [(items[train], items[test]) for train, test in plain_folds(cv, len(items))]
 
     def pruned(self, cut: Cut) -> Self:
         """Return a copy with the weights that ``cut`` returns; see ``Scorer``."""

@@ -131,20 +131,29 @@ def hand_over(scored: Scored, items: Codes, takers: Sequence[HeldOutTaker]) -> N
         begin = end
 
 
-def plain_folds(cv: Any, n_items: int) -> Folds:
-    """Return folds that are not stratified by label.
+def plain_folds(cv: Any, weights: Floats) -> Folds:
+    """Return folds of items with positive weight that do not depend on the labels.
 
     Parameters
     ----------
     cv
-        The number of folds, drawn with a fixed seed; a splitter with a ``split`` method; or folds.
-    n_items
-        The number of items.
+        A number of folds, drawn with a fixed seed; an object with ``split``; or the folds.
+    weights
+        Weights of all items.
+
+    Returns
+    -------
+    list of pairs of arrays
+        Empty for ``cv=0`` and for a single item, which cannot be held out.
     """
+    items = np.flatnonzero(weights)
     if isinstance(cv, Integral):
-        folds = KFold(min(int(cv), n_items), shuffle=True, random_state=0)
-        return list(folds.split(np.arange(n_items)))
-    return list(cv.split(np.arange(n_items)) if hasattr(cv, "split") else cv)
+        if cv == 0 or len(items) < 2:
+            return []
+        folds = KFold(min(int(cv), len(items)), shuffle=True, random_state=0)
+        return [(items[train], items[test]) for train, test in folds.split(items)]
+    splits = cv.split(np.arange(len(weights))) if hasattr(cv, "split") else cv
+    return _weighted(splits, weights)
 
 
 def dealt_folds(cv: Any, targets: Targets, weights: Floats) -> Folds:
@@ -173,8 +182,7 @@ def dealt_folds(cv: Any, targets: Targets, weights: Floats) -> Folds:
         return _dealt(int(cv), targets, np.flatnonzero(weights))
     n_items = len(weights)
     splits = cv.split(np.zeros((n_items, 1)), _strata(targets)) if hasattr(cv, "split") else cv
-    folds = [tuple(np.arange(n_items)[np.asarray(part)] for part in pair) for pair in splits]
-    folds = [(train[weights[train] > 0], test[weights[test] > 0]) for train, test in folds]
+    folds = _weighted(splits, weights)
     held_out = np.concatenate([test for _, test in folds]) if folds else np.arange(0)
     if len(np.unique(held_out)) < len(held_out):
         raise ParameterError(
@@ -183,6 +191,13 @@ def dealt_folds(cv: Any, targets: Targets, weights: Floats) -> Folds:
     if not len(held_out):
         raise ParameterError("cv holds no item out, so there is nothing to calibrate with.")
     return folds
+
+
+def _weighted(splits: Any, weights: Floats) -> Folds:
+    """Return splits as numbers of items with positive weight."""
+    everyone = np.arange(len(weights))
+    parts = [tuple(everyone[np.asarray(part)] for part in pair) for pair in splits]
+    return [(train[weights[train] > 0], test[weights[test] > 0]) for train, test in parts]
 
 
 def _dealt(n_folds: int, targets: Targets, items: Codes) -> Folds:

@@ -54,30 +54,30 @@ def same(a, b, without=()):
         return "" if is_same and all_same(a.ravel().tolist(), b.ravel().tolist()) else f": {a} {b}"
     if sparse.issparse(a):
         parts = ("shape", "data", "indices", "indptr")
-        return first((f".{p}", getattr(a, p), getattr(b, p)) for p in parts)
+        return first(((f".{p}", getattr(a, p), getattr(b, p)) for p in parts), without)
     if isinstance(a, dict):
         if list(a) != list(b):
             return f": {list(a)} and {list(b)}"
-        return first((f"[{key!r}]", a[key], b[key]) for key in a)
+        return first(((f"[{key!r}]", a[key], b[key]) for key in a), without)
     if isinstance(a, (list, tuple)):
-        return "" if len(a) == len(b) and all_same(a, b) else f": {a} and {b}"
+        return "" if len(a) == len(b) and all_same(a, b, without) else f": {a} and {b}"
     if hasattr(a, "__dict__") and not isinstance(a, type):
         mine, theirs = (
             {k: v for k, v in vars(x).items() if not is_cached(x, k) and k not in without}
             for x in (a, b)
         )
-        return same(mine, theirs)
+        return same(mine, theirs, without)
     if callable(getattr(a, "keys", None)):
-        return same(dict(a), dict(b))
+        return same(dict(a), dict(b), without)
     return "" if a == b or a != a != b != b else f": {a!r} and {b!r}"
 
 
-def all_same(a, b):
-    return not any(same(x, y) for x, y in zip(a, b, strict=True))
+def all_same(a, b, without=()):
+    return not any(same(x, y, without) for x, y in zip(a, b, strict=True))
 
 
-def first(triples):
-    found = ((where, same(a, b)) for where, a, b in triples)
+def first(triples, without=()):
+    found = ((where, same(a, b, without)) for where, a, b in triples)
     return next((where + difference for where, difference in found if difference), "")
 
 
