@@ -53,9 +53,6 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         Facts about the class.
     parameters
         Requirements of the parameters, in addition to those of the base classes.
-    drops_weightless
-        Whether items of weight 0 are left out from the start. Models that keep dual variables of
-        all items leave them out only while they learn.
     file_version
         The version of the result of ``file_state``.
 
@@ -67,7 +64,6 @@ class TaxonomyClassifier(Questions, BaseEstimator):
     traits: ClassVar[Traits] = Traits()
     parameters: ClassVar[dict[str, Requirement]] = {"taxonomy": TaxonomyOrNone()}
     file_version: ClassVar[int] = 2
-    drops_weightless: ClassVar[bool] = False
 
     taxonomy: Taxonomy | None
     start_: Any
@@ -195,8 +191,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
                 "model of label sets, such as HierarchicalRankingSVC or CoupledBinarySVC."
             )
         is_gram = getattr(self, "kernel", None) == "precomputed"
-        training = Training(X, targets, item_weights(sample_weight, X), is_gram)
-        return training.with_weight() if self.drops_weightless else training
+        return Training(X, targets, item_weights(sample_weight, X), is_gram)
 
     def _fit(
         self,
@@ -206,7 +201,8 @@ class TaxonomyClassifier(Questions, BaseEstimator):
     ) -> None:
         """Learn and tune the decision; default ``folds`` are made if needed."""
         if not training.targets.is_single:
-            self.label_limits_ = self.limits(training.targets)
+            weighted = np.flatnonzero(training.weights)
+            self.label_limits_ = self.limits(training.targets.select(weighted))
         goes_on = getattr(self, "warm_start", False) and hasattr(self, "scorer_")
         start = self.next_start(len(training.weights)) if goes_on else None
         self._store(self.learn(training, start), training.targets)

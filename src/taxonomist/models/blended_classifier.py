@@ -96,7 +96,6 @@ class BlendedClassifier(TaxonomyClassifier):
     """
 
     traits = Traits(parts=(BlendScorer,))
-    drops_weightless = True
     parameters: ClassVar[dict[str, Requirement]] = {"decision": Check(decision_rule)}
     no_reasons = "use explain of the individual models in models_."
     scorer_: BlendScorer
@@ -142,6 +141,7 @@ class BlendedClassifier(TaxonomyClassifier):
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
         """Fit the models and scale their scores; see ``TaxonomyClassifier.learn``."""
+        training = training.with_weight()
         models = self._unfitted(training.targets)
         weights = np.ones(len(models)) if self.weights is None else np.asarray(self.weights)
         members, factors = [], []

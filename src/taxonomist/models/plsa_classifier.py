@@ -142,7 +142,6 @@ class PLSAClassifier(TaxonomyClassifier):
     """
 
     traits = Traits(takes_counts=True, parts=(ShareScorer,))
-    drops_weightless = True
     parameters: ClassVar[dict[str, Requirement]] = {
         "smoothing": Number("a number above 0", lambda value: 0 < value < np.inf, optional=True),
         "spread": between(0, 1, open_high=True),
@@ -182,6 +181,7 @@ class PLSAClassifier(TaxonomyClassifier):
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
         """Learn the words of all categories; see ``TaxonomyClassifier.learn``."""
+        training = training.with_weight()
         options = plsa.PLSAOptions(
             smoothing=self.smoothing,
             spread=self.spread,

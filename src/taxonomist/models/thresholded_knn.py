@@ -183,7 +183,6 @@ class ThresholdedKNN(TaxonomyClassifier):
         sets={"neighbours": {"tfidf": False}},
         parts=(VoteScorer,),
     )
-    drops_weightless = True
     parameters: ClassVar[dict[str, Requirement]] = {
         "n_neighbors": Number("at least 1", lambda value: value >= 1),
         "decision": Check(lambda value: None if value is None else decision_rule(value)),
@@ -215,6 +214,7 @@ class ThresholdedKNN(TaxonomyClassifier):
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
         """Store the items and tune thresholds on leave-one-out votes."""
+        training = training.with_weight()
         limits = self.limits(training.targets)
         idf = inverse_frequencies(training.X, training.weights) if self.tfidf else None
         vectors = unit_vectors(training.X, idf)

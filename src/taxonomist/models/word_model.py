@@ -73,7 +73,6 @@ class WordModel(NodeWords, TaxonomyClassifier):
         The reason why learning needs the items themselves, as a sentence.
     """
 
-    drops_weightless = True
     parameters: ClassVar[dict[str, Requirement]] = {
         "decision": Check(decision_rule),
         "damping": Word(("log",), optional=True),
@@ -119,6 +118,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
 
     def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
         """Learn the words of nodes; see ``TaxonomyClassifier.learn``."""
+        training = training.with_weight()
         reference = self._reference_length(training)
         items = self._counted(training, reference)
         sources, _ = self.sources(training.targets.categories)
