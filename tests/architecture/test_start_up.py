@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -32,20 +33,16 @@ def test_help_loads_no_library_of_the_layers_below():
     assert not loaded & (HEAVY - {"typer", "rich"}) - {"numpy"}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no times of other processes")
 def test_help_answers_in_under_half_a_second():
     def seconds():
-        # Of the processor: how busy the machine is does not count.
-        import resource
-
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = time.perf_counter()
         command = [sys.executable, "-m", "taxonomist", "--help"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert "demo" in done.stdout
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return time.perf_counter() - start
 
-    assert min(seconds() for _ in range(5)) < 0.5
+    # The best of some tries: the others measure what else the machine is doing.
+    assert min(seconds() for _ in range(10)) < 0.5
 
 
 @pytest.mark.parametrize(
