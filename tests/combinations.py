@@ -1,4 +1,4 @@
-"""Combinations of options that are fewer than all, and yet show every pair of values together."""
+"""Products of options: combinations that show every pair of values at once, the rest as slow tests."""
 
 from __future__ import annotations
 
@@ -29,5 +29,16 @@ def covering(options: dict[str, Iterable[Any]]) -> list[tuple[Any, ...]]:
 
 
 def every_pair(**options: Iterable[Any]) -> pytest.MarkDecorator:
-    """Return the decorator that runs a test with such combinations."""
-    return pytest.mark.parametrize(tuple(options), covering(options), ids=str)
+    """Return the decorator that runs a test with the whole product of options.
+
+    Combinations that only repeat pairs of values which others show are slow tests.
+    """
+    quick = covering(options)
+    rest = [row for row in product(*options.values()) if not _is_among(row, quick)]
+    slow = [pytest.param(*row, marks=pytest.mark.slow) for row in rest]
+    return pytest.mark.parametrize(tuple(options), [*quick, *slow], ids=str)
+
+
+def _is_among(row: tuple[Any, ...], others: list[tuple[Any, ...]]) -> bool:
+    """Return whether a row occurs, by identity or equality of its values."""
+    return any(all(a is b or a == b for a, b in zip(row, other, strict=True)) for other in others)

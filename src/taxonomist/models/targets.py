@@ -1,6 +1,6 @@
 """``Targets``: the encoded labels of a fit, and the format of predictions.
 
-This is the only place that decides whether items have one label each or label sets.
+``taxonomy.labels.is_label_sets`` decides whether items have one label each or label sets.
 """
 
 from __future__ import annotations

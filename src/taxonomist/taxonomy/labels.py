@@ -26,8 +26,20 @@ if TYPE_CHECKING:
 
 
 def is_label_sets(y: Any) -> bool:
-    """Return whether labels are label sets (or an indicator matrix), not one id per item."""
+    """Return whether labels are label sets (or an indicator matrix), not one id per item.
+
+    All rooms ask this function.
+    """
     return is_table(y) or any(is_set(value) for value in _items(y, "y"))
+
+
+def simplified(y: Any) -> list[Any]:
+    """Return one label per item if no item has fewer or more, else a list of labels per item.
+
+    Tables give every item a list of labels. This tells which of them hold label sets.
+    """
+    sets = as_sets(y)
+    return [label for (label,) in sets] if all(len(item) == 1 for item in sets) else sets
 
 
 def encode(taxonomy: Taxonomy, y: Any, name: str = "y") -> Codes:

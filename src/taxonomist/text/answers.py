@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxonomist.errors import ParameterError
+from taxonomist.errors import LabelError, ParameterError
 from taxonomist.evaluation.assessment import assess
+from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.explanation import TextExplanation
-from taxonomist.text.given_labels import as_truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -147,7 +147,7 @@ class TextAnswers:
     def evaluate(self, labels: Iterable[Any]) -> Assessment:
         """Measure the predictions; see ``TextClassifier.evaluate``."""
         classifier = self._classifier
-        truth = as_truth(labels, classifier.is_multilabel_)
+        truth = self._truth(labels)
         predicted: list[Any] = self.labels()
         if not classifier.is_multilabel_:
             predicted = [one for (one,) in predicted]
@@ -160,6 +160,18 @@ class TextAnswers:
             classes=list(classifier.classes_),
             texts=[" · ".join(part for _, part in parts(text)) for text in self.texts],
         )
+
+    def _truth(self, given: Iterable[Any]) -> list[Any]:
+        """Return true labels in the form of predictions."""
+        if self._classifier.is_multilabel_:
+            return label_formats.as_sets(given)
+        truth = label_formats.simplified(given)
+        if label_formats.is_label_sets(truth):
+            raise LabelError(
+                "The model predicts one category per item, but some items have none or several "
+                "labels."
+            )
+        return truth
 
     def _rule(self, depth: str | None, risk: float, cost: Any) -> dict[str, Any]:
         """Return the options for a decision by probabilities; empty for the model's own."""

@@ -18,9 +18,9 @@ from taxonomist.features import TextFeatures
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.models.calibrated import CalibratedClassifier
 from taxonomist.taxonomy import Taxonomy
+from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.answers import TextAnswers
 from taxonomist.text.digests import digest, digests, noted
-from taxonomist.text.given_labels import as_targets
 from taxonomist.text.models import choice_of, make_model
 from taxonomist.text.parameters import calibration_method, check_parameters
 from taxonomist.text.questions import TextQuestions
@@ -151,7 +151,10 @@ class TextClassifier(TextQuestions, BaseEstimator):
         """
         start = perf_counter()
         check_parameters(self)
-        y, self.is_multilabel_ = as_targets(labels)
+        y = label_formats.simplified(labels)
+        if not y:
+            raise LabelError("There are no items to learn from.")
+        self.is_multilabel_ = label_formats.is_label_sets(y)
         counts = self._fit_features(texts)
         if counts.shape[0] != len(y):
             raise LabelError(
