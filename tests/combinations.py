@@ -1,4 +1,4 @@
-"""Products of options: combinations that show every pair of values at once, the rest as slow tests."""
+"""Products of options: enough combinations to show every pair of values, the rest as slow tests."""
 
 from __future__ import annotations
 
