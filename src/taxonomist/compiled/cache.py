@@ -5,8 +5,9 @@ other files, so a change of any file must count. The names of our cache files th
 digest of all sources of this package. Sources that change lead to new files, and old ones, which
 may hold classes that are gone, are never opened.
 
-This file has all of numba's internals that we use: ``FunctionCache``, ``CompileResultCacheImpl``
-and the methods of locators. They have been the same since numba 0.61 at least.
+This file and ``jit`` have all of numba's internals that we use: ``FunctionCache``,
+``CompileResultCacheImpl``, the methods of locators, and ``get_call_template`` and ``get_overload``
+of dispatchers. They have been the same since numba 0.61 at least.
 """
 
 from __future__ import annotations
@@ -120,13 +121,22 @@ class _Locator:
 class _LoopFiles(_numba.core.caching.CompileResultCacheImpl):
     """How numba names the files of one loop, and what it writes into them."""
 
+    form = ""
+
     def __init__(self, function: Callable[..., Any]) -> None:
         code = function.__code__
         python = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
         module = function.__module__.rpartition(".")[2]
         self._lineno = code.co_firstlineno
         self._locator = _Locator(code.co_filename)
-        self._filename_base = f"{module}.{function.__name__}-{digest_of_sources()}.{python}"
+        name = f"{module}.{function.__name__}{self.form}"
+        self._filename_base = f"{name}-{digest_of_sources()}.{python}"
+
+
+class _InlineFiles(_LoopFiles):
+    """The files of a loop without an entry from Python."""
+
+    form = ".inline"
 
 
 class LoopCache(_numba.core.caching.FunctionCache):
@@ -154,6 +164,12 @@ class LoopCache(_numba.core.caching.FunctionCache):
             super().save_overload(sig, data)
         except OSError:
             _warn_of_errors()
+
+
+class InlineCache(LoopCache):
+    """The cache of a loop in the form that other loops include."""
+
+    _impl_class = _InlineFiles
 
 
 @cache

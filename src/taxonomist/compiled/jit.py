@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
 
-from taxonomist.compiled.cache import LoopCache, cache_folder
+from taxonomist.compiled.cache import InlineCache, LoopCache, cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,17 +26,21 @@ def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:
         Whether callers include the loop's code instead of calling it. A call passes each array as
         seven words, which can take longer than a short loop itself.
     """
+    rules = {"error_model": "numpy", "forceinline": inline, "fastmath": set(relaxed) or False}
+    loops_only = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
     def decorate(function: F) -> F:
-        compile_it = numba.njit(
-            nogil=True,
-            error_model="numpy",
-            forceinline=inline,
-            fastmath=set(relaxed) or False,
-        )
-        loop: Any = compile_it(function)
-        if cache_folder() is not None:
+        loop: Any = numba.njit(nogil=True, **rules)(function)
+        is_cached = cache_folder() is not None
+        if is_cached:
             loop._cache = LoopCache(function)
+        if inline:
+            # Code that only loops include needs no entry from Python, which takes long to compile.
+            inlined: Any = numba.njit(**rules, **loops_only)(function)
+            if is_cached:
+                inlined._cache = InlineCache(function)
+            loop.get_call_template = inlined.get_call_template
+            loop.get_overload = inlined.get_overload
         return cast("F", loop)
 
     return decorate

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from taxonomist.features.contexts import ContextFeatures
-from taxonomist.features.information_gain import InformationGainSelector
 from taxonomist.features.letters import AMINO_ACIDS
 from taxonomist.features.sequences import SequenceCodes
 from taxonomist.features.spectrum import SpectrumFeatures
 from taxonomist.features.text_features import TextFeatures
 from taxonomist.features.tfidf import TfidfFeatures, TfidfWeights
+
+if TYPE_CHECKING:
+    from taxonomist.features.information_gain import InformationGainSelector
 
 __all__ = [
     "AMINO_ACIDS",
@@ -20,3 +24,12 @@ __all__ = [
     "TfidfFeatures",
     "TfidfWeights",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the selector when it is first used: the base class takes long to import."""
+    if name == "InformationGainSelector":
+        from taxonomist.features.information_gain import InformationGainSelector
+
+        return InformationGainSelector
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

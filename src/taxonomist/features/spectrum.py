@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from taxonomist.errors import ParameterError
 from taxonomist.features.letters import (
@@ -236,4 +236,7 @@ class SpectrumFeatures(SubstringFeatures):
 
 def unit_rows(rows: CSR) -> CSR:
     """Scale rows to length 1, in place; empty rows stay 0."""
-    return normalize(rows, copy=False) if rows.shape[0] else rows
+    floats = (np.float64, np.float32)
+    rows = check_array(rows, accept_sparse="csr", dtype=floats, ensure_min_samples=0)
+    inplace_csr_row_normalize_l2(rows)
+    return rows

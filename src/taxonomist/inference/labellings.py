@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from taxonomist.compiled import labellings
@@ -143,5 +142,7 @@ def _best_temperature(cost: Callable[[float], float], sizes: Floats) -> float:
     if size == 0.0:
         return 1.0
     low, high = np.log(np.array(INVERSE_TEMPERATURE_RANGE) / size)
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(lambda x: cost(np.exp(x)), bounds=(low, high), method="bounded")
     return float(np.exp(-found.x))

@@ -21,7 +21,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from taxonomist.inference.held_out import check_scores
 
@@ -250,6 +249,8 @@ def _best_slope(cost: Callable[[float], float], size: float) -> float:
     grid = np.linspace(low, high, GRID_SIZE)
     best = int(np.argmin([cost(np.exp(x)) for x in grid]))
     bounds = grid[max(best - 1, 0)], grid[min(best + 1, GRID_SIZE - 1)]
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(
         lambda x: cost(np.exp(x)), bounds=bounds, method="bounded", options={"xatol": 1e-3}
     )
@@ -262,6 +263,8 @@ def _best_chance(decided: Floats, guessed: Floats, weights: Floats) -> tuple[flo
     def cost(chance: float) -> float:
         shares = (1 - chance) * decided + chance * guessed
         return -float(weights @ np.log(shares) + np.log(chance) + np.log1p(-chance))
+
+    from scipy.optimize import minimize_scalar
 
     found = minimize_scalar(cost, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-5})
     return float(found.x), float(found.fun)

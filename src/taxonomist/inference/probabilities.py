@@ -20,9 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
-from sklearn.isotonic import IsotonicRegression
 
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.calibration import Calibration
@@ -69,6 +67,8 @@ class Curve:
         A false pair is added at the upper end and a true pair at the lower end, so that the curve
         stays inside (0, 1) and does not follow the few pairs at the ends too closely.
         """
+        from sklearn.isotonic import IsotonicRegression
+
         ends = [log_odds.max(), log_odds.min()]
         found = IsotonicRegression(out_of_bounds="clip").fit(
             np.append(log_odds, ends),
@@ -244,6 +244,8 @@ def fit_sigmoid_with_ceiling(evidence: Evidence) -> tuple[float, float, float]:
     share = (float(weights @ truth) + 1) / (float(weights.sum()) + 2)
     start = np.array([1.0, logit(share), 2.0])
     bounds = [(0.0, None), (None, None), (None, None)]
+    from scipy.optimize import minimize
+
     slope, offset, top = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return float(slope / scale), float(offset - slope * mean / scale), float(expit(top))
 

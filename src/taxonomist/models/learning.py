@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from taxonomist.errors import ParameterError
 from taxonomist.inference.scorers import Scored
@@ -150,6 +149,8 @@ def plain_folds(cv: Any, weights: Floats) -> Folds:
     if isinstance(cv, Integral):
         if cv == 0 or len(items) < 2:
             return []
+        from sklearn.model_selection import KFold
+
         folds = KFold(min(int(cv), len(items)), shuffle=True, random_state=0)
         return [(items[train], items[test]) for train, test in folds.split(items)]
     splits = cv.split(np.arange(len(weights))) if hasattr(cv, "split") else cv

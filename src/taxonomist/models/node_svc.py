@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
@@ -198,6 +197,8 @@ class NodeSVC(PerNodeModel):
     def _default(self) -> Any:
         """The classifier of all other nodes."""
         given = self._own.get("default") if isinstance(self.estimator, Mapping) else self.estimator
+        from sklearn.svm import LinearSVC
+
         return LinearSVC(C=self.C) if given is None else given
 
     def learn_nodes(

@@ -6,8 +6,6 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
 
 from taxonomist.errors import ParameterError
 from taxonomist.inference.scorers import NoWeightsError
@@ -89,6 +87,9 @@ class _Pruner:
 
     def _model(self, model: Any) -> Any:
         """Return a model with pruned weights and pruned nested models."""
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.svm import LinearSVC
+
         if hasattr(model, "pruned"):
             try:
                 found = model.pruned(self._table)

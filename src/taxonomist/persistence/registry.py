@@ -91,14 +91,8 @@ def model_classes() -> dict[str, type]:
     found = all_models()
     for kind in list(found.values()):
         found |= {part.__name__: part for part in kind.traits.parts}  # type: ignore[attr-defined]
-    return {name: kind for name, kind in found.items() if kind not in _renamed()}
-
-
-@cache
-def _renamed() -> set[type]:
-    """Return the classes of this library that the table already lists."""
-    below = [name for name, (home, _) in _TABLE.items() if home.startswith("taxonomist.")]
-    return {_import(name) for name in below if not _TABLE[name][0].startswith("taxonomist.text")}
+    listed = {name for home, name in _TABLE.values() if home.startswith("taxonomist.")}
+    return {name: kind for name, kind in found.items() if kind.__name__ not in listed}
 
 
 def _import(name: str) -> type:

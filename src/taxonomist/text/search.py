@@ -7,7 +7,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from taxonomist import metrics
 from taxonomist.text.models import MODELS, make_model
@@ -103,6 +102,8 @@ def held_out_score(
     """Return the cross-validated score of a model."""
     X = problem.features[MODELS[name].counts]
     found: list[Any] = [None] * len(items)
+    from sklearn.model_selection import KFold
+
     folds = KFold(min(n_folds, len(items)))
     for train, test in folds.split(items):
         model = make_model(

@@ -111,7 +111,7 @@ def test_a_class_that_is_gone_does_no_harm(package):
 
 def test_the_package_is_the_first_choice(package):
     _, log = package.run()
-    assert indices(package.compiled / "__pycache__") == {"caller.outer", "callee.inner"}
+    assert indices(package.compiled / "__pycache__") == {"caller.outer", "callee.inner.inline"}
     assert indices(package.home) == indices(package.temporary) == set()
     assert log == []
 
@@ -119,7 +119,7 @@ def test_the_package_is_the_first_choice(package):
 def test_the_users_folder_is_the_second_choice(package):
     package.bar_package()
     _, log = package.run()
-    assert indices(package.home) == {"caller.outer", "callee.inner"}
+    assert indices(package.home) == {"caller.outer", "callee.inner.inline"}
     assert log == []
 
 
@@ -127,7 +127,7 @@ def test_numba_cache_dir_comes_before_all(package):
     chosen = package.folder / "chosen"
     assert package.run(NUMBA_CACHE_DIR=chosen)[0] == ["20", "0"]
     assert package.run(NUMBA_CACHE_DIR=chosen)[0] == ["20", "1"]
-    assert indices(chosen) == {"caller.outer", "callee.inner"}
+    assert indices(chosen) == {"caller.outer", "callee.inner.inline"}
     assert indices(package.folder / "src") == indices(package.home) == set()
 
 
@@ -137,7 +137,7 @@ def test_without_these_a_private_temporary_folder_is_used(package):
     _, log = package.run()
     (private,) = package.temporary.iterdir()
     assert stat.S_IMODE(private.stat().st_mode) == 0o700
-    assert indices(private) == {"caller.outer", "callee.inner"}
+    assert indices(private) == {"caller.outer", "callee.inner.inline"}
     assert len(log) == 1
     assert str(private) in log[0]
     assert "NUMBA_CACHE_DIR" in log[0]

@@ -1,0 +1,30 @@
+"""Import modules when they are used, for a fast start."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+__all__ = ["import_when_used"]
+
+
+class _LateModule(ModuleType):
+    """Stands for a module until something of it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+def import_when_used(name: str) -> None:
+    """Let later imports of a module take effect only when something of it is used."""
+    spec = find_spec(name)
+    if spec is not None and name not in sys.modules:
+        late = sys.modules[name] = _LateModule(name)
+        late.__spec__, late.__path__ = spec, spec.submodule_search_locations or []
