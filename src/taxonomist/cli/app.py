@@ -18,13 +18,14 @@ from taxonomist.cli.report_command import report
 from taxonomist.cli.reproduce_command import reproduce
 from taxonomist.cli.taxonomy_commands import app as taxonomy_app
 from taxonomist.cli.train_command import train
+from taxonomist.cli.warm_command import warm
 
 app = typer.Typer(
     help="Classify documents and other items into taxonomies.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, evaluate, compare, explain, report, models, reproduce):
+for command in (train, predict, evaluate, compare, explain, report, models, warm, reproduce):
     app.command()(command)
 app.add_typer(model_app, name="model")
 app.add_typer(taxonomy_app, name="taxonomy")

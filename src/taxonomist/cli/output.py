@@ -8,6 +8,7 @@ or a check that found an error, 2 bad input, 130 interrupted.
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -29,6 +30,7 @@ __all__ = [
     "print_note",
     "print_table",
     "progress",
+    "show_log",
 ]
 
 FOUND, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -80,6 +82,15 @@ def print_json(value: Any) -> None:
 def print_note(text: str) -> None:
     """Print a sentence to standard error."""
     typer.echo(text, err=True)
+
+
+def show_log(name: str) -> None:
+    """Print what a part of the library logs, from INFO on, as notes."""
+    logger, handler = logging.getLogger(name), logging.Handler()
+    handler.emit = lambda record: print_note(record.getMessage())  # type: ignore[method-assign]
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    logger.propagate = False
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
 
+from taxonomist.compiled import compiling as compiling
 from taxonomist.compiled.cache import InlineCache, LoopCache, cache_folder
 
 if TYPE_CHECKING:
@@ -26,8 +27,12 @@ def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:
         Whether callers include the loop's code instead of calling it. A call passes each array as
         seven words, which can take longer than a short loop itself.
     """
-    rules = {"error_model": "numpy", "forceinline": inline, "fastmath": set(relaxed) or False}
-    loops_only = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    rules: dict[str, Any] = {
+        "error_model": "numpy",
+        "forceinline": inline,
+        "fastmath": set(relaxed) or False,
+    }
+    loops_only: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
     def decorate(function: F) -> F:
         loop: Any = numba.njit(nogil=True, **rules)(function)

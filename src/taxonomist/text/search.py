@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from taxonomist import metrics
+from taxonomist.compiled.compiling import working_clock
 from taxonomist.text.models import MODELS, make_model
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ def search(
     trials: list[Trial] = []
 
     def attempt(name: str, C: float) -> None:
-        start = perf_counter()
+        start = working_clock()
         score = held_out_score(problem, items, name, C, n_folds)
-        trial = Trial(name, C, score, perf_counter() - start)
+        trial = Trial(name, C, score, working_clock() - start)
         logger.info("Tried %s with C=%g: %.4f in %.1f s.", *trial)
         trials.append(trial)
         if callback is not None:

@@ -1,0 +1,39 @@
+"""Compile the loops of all models ahead of use."""
+
+from __future__ import annotations
+
+from itertools import product
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from taxonomist.compiled.compiling import working_clock
+from taxonomist.taxonomy import Taxonomy
+from taxonomist.text import MODELS, TextClassifier
+from taxonomist.workflow.steps import silent
+
+if TYPE_CHECKING:
+    from taxonomist.workflow.steps import OnStep
+
+__all__ = ["warm"]
+
+_TAXONOMY = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2"])
+_LABELS = ["a1", "a2", "b1", "b2"] * 6
+_SETS = [[label, other] for label, other in zip(_LABELS, _LABELS[1:] + ["a1"], strict=True)]
+_TEXTS = [f"{label} {label[0]} common word{i % 5}" for i, label in enumerate(_LABELS)]
+
+
+def warm(on_step: OnStep = silent) -> float:
+    """Train and ask every model on a few made-up texts, so that all its loops are compiled.
+
+    Compiled loops are cached on disk. Returns the seconds that compiling took.
+    """
+    start, work = perf_counter(), working_clock()
+    tasks = list(product(MODELS, (_LABELS, _SETS)))
+    for done, (name, labels) in enumerate(tasks):
+        on_step("Compiling", done, len(tasks))
+        model = TextClassifier(_TAXONOMY, model=name, min_df=1).fit(_TEXTS, labels)
+        answers = model.answer(_TEXTS[:2])
+        answers.labels()
+        answers.topk(2)
+    on_step("Compiling", len(tasks), len(tasks))
+    return (perf_counter() - start) - (working_clock() - work)
