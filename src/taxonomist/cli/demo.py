@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
 from taxonomist import HierarchicalSVC, datasets, metrics
+from taxonomist._typing import LabelsLike, Objects
 from taxonomist.taxonomy.show import node_counts
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def contestants(taxonomy: Taxonomy) -> dict[str, Any]:
     }
 
 
-def measured(test: Corpus, predicted: Any) -> tuple[str, str, str]:
+def measured(test: Corpus, predicted: LabelsLike) -> tuple[str, str, str]:
     """Return accuracy, parent accuracy and taxonomy loss."""
     return (
         f"{metrics.accuracy(test.y, predicted):.3f}",
@@ -100,7 +101,7 @@ def _tree(taxonomy: Taxonomy, corpus: Corpus) -> Tree:
     return tree
 
 
-def show_documents(console: Console, test: Corpus, predicted: Any, seed: int) -> None:
+def show_documents(console: Console, test: Corpus, predicted: Objects, seed: int) -> None:
     """Print three held-out documents with their predicted paths."""
     texts = test.texts or []
     chosen = np.random.default_rng(seed).choice(len(test), size=3, replace=False)

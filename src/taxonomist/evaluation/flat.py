@@ -10,6 +10,7 @@ from taxonomist.errors import LabelError
 from taxonomist.evaluation.comparison import Comparison, compare
 
 if TYPE_CHECKING:
+    from taxonomist._typing import ItemsLike, LabelsLike
     from taxonomist.evaluation.plan import Plan
 
 
@@ -48,7 +49,7 @@ def flat_twin(model: Any) -> Any:
     )
 
 
-def compare_flat(model: Any, X: Any, y: Any, plan: Plan) -> Comparison:
+def compare_flat(model: Any, X: ItemsLike, y: LabelsLike, plan: Plan) -> Comparison:
     """Cross-validate a model and its flat twin on the same folds.
 
     Parameters

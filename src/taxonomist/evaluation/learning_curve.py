@@ -21,7 +21,7 @@ from taxonomist.evaluation.splits import check_lengths, n_rows, sample_per_categ
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, ItemsLike, LabelsLike
 
     Pool: TypeAlias = tuple[Codes, Any, Any]
 
@@ -63,8 +63,8 @@ class LearningCurve:
 
 def learning_curve(
     model: Any,
-    X: Any,
-    y: Any,
+    X: ItemsLike,
+    y: LabelsLike,
     plan: Plan,
     *,
     sizes: Sequence[int],
@@ -120,7 +120,7 @@ def learning_curve(
     )
 
 
-def _pools(X: Any, y: Any, plan: Plan, test: tuple[Any, Any] | None) -> list[Pool]:
+def _pools(X: ItemsLike, y: LabelsLike, plan: Plan, test: tuple[Any, Any] | None) -> list[Pool]:
     """Return pairs of the items to sample from and the test set."""
     if test is None:
         return [(train, take(X, held), take(y, held)) for train, held in plan.splits(X, y)]

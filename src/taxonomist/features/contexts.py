@@ -20,7 +20,9 @@ from taxonomist.features.spectrum import unit_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from taxonomist._typing import CSR
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import CSR, LabelsLike, Objects
 
 COLLOCATIONS = (
     *((place, place) for place in range(-3, 4)),
@@ -114,7 +116,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         self.normalize = normalize
         self.unit = unit
 
-    def fit(self, X: Any, y: Any = None) -> ContextFeatures:
+    def fit(self, X: Any, y: LabelsLike | None = None) -> ContextFeatures:
         """Learn the collocations, words and lemmas.
 
         Parameters
@@ -133,7 +135,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> CSR:  # noqa: ARG002
+    def fit_transform(self, X: Any, y: LabelsLike | None = None) -> CSR:  # noqa: ARG002
         """Learn the features and return those of the items.
 
         Parameters
@@ -177,7 +179,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._rows(self._found(X))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: object = None) -> Objects:  # noqa: ARG002
         """Return the names of the features in column order.
 
         Parameters
@@ -216,7 +218,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         parts[2].data *= self.lemma_weight
         return csr_array(hstack(parts, format="csr"))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Declare that items are not a 2-d array."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True

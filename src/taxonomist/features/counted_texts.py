@@ -38,7 +38,7 @@ class Tokenisation(NamedTuple):
     weights: tuple[float, ...]
 
 
-class CountedTexts(Sequence[Any]):
+class CountedTexts(Sequence[object]):
     """Texts with their term counts, as returned by ``TextFeatures.count``.
 
     ``TextFeatures`` and ``TextClassifier`` accept them instead of texts, with exactly the same

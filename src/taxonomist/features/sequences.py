@@ -19,7 +19,9 @@ from taxonomist.features.letters import (
 from taxonomist.features.parameters import check_whole
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import CSR, LabelsLike
 
 FIRST_HASH = 2**52
 """Hashes range from here up to 2**53, which float64 represents exactly."""
@@ -73,7 +75,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
         self.outside = outside
         self.max_length = max_length
 
-    def fit(self, X: Any, y: Any = None) -> SequenceCodes:  # noqa: ARG002
+    def fit(self, X: Any, y: LabelsLike | None = None) -> SequenceCodes:  # noqa: ARG002
         """Check the parameters and the items.
 
         Parameters
@@ -129,7 +131,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
         rows.eliminate_zeros()
         return rows
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Declare that items are strings and that fitting is optional."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True

@@ -22,7 +22,10 @@ from taxonomist.features.parameters import check_dtype, check_lengths, check_who
 from taxonomist.features.substrings import Substrings, learn_substrings
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR
+    from numpy.typing import DTypeLike
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import CSR, LabelsLike, Objects
 
 
 class SubstringFeatures(TransformerMixin, BaseEstimator):
@@ -37,11 +40,11 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
     alphabet: Any
     outside: str
     normalize: bool
-    dtype: Any
+    dtype: DTypeLike
     letters_: Any
     _substrings: Substrings
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: LabelsLike | None = None) -> Any:
         """Learn the substrings.
 
         Parameters
@@ -58,7 +61,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> CSR:  # noqa: ARG002
+    def fit_transform(self, X: Any, y: LabelsLike | None = None) -> CSR:  # noqa: ARG002
         """Learn the substrings and return the features of the items.
 
         Parameters
@@ -108,7 +111,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         letters = self._coded(split_items(X, self.unit), self.letters_.tolist())
         return self._finished(self._substrings.count(letters, check_dtype(self.dtype)))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: object = None) -> Objects:  # noqa: ARG002
         """Return the substrings in column order: by length, then alphabetically.
 
         Parameters
@@ -143,7 +146,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         """Turn counts into features, in place."""
         return unit_rows(counts) if self.normalize else counts
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Declare that items are strings."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -217,7 +220,7 @@ class SpectrumFeatures(SubstringFeatures):
         max_gaps: int = 0,
         decay: float = 0.5,
         normalize: bool = True,
-        dtype: Any = "float64",
+        dtype: DTypeLike = "float64",
     ) -> None:
         self.lengths = lengths
         self.unit = unit

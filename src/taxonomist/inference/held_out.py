@@ -12,7 +12,7 @@ from taxonomist.errors import LabelError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
     from taxonomist.inference.limits import Limits
 
 SAMPLED_PAIRS = 2**20
@@ -43,7 +43,7 @@ class HeldOutReader:
         self.limits = limits
         self._seen = np.zeros(labels.shape[0], dtype=bool)
 
-    def add(self, items: Any, scores: Any) -> None:
+    def add(self, items: Any, scores: Reals) -> None:
         """Add the scores of a block of items, (n_block, n_categories)."""
         items = np.asarray(items)
         checked = check_scores(scores, self.labels.shape[1], items)

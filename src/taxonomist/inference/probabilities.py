@@ -31,7 +31,7 @@ from taxonomist.inference.limits import Limits
 from taxonomist.inference.nested_softmax import NestedSoftmax
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.inference.held_out import Evidence
     from taxonomist.taxonomy import Categories
 
@@ -129,7 +129,7 @@ class SetProbabilities:
         lines = np.full(n_categories, slope), np.full(n_categories, offset)
         return cls(Calibration(*lines), None, ceiling)
 
-    def of(self, scores: Any) -> Floats:
+    def of(self, scores: Reals) -> Floats:
         """Return the probabilities of categories; the row of an item depends on its scores only.
 
         Parameters
@@ -166,7 +166,7 @@ class SingleProbabilities:
 
     @classmethod
     def fit(
-        cls, method: str, categories: Categories, scores: Any, labels: CSR, weights: Floats
+        cls, method: str, categories: Categories, scores: Reals, labels: CSR, weights: Floats
     ) -> SingleProbabilities:
         """Fit the probabilities to held-out scores.
 
@@ -192,7 +192,7 @@ class SingleProbabilities:
         held_out.add(np.arange(len(columns)), _log_odds(softmax.of(scores)))
         return cls(softmax, SetProbabilities.fit(method, held_out, weights))
 
-    def of(self, scores: Any) -> Floats:
+    def of(self, scores: Reals) -> Floats:
         """Return the probabilities of categories; the row of an item depends on its scores only.
 
         Parameters

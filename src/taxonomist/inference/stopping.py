@@ -34,7 +34,7 @@ from taxonomist.losses import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.taxonomy import Taxonomy
 
 COSTS_AT_A_TIME = 2**22
@@ -44,7 +44,7 @@ ROUNDING = 1e-9
 """Tolerance for ties: absolute for probabilities, relative for costs."""
 
 
-def confident_nodes(taxonomy: Taxonomy, node_probabilities: Any, risk: float = 0.1) -> Codes:
+def confident_nodes(taxonomy: Taxonomy, node_probabilities: Reals, risk: float = 0.1) -> Codes:
     """Return the deepest node of each item that is correct with probability 1 - ``risk``.
 
     Parameters
@@ -83,7 +83,7 @@ def confident_nodes(taxonomy: Taxonomy, node_probabilities: Any, risk: float = 0
     return nodes
 
 
-def confident_sets(sets: CSR, node_probabilities: Any, risk: float = 0.1) -> CSR:
+def confident_sets(sets: CSR, node_probabilities: Reals, risk: float = 0.1) -> CSR:
     """Return the nodes of predicted label sets that are correct with probability 1 - ``risk``.
 
     A predicted label that is not confident enough is replaced by its confident ancestors.
@@ -125,7 +125,11 @@ def check_risk(risk: float) -> None:
 
 
 def least_cost_nodes(
-    loss: Any, taxonomy: Taxonomy, categories: Codes, probabilities: Any, node_probabilities: Any
+    loss: Any,
+    taxonomy: Taxonomy,
+    categories: Codes,
+    probabilities: Reals,
+    node_probabilities: Reals,
 ) -> Codes:
     """Return the node with the lowest expected loss for each item.
 
@@ -193,7 +197,7 @@ def costs_at_nodes(loss: Any, taxonomy: Taxonomy) -> tuple[Floats, Floats] | Non
     return None
 
 
-def least_cost_sets(loss: Any, taxonomy: Taxonomy, node_probabilities: Any) -> CSR:
+def least_cost_sets(loss: Any, taxonomy: Taxonomy, node_probabilities: Reals) -> CSR:
     """Return the label set with the lowest expected loss for each item.
 
     The loss is the sum of the costs of misses and false alarms at nodes, so its expectation depends

@@ -12,6 +12,8 @@ from taxonomist.models.explanation import Explanation, NodePart
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.base import TaxonomyClassifier
@@ -134,7 +136,7 @@ class Answers:
         *,
         category: Any = None,
         against: Any = None,
-        feature_names: Any = None,
+        feature_names: Sequence[str] | None = None,
     ) -> Explanation:
         """Explain a score of one item; see ``explain`` of the model.
 

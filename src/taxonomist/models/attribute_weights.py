@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from taxonomist._typing import Matrix, is_sparse
 from taxonomist.errors import ParameterError
 from taxonomist.inference.row_maps import FeatureMap, GramMap, KernelMap
 from taxonomist.kernels import PairwiseKernel, resolve_gamma
@@ -14,7 +15,9 @@ from taxonomist.models.parameters import Word, at_least, check_parameters
 from taxonomist.solvers.problem import FeatureRows, GramRows
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import Codes, MatrixLike
     from taxonomist.inference.row_maps import RowMap
     from taxonomist.models.parameters import Requirement
     from taxonomist.models.targets import Targets
@@ -61,14 +64,14 @@ class AttributeWeights:
                 "A constant feature needs kernel='linear'; use coef0 with other kernels."
             )
 
-    def check_rows(self, X: Any, reset: bool) -> Any:
+    def check_rows(self, X: MatrixLike, reset: bool) -> Matrix:
         """Return validated rows, with the constant feature if there is one."""
-        X = validate_data(
+        rows: Matrix = validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), order="C", reset=reset
         )
-        return _with_constant(X, self.constant_feature) if self.constant_feature else X
+        return _with_constant(rows, self.constant_feature) if self.constant_feature else rows
 
-    def solver_rows(self, X: Any, items: Codes) -> tuple[FeatureRows | GramRows, RowMap]:
+    def solver_rows(self, X: Matrix, items: Codes) -> tuple[FeatureRows | GramRows, RowMap]:
         """Return the rows of some items for solvers, and the row map for prediction."""
         if self.kernel == "linear":
             used = X if len(items) == X.shape[0] else X[items]
@@ -157,22 +160,22 @@ class AttributeWeights:
             raise AttributeError(f"{name} is not available: {why}.")
         return self.scorer_.W[: self.n_features_in_]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
 
-def _with_constant(X: Any, constant: float) -> Any:
+def _with_constant(X: Matrix, constant: float) -> Matrix:
     """Append a constant feature to all items."""
     column = np.full((X.shape[0], 1), constant, dtype=X.dtype)
-    if not hasattr(X, "indptr"):
+    if not is_sparse(X):
         return np.hstack([X, column])
     from scipy import sparse
 
     return sparse.csr_array(sparse.hstack([X, sparse.csr_array(column)]))
 
 
-def _dense(X: Any) -> Any:
+def _dense(X: Matrix) -> Any:
     return X.toarray() if hasattr(X, "toarray") else X

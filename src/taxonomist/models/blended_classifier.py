@@ -21,7 +21,7 @@ from taxonomist.models.parameters import Check
 from taxonomist.models.traits import Traits
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Floats, Matrix, MatrixLike, Reals
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.models.targets import Targets
@@ -51,7 +51,7 @@ class BlendScorer(DenseScorer):
         """The number of categories."""
         return len(self.members[0].classes_)
 
-    def raw(self, X: Any, n_threads: int = 1) -> Floats:  # noqa: ARG002
+    def raw(self, X: Matrix, n_threads: int = 1) -> Floats:  # noqa: ARG002
         """Return the weighted sum of scores, centred for each item."""
         total: Floats = np.zeros((X.shape[0], self.n_categories))
         for member, factor in zip(self.members, self.factors.tolist(), strict=True):
@@ -135,7 +135,7 @@ class BlendedClassifier(TaxonomyClassifier):
                 f"Got {self.weights!r}."
             )
 
-    def check_rows(self, X: Any, reset: bool) -> Any:
+    def check_rows(self, X: MatrixLike, reset: bool) -> Any:
         """Return validated rows; each model validates them again."""
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
 
@@ -169,7 +169,7 @@ class BlendedClassifier(TaxonomyClassifier):
         return self.scorer_.members
 
 
-def centred(scores: Any) -> Floats:
+def centred(scores: Reals) -> Floats:
     """Return scores minus the mean of each row."""
     checked: Floats = check_array(scores, ensure_all_finite=True)
     found: Floats = checked - checked.mean(axis=1, keepdims=True)

@@ -30,7 +30,7 @@ from taxonomist.models.traits import Traits
 from taxonomist.solvers import binary
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Seed
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
@@ -152,7 +152,7 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
         dtype: str = SOLVER_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.taxonomy = taxonomy

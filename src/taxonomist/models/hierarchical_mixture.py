@@ -14,6 +14,7 @@ from taxonomist.models.traits import Traits
 from taxonomist.models.word_model import CountStart, WordModel
 
 if TYPE_CHECKING:
+    from taxonomist._typing import Seed
     from taxonomist.models.parameters import Requirement
     from taxonomist.solvers.mixture import MixtureOptions
     from taxonomist.taxonomy import Taxonomy
@@ -145,7 +146,7 @@ class HierarchicalMixture(PathMixture, WordModel):
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.taxonomy = taxonomy
         self.max_iter = max_iter

@@ -26,7 +26,9 @@ from taxonomist.solvers.duals import no_duals
 from taxonomist.solvers.problem import JointProblem
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import Codes, LabelsLike, MatrixLike
     from taxonomist.inference.scorers import Cut
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
@@ -170,7 +172,13 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        classes: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Continue training with more items.
 
         Parameters
@@ -265,7 +273,7 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         result.start_ = replace(self.start_, W=W, last=last)
         return result
 
-    def file_state(self) -> dict[str, Any]:
+    def file_state(self) -> dict[str, object]:
         """Return the state to save: with the weights for warm starts, without dual variables."""
         state = super().file_state()
         if getattr(self, "start_", None) is not None:

@@ -17,7 +17,7 @@ from taxonomist.models.traits import Traits
 from taxonomist.solvers import SOLVERS
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Seed
     from taxonomist.models.learning import Learned, Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
@@ -128,7 +128,7 @@ class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
         dtype: str = SOLVER_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.taxonomy = taxonomy

@@ -10,7 +10,7 @@ from taxonomist.models.traits import Traits
 from taxonomist.models.word_model import CountStart, WordModel
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Seed
     from taxonomist.solvers.word_counts import Sources
     from taxonomist.taxonomy import Categories, Taxonomy
 
@@ -89,7 +89,7 @@ class HierarchicalShrinkage(PathMixture, WordModel):
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.taxonomy = taxonomy
         self.take_out = take_out

@@ -15,7 +15,7 @@ from taxonomist.inference.scorers import Scored
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, Matrix
     from taxonomist.inference.scorers import Scorer
     from taxonomist.models.targets import Targets
 
@@ -45,9 +45,10 @@ class Training(NamedTuple):
     weights: Floats
     is_gram: bool = False
 
-    def rows(self, items: Codes, train: Codes) -> Any:
+    def rows(self, items: Codes, train: Codes) -> Matrix:
         """Return the rows of some items; with a precomputed kernel, their values with ``train``."""
-        return self.X[np.ix_(items, train)] if self.is_gram else self.X[items]
+        rows: Matrix = self.X[np.ix_(items, train)] if self.is_gram else self.X[items]
+        return rows
 
     def only(self, items: Codes) -> Training:
         """Return the training data of some items."""

@@ -38,7 +38,7 @@ from taxonomist.solvers.markov import MARKOV_DEFAULTS
 from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, MatrixLike, Seed
     from taxonomist.inference.row_maps import RowMap
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.learning import Training
@@ -185,7 +185,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         dtype: str = MARKOV_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -319,7 +319,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
 
     # Predicting ------------------------------------------------------------------------------
 
-    def predict(self, X: Any, *, consistent: bool = True) -> Any:
+    def predict(self, X: MatrixLike, *, consistent: bool = True) -> Any:
         """Return the labels of items.
 
         Parameters

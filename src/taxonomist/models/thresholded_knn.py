@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils import gen_batches
+from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import validate_data
 
 from taxonomist._threads import n_threads
@@ -30,7 +30,7 @@ from taxonomist.models.traits import Traits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, MatrixLike
     from taxonomist.inference.label_sets import FittedRule, Limits
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.parameters import Requirement
@@ -73,7 +73,7 @@ class VoteScorer(DenseScorer):
         """The number of categories."""
         return int(self.labels.shape[1])
 
-    def raw(self, X: Any, n_threads: int = 1) -> Floats:
+    def raw(self, X: CSR, n_threads: int = 1) -> Floats:
         """Return votes minus thresholds [TCPH01, Eq. 15]."""
         votes = self.votes(self.vectors(X), np.full(X.shape[0], -1), n_threads)
         return votes if self.rule is None else self.rule.excess(votes)
@@ -248,7 +248,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         """The decision that converts scores to label sets."""
         return PositiveScores(self.decision_, self.label_limits_, self.targets_)
 
-    def check_rows(self, X: Any, reset: bool) -> CSR:
+    def check_rows(self, X: MatrixLike, reset: bool) -> CSR:
         """Return validated items."""
         rows = csr_array(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
         if self.tfidf and rows.data.min(initial=0.0) < 0:
@@ -259,7 +259,7 @@ class ThresholdedKNN(TaxonomyClassifier):
             )
         return rows
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = bool(self.tfidf)

@@ -19,7 +19,9 @@ N_WORDS = 12
 
 
 def tree_section(
-    assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[Any]] | None
+    assessment: Assessment,
+    taxonomy: Taxonomy,
+    words: Mapping[str, Sequence[tuple[str, float]]] | None,
 ) -> Html:
     """Return controls, an empty tree, and the data to fill it.
 
@@ -74,8 +76,8 @@ def tree_section(
 
 
 def _data(
-    assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[Any]]
-) -> dict[str, Any]:
+    assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[tuple[str, float]]]
+) -> dict[str, object]:
     """Return a list for each property of the nodes, in the order of the taxonomy."""
     starts = taxonomy.child_indptr.tolist()
     below = taxonomy.child_indices.tolist()

@@ -48,7 +48,9 @@ from taxonomist.solvers.solution import Certificate, Options, Pass
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from numpy.typing import DTypeLike
+
+    from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.solvers.problem import Items
 
     T = TypeVar("T")
@@ -124,7 +126,7 @@ class BinarySolution:
         One entry a full pass, and one for each certificate.
     """
 
-    W: Any
+    W: Reals
     alpha: Floats
     certificate: Certificate
     converged: bool
@@ -134,7 +136,7 @@ class BinarySolution:
 def solve(
     problem: BinaryProblem,
     options: Options,
-    callback: Callable[[Pass], Any] | None = None,
+    callback: Callable[[Pass], object] | None = None,
     start: Floats | None = None,
 ) -> BinarySolution:
     """Return the solution of coupled binary problems.
@@ -198,7 +200,7 @@ class _Part:
     """Categories that share no attribute with others, with their weights and dual variables."""
 
     def __init__(
-        self, problem: BinaryProblem, categories: Codes, row_of: Codes, dtype: Any
+        self, problem: BinaryProblem, categories: Codes, row_of: Codes, dtype: DTypeLike
     ) -> None:
         n_items = problem.n_items
         own = problem.attributes[categories]
@@ -279,7 +281,7 @@ class _State:
         problem: BinaryProblem,
         options: Options,
         pool: ThreadPoolExecutor,
-        callback: Callable[[Pass], Any] | None,
+        callback: Callable[[Pass], object] | None,
     ) -> None:
         self.problem, self.options, self.pool, self.callback = problem, options, pool, callback
         self.rng = np.random.default_rng(options.random_state)

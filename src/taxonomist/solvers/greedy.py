@@ -22,7 +22,7 @@ References    [CH04, Alg. 1 and section 4.3], [HCC03, Alg. 1], [CH07, Alg. 1]
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -52,7 +52,7 @@ ROUNDING = 1e-14
 def solve(
     problem: JointProblem,
     options: Options,
-    callback: Callable[[Pass], Any] | None = None,
+    callback: Callable[[Pass], object] | None = None,
     start: Solution | None = None,
     *,
     variant: Literal["greedy", "greedy_joint", "full"] = "greedy",

@@ -44,7 +44,7 @@ from taxonomist.solvers.weights import feature_matrix, weights_from_duals
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Bools, Codes, Floats
+    from taxonomist._typing import Bools, Codes, Floats, Reals
     from taxonomist.compiled.arrays import Duals
     from taxonomist.solvers.problem import JointProblem
 
@@ -124,7 +124,7 @@ class MinOverSolution:
         An entry every ``report_every`` steps, and at the end.
     """
 
-    W: Any
+    W: Reals
     last: Any
     duals: Duals
     margin: float
@@ -138,7 +138,7 @@ class MinOverSolution:
 def solve(
     problem: JointProblem,
     options: MinOverOptions,
-    callback: Callable[[Progress], Any] | None = None,
+    callback: Callable[[Progress], object] | None = None,
     start: MinOverSolution | None = None,
 ) -> MinOverSolution:
     """Return weights that rank all items' own categories above the others by a margin, if possible.
@@ -338,7 +338,7 @@ class _KernelRows:
             K[k] = self._table[self._place[i], items]
         return K
 
-    def scores(self, W: Any, ridge: float) -> Floats:
+    def scores(self, W: Reals, ridge: float) -> Floats:
         """Return <w_z, φ(x_i)> for all items and attributes."""
         if self._X is not None:
             return np.asarray(self._X @ W)
@@ -378,7 +378,7 @@ def _have_triples(problem: JointProblem, ridge: float) -> Bools:
     return np.asarray(has_pairs & can_move & (problem.costs > 0))
 
 
-def _checked(problem: JointProblem, W: Any) -> Floats:
+def _checked(problem: JointProblem, W: Reals) -> Floats:
     """Return the weights to start from; raise an error if their shape does not fit the problem."""
     shape = (problem.items.n_weights, problem.attributes.shape[1])
     if W.shape != shape:

@@ -11,12 +11,14 @@ from taxonomist.solvers.solution import Certificate, Solution
 from taxonomist.solvers.weights import weights_from_duals
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from taxonomist._typing import CSR, Codes
     from taxonomist.compiled.arrays import Duals
     from taxonomist.solvers.problem import JointProblem
 
 
-def carry_over(problem: JointProblem, old: Duals, moved: Codes, dtype: Any) -> Solution:
+def carry_over(problem: JointProblem, old: Duals, moved: Codes, dtype: DTypeLike) -> Solution:
     """Return a feasible starting point made from another problem's dual variables.
 
     Parameters

@@ -9,6 +9,8 @@ import numpy as np
 from taxonomist.solvers.duals import Entries
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from taxonomist._typing import CSR
     from taxonomist.compiled.arrays import Duals
     from taxonomist.solvers.problem import JointProblem
@@ -65,7 +67,7 @@ def coefficients(problem: JointProblem, duals: Duals) -> CSR:
     return csr_array((own - other) @ problem.attributes)
 
 
-def weights_from_duals(problem: JointProblem, duals: Duals, dtype: Any) -> Any:
+def weights_from_duals(problem: JointProblem, duals: Duals, dtype: DTypeLike) -> Any:
     """Return the weights that belong to dual variables.
 
     Parameters

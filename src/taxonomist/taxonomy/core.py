@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
+    from taxonomist._typing import LabelsLike, MatrixLike
     from taxonomist.taxonomy.edit import TaxonomyDiff
 
 
@@ -120,7 +121,9 @@ class Taxonomy(Graph):
         return cls([(build.ROOT, node) for node in ids])
 
     @classmethod
-    def from_documents(cls, X: Any, y: Any, n_groups: int, **options: Any) -> Taxonomy:
+    def from_documents(
+        cls, X: MatrixLike, y: LabelsLike, n_groups: int, **options: Any
+    ) -> Taxonomy:
         """Return a taxonomy whose middle layer groups categories with similar documents.
 
         See ``taxonomist.taxonomy.cluster.group_categories`` for the parameters.

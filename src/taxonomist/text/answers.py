@@ -35,7 +35,7 @@ class TextAnswers:
         Feature vectors of the texts, (n_items, n_features).
     """
 
-    def __init__(self, classifier: TextClassifier, texts: Sequence[Any], vectors: CSR) -> None:
+    def __init__(self, classifier: TextClassifier, texts: Sequence[object], vectors: CSR) -> None:
         self.texts = texts
         self.vectors = vectors
         self._classifier = classifier
@@ -130,7 +130,7 @@ class TextAnswers:
         return TextExplanation.of(whole, found, path, chance, n)
 
     def explanations(
-        self, n: int = 10, categories: Sequence[Any] | None = None
+        self, n: int = 10, categories: Sequence[object] | None = None
     ) -> list[TextExplanation]:
         """Return the explanation of every text.
 
@@ -144,7 +144,7 @@ class TextAnswers:
         wanted = [None] * len(self) if categories is None else categories
         return [self.explain(i, n, category) for i, category in enumerate(wanted)]
 
-    def evaluate(self, labels: Iterable[Any]) -> Assessment:
+    def evaluate(self, labels: Iterable[object]) -> Assessment:
         """Measure the predictions; see ``TextClassifier.evaluate``."""
         classifier = self._classifier
         truth = self._truth(labels)
@@ -161,7 +161,7 @@ class TextAnswers:
             texts=[" · ".join(part for _, part in parts(text)) for text in self.texts],
         )
 
-    def _truth(self, given: Iterable[Any]) -> list[Any]:
+    def _truth(self, given: Iterable[object]) -> list[Any]:
         """Return true labels in the form of predictions."""
         if self._classifier.is_multilabel_:
             return label_formats.as_sets(given)
@@ -173,7 +173,7 @@ class TextAnswers:
             )
         return truth
 
-    def _rule(self, depth: str | None, risk: float, cost: Any) -> dict[str, Any]:
+    def _rule(self, depth: str | None, risk: float, cost: Any) -> dict[str, object]:
         """Return the options for a decision by probabilities; empty for the model's own."""
         if depth is None and cost is None:
             return {}

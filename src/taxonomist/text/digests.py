@@ -20,19 +20,19 @@ BETWEEN = "\x1f"
 def digest(item: Any) -> bytes:
     """Return an eight-byte hash of an item's texts; column names do not matter."""
     if isinstance(item, Mapping):
-        parts: Iterable[Any] = item.values()
+        parts: Iterable[object] = item.values()
     else:
         parts = [item] if isinstance(item, str) or not isinstance(item, Iterable) else item
     whole = BETWEEN.join(part if isinstance(part, str) else "" for part in parts)
     return blake2b(whole.encode("utf-8", "replace"), digest_size=8).digest()
 
 
-def digests(items: Iterable[Any]) -> NDArray[np.uint64]:
+def digests(items: Iterable[object]) -> NDArray[np.uint64]:
     """Return the hash of each item's texts."""
     return np.frombuffer(b"".join(map(digest, items)), dtype="<u8")
 
 
-def noted(items: Iterable[Any], found: list[bytes]) -> Iterator[Any]:
+def noted(items: Iterable[object], found: list[bytes]) -> Iterator[Any]:
     """Yield the items, and append the hash of each to a list."""
     for item in items:
         found.append(digest(item))

@@ -26,12 +26,12 @@ class TextQuestions:
     """
 
     @abstractmethod
-    def answer(self, texts: Iterable[Any]) -> TextAnswers:
+    def answer(self, texts: Iterable[object]) -> TextAnswers:
         """Vectorise texts once, for any number of predictions about them."""
 
     def predict(
         self,
-        texts: Iterable[Any],
+        texts: Iterable[object],
         *,
         depth: str | None = None,
         risk: float = 0.1,
@@ -59,26 +59,26 @@ class TextQuestions:
         """
         return self.answer(texts).decisions(depth=depth, risk=risk, cost=cost)
 
-    def predict_labels(self, texts: Iterable[Any]) -> list[list[Any]]:
+    def predict_labels(self, texts: Iterable[object]) -> list[list[Any]]:
         """Return the labels of each text as a list."""
         return self.answer(texts).labels()
 
-    def predict_paths(self, texts: Iterable[Any]) -> list[Any]:
+    def predict_paths(self, texts: Iterable[object]) -> list[Any]:
         """Return the path to the category of each text, or a list of paths for a label set."""
         return self.answer(texts).paths()
 
-    def predict_topk(self, texts: Iterable[Any], k: int = 5) -> tuple[Any, Floats]:
+    def predict_topk(self, texts: Iterable[object], k: int = 5) -> tuple[Any, Floats]:
         """Return the k most probable categories of each text and their probabilities.
 
         Without calibration, returns the k best categories and their scores.
         """
         return self.answer(texts).topk(k)
 
-    def predict_proba(self, texts: Iterable[Any]) -> Floats:
+    def predict_proba(self, texts: Iterable[object]) -> Floats:
         """Return the probability of every category, (n_items, n_classes)."""
         return self.answer(texts).proba()
 
-    def predict_node_proba(self, texts: Iterable[Any]) -> Floats:
+    def predict_node_proba(self, texts: Iterable[object]) -> Floats:
         """Return the probability of every node of ``taxonomy_``, (n_items, n_nodes)."""
         return self.answer(texts).node_proba()
 

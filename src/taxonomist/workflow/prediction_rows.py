@@ -41,7 +41,7 @@ def as_cells(
     return cells
 
 
-def as_record(key: dict[str, object], found: Prediction, wanted: Wanted) -> dict[str, Any]:
+def as_record(key: dict[str, object], found: Prediction, wanted: Wanted) -> dict[str, object]:
     """Return a prediction as plain data, with a list for each field of the labels."""
     record: dict[str, Any] = {**key, "labels": found.labels, "paths": found.paths}
     if wanted.proba:

@@ -46,6 +46,7 @@ def synthetic(
     corpus = datasets.make_taxonomy_data(
         n_items, branching=branching, depth=depth, margin=margin, random_state=seed
     )
+    assert corpus.X is not None
     folds = StratifiedFolds(n_folds, random_state=seed).split(corpus.X, corpus.y)
     return SplitData(corpus.X, corpus.y, corpus.taxonomy, list(folds))
 
