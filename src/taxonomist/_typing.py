@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,6 +50,27 @@ TextLike: TypeAlias = str | Mapping[str, object]
 
 Seed: TypeAlias = int | np.random.RandomState | None
 """A seed or a source of random numbers as in scikit-learn. None draws a new seed."""
+
+
+class Classifier(Protocol):
+    """A classifier as in scikit-learn, or a pipeline or a search that ends in one."""
+
+    def fit(self, X: Any, y: Any) -> object:
+        """Learn from items."""
+
+    def predict(self, X: Any) -> Any:
+        """Return the labels of items, in the form of ``y``."""
+
+
+class Splitter(Protocol):
+    """A splitter as in scikit-learn."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterable[tuple[Codes, Codes]]:
+        """Yield the training and test items of each fold."""
+
+
+FoldsLike: TypeAlias = int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]]
+"""Folds as users pass them: their number, a splitter, or pairs of training and test items."""
 
 
 def is_sparse(X: object) -> TypeIs[SparseMatrix]:

@@ -15,10 +15,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
 from taxonomist import HierarchicalSVC, datasets, metrics
-from taxonomist._typing import LabelsLike, Objects
 from taxonomist.taxonomy.show import node_counts
 
 if TYPE_CHECKING:
+    from taxonomist._typing import LabelsLike, Objects
     from taxonomist.datasets import Corpus
     from taxonomist.taxonomy import Taxonomy
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import Floats, ItemsLike, LabelsLike
+    from taxonomist._typing import Classifier, Floats, ItemsLike, LabelsLike
 
 # A fixed seed for tests and intervals, so that the same results always give the same table.
 _SEED = 0
@@ -232,7 +232,7 @@ class Comparison:
 
 
 def compare(
-    models: Mapping[str, object],
+    models: Mapping[str, Classifier],
     X: ItemsLike,
     y: LabelsLike,
     plan: Plan,

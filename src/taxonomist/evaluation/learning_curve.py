@@ -21,7 +21,7 @@ from taxonomist.evaluation.splits import check_lengths, n_rows, sample_per_categ
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from taxonomist._typing import Codes, Floats, ItemsLike, LabelsLike
+    from taxonomist._typing import Classifier, Codes, Floats, ItemsLike, LabelsLike
 
     Pool: TypeAlias = tuple[Codes, Any, Any]
 
@@ -62,7 +62,7 @@ class LearningCurve:
 
 
 def learning_curve(
-    model: Any,
+    model: Classifier,
     X: ItemsLike,
     y: LabelsLike,
     plan: Plan,
@@ -130,7 +130,7 @@ def _pools(X: ItemsLike, y: LabelsLike, plan: Plan, test: tuple[Any, Any] | None
 
 
 def _tasks(
-    model: Any,
+    model: Classifier,
     data: tuple[Any, Any],
     pools: list[Pool],
     sizes: tuple[int, ...],

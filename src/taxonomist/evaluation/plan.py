@@ -15,7 +15,7 @@ from taxonomist.evaluation.measures import MeasuresLike, as_measures
 from taxonomist.evaluation.splits import StratifiedFolds, check_lengths, n_rows
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes, Floats, ItemsLike, LabelsLike
+    from taxonomist._typing import Classifier, Codes, Floats, ItemsLike, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -96,7 +96,7 @@ class Task:
     """A model to fit and the items to test it on."""
 
     description: str
-    model: Any
+    model: Classifier
     X_train: ItemsLike
     y_train: Any
     X_test: ItemsLike

@@ -259,7 +259,7 @@ def _codes(y: LabelsLike) -> Codes:
     if not rows:
         message = "There are no items: y is empty."
         raise LabelError(message)
-    numbers: dict[Any, int] = {}
+    numbers: dict[object, int] = {}
     return np.array([numbers.setdefault(label, len(numbers)) for (label,) in rows], dtype=np.intp)
 
 
@@ -276,7 +276,7 @@ def _indicator(y: LabelsLike) -> CSR:
         return matrix
     # Sort, because sets of strings iterate in a different order in each process.
     rows = [sorted(set(row), key=str) for row in labels.as_sets(y)]
-    numbers: dict[Any, int] = {}
+    numbers: dict[object, int] = {}
     columns = [numbers.setdefault(label, len(numbers)) for row in rows for label in row]
     indptr = np.cumsum([0, *map(len, rows)])
     shape = (len(rows), max(1, len(numbers)))

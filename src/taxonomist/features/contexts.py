@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from taxonomist.errors import ParameterError
-from taxonomist.features.letters import split_items
+from taxonomist.features.letters import Unit, split_items
 from taxonomist.features.parameters import check_whole
 from taxonomist.features.spectrum import unit_rows
 
@@ -107,7 +107,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         min_df: int = 2,
         lemma_weight: float = 1.0,
         normalize: bool = True,
-        unit: Any = "token",
+        unit: Unit = "token",
     ) -> None:
         self.collocations = collocations
         self.window = window
@@ -116,7 +116,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         self.normalize = normalize
         self.unit = unit
 
-    def fit(self, X: Any, y: LabelsLike | None = None) -> ContextFeatures:
+    def fit(self, X: Iterable[object], y: LabelsLike | None = None) -> ContextFeatures:
         """Learn the collocations, words and lemmas.
 
         Parameters
@@ -135,7 +135,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: LabelsLike | None = None) -> CSR:  # noqa: ARG002
+    def fit_transform(self, X: Iterable[object], y: object = None) -> CSR:  # noqa: ARG002
         """Learn the features and return those of the items.
 
         Parameters
@@ -164,7 +164,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         self.names_ = np.array([*chain.from_iterable(kept)], dtype=object)
         return self._rows(found)
 
-    def transform(self, X: Any) -> CSR:
+    def transform(self, X: Iterable[object]) -> CSR:
         """Return the features of items, ignoring those that ``fit`` did not see.
 
         Parameters
@@ -194,7 +194,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self.names_
 
-    def _found(self, X: Any) -> list[list[set[str]]]:
+    def _found(self, X: Iterable[object]) -> list[list[set[str]]]:
         """Return the names of the collocations, the words and the lemma of each item."""
         spans = _check_spans(self.collocations)
         window = None if self.window is None else check_whole("window", self.window, 0)
@@ -231,7 +231,7 @@ def _tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower())
 
 
-def _contexts(X: Any, unit: Any) -> list[_Context]:
+def _contexts(X: Iterable[object], unit: Unit) -> list[_Context]:
     if isinstance(X, str | bytes):
         raise TypeError("Items must be a collection of triples. Got one string.")
     items = [_checked(item, i) for i, item in enumerate(X)]

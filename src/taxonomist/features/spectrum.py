@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from taxonomist.errors import ParameterError
 from taxonomist.features.letters import (
+    Alphabet,
     Letters,
+    Unit,
     check_alphabet,
     check_inside,
     code_letters,
@@ -22,6 +24,8 @@ from taxonomist.features.parameters import check_dtype, check_lengths, check_who
 from taxonomist.features.substrings import Substrings, learn_substrings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import DTypeLike
     from sklearn.utils import Tags
 
@@ -36,15 +40,15 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
     """
 
     lengths: Any
-    unit: Any
-    alphabet: Any
+    unit: Unit
+    alphabet: Alphabet | None
     outside: str
     normalize: bool
     dtype: DTypeLike
     letters_: Any
     _substrings: Substrings
 
-    def fit(self, X: Any, y: LabelsLike | None = None) -> Any:
+    def fit(self, X: Iterable[object], y: LabelsLike | None = None) -> Any:
         """Learn the substrings.
 
         Parameters
@@ -61,7 +65,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: LabelsLike | None = None) -> CSR:  # noqa: ARG002
+    def fit_transform(self, X: Iterable[object], y: object = None) -> CSR:  # noqa: ARG002
         """Learn the substrings and return the features of the items.
 
         Parameters
@@ -95,7 +99,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         self._learn_weights(counts)
         return self._finished(counts)
 
-    def transform(self, X: Any) -> CSR:
+    def transform(self, X: Iterable[object]) -> CSR:
         """Return the features of items, ignoring substrings that ``fit`` did not see.
 
         Parameters
@@ -214,8 +218,8 @@ class SpectrumFeatures(SubstringFeatures):
         self,
         lengths: int | tuple[int, int] = (4, 4),
         *,
-        unit: Any = "char",
-        alphabet: Any = None,
+        unit: Unit = "char",
+        alphabet: Alphabet | None = None,
         outside: str = "error",
         max_gaps: int = 0,
         decay: float = 0.5,

@@ -21,7 +21,7 @@ from taxonomist.features.terms import terms
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import CSR, Codes, LabelsLike, Objects
+    from taxonomist._typing import CSR, Codes, Objects
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):
@@ -85,12 +85,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         self.max_features = max_features
         self.weights = weights
 
-    def fit(self, texts: Iterable[object], y: LabelsLike | None = None) -> TextFeatures:  # noqa: ARG002
+    def fit(self, texts: Iterable[object], y: object = None) -> TextFeatures:  # noqa: ARG002
         """Learn the terms and their inverse document frequencies; see ``fit_counts``."""
         self.fit_counts(texts)
         return self
 
-    def fit_transform(self, texts: Iterable[object], y: LabelsLike | None = None) -> CSR:  # noqa: ARG002
+    def fit_transform(self, texts: Iterable[object], y: object = None) -> CSR:  # noqa: ARG002
         """Learn the terms and their frequencies, and return the vectors of the items.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
     from sklearn.utils import Tags
 
-    from taxonomist._typing import CSR, Floats, LabelsLike, MatrixLike
+    from taxonomist._typing import CSR, Floats, MatrixLike
+    from taxonomist.features.letters import Alphabet, Unit
 
 
 class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -49,7 +50,7 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.normalize = normalize
         self.sublinear_tf = sublinear_tf
 
-    def fit(self, X: MatrixLike, y: LabelsLike | None = None) -> TfidfWeights:  # noqa: ARG002
+    def fit(self, X: MatrixLike, y: object = None) -> TfidfWeights:  # noqa: ARG002
         """Learn the weights of features.
 
         Parameters
@@ -151,8 +152,8 @@ class TfidfFeatures(SubstringFeatures):
         self,
         lengths: int | tuple[int, int] = (1, 1),
         *,
-        unit: Any = "word",
-        alphabet: Any = None,
+        unit: Unit = "word",
+        alphabet: Alphabet | None = None,
         outside: str = "error",
         normalize: bool = True,
         dtype: DTypeLike = "float64",

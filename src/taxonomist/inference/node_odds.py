@@ -11,7 +11,7 @@ gains z_j + Σ_k log P(y_k = 0 | y_j = 1) over the children k.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import log_expit
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DECISIONS = ("argmax", "level", "node")
 
 
-def check_decision(decision: Any) -> None:
+def check_decision(decision: object) -> None:
     """Raise if the decision is unknown."""
     if decision not in DECISIONS:
         hint = closest(str(decision), DECISIONS)

@@ -17,7 +17,7 @@ arxiv-sample with every model tried.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import minimize
@@ -42,7 +42,7 @@ MIN_PROBABILITY = 1e-15
 """Probabilities are clipped to this distance from 0 and 1 before their logarithms are taken."""
 
 
-def check_method(method: Any) -> None:
+def check_method(method: object) -> None:
     """Raise if the calibration method is unknown."""
     if method not in METHODS:
         hint = closest(str(method), METHODS)

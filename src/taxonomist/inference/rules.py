@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.special import logit
@@ -26,7 +26,7 @@ from taxonomist.inference.tuning import MEASURES, best_expected_f1, best_thresho
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from taxonomist._typing import CSR, Floats, Reals
+    from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.inference.held_out import Evidence
 
 
@@ -43,7 +43,7 @@ class RuleReader(Protocol):
     needs_scores: bool
     """Whether ``add`` must be called for every item."""
 
-    def add(self, items: Any, scores: Reals) -> None:
+    def add(self, items: Codes, scores: Reals) -> None:
         """Add the scores of a block of items, (n_block, n_categories)."""
 
     def finish(self) -> FittedRule:
@@ -58,7 +58,7 @@ class Settled:
     def __init__(self, rule: FittedRule) -> None:
         self._rule = rule
 
-    def add(self, items: Any, scores: Reals) -> None:
+    def add(self, items: Codes, scores: Reals) -> None:
         """Ignore the scores."""
 
     def finish(self) -> FittedRule:
@@ -95,7 +95,7 @@ class Rule(ABC):
 
     def fit(
         self,
-        blocks: Iterable[tuple[Any, Any]],
+        blocks: Iterable[tuple[Codes, Reals]],
         labels: CSR,
         limits: tuple[int, int] | None = None,
     ) -> FittedRule:

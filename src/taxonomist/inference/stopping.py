@@ -14,7 +14,7 @@ Losses from costs at nodes need no sum over categories. Up to terms that are the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taxonomist._typing import CSR, Codes, Floats, Reals
+    from taxonomist.losses.categories import LossLike
     from taxonomist.taxonomy import Taxonomy
 
 COSTS_AT_A_TIME = 2**22
@@ -125,7 +126,7 @@ def check_risk(risk: float) -> None:
 
 
 def least_cost_nodes(
-    loss: Any,
+    loss: LossLike,
     taxonomy: Taxonomy,
     categories: Codes,
     probabilities: Reals,
@@ -171,7 +172,7 @@ def least_cost_nodes(
     return _least_by_categories(bound, categories, probabilities)
 
 
-def costs_at_nodes(loss: Any, taxonomy: Taxonomy) -> tuple[Floats, Floats] | None:
+def costs_at_nodes(loss: LossLike, taxonomy: Taxonomy) -> tuple[Floats, Floats] | None:
     """Return the costs of a miss and of a false alarm at each node, or None for other losses.
 
     Parameters
@@ -197,7 +198,7 @@ def costs_at_nodes(loss: Any, taxonomy: Taxonomy) -> tuple[Floats, Floats] | Non
     return None
 
 
-def least_cost_sets(loss: Any, taxonomy: Taxonomy, node_probabilities: Reals) -> CSR:
+def least_cost_sets(loss: LossLike, taxonomy: Taxonomy, node_probabilities: Reals) -> CSR:
     """Return the label set with the lowest expected loss for each item.
 
     The loss is the sum of the costs of misses and false alarms at nodes, so its expectation depends

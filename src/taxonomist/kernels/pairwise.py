@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from taxonomist._typing import Floats, Matrix
+
+
+KernelLike: TypeAlias = "str | Callable[[Matrix, Matrix], ArrayLike]"
+"""A kernel by name, or a function of two matrices."""
+
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 """Names of the built-in kernels."""
@@ -39,7 +44,7 @@ class PairwiseKernel:
         γ, degree and r.
     """
 
-    kernel: str | Callable[[Matrix, Matrix], ArrayLike]
+    kernel: KernelLike
     gamma: float = 1.0
     degree: float = 3
     coef0: float = 0.0

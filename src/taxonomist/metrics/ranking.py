@@ -13,18 +13,18 @@ scikit-learn's ``UndefinedMetricWarning`` is issued.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from taxonomist.errors import LabelError
-from taxonomist.metrics._categories import category_parents, pair_losses
+from taxonomist.metrics._categories import PairLoss, category_parents, pair_losses
 from taxonomist.metrics._inputs import defined_mean
 from taxonomist.metrics._rankings import blocks, dense, rank, read
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -232,7 +232,7 @@ def maximal_loss(
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str],
-    loss: Any = None,
+    loss: PairLoss | Callable[[str, str], float] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Largest loss Δ(y, ȳ) of a misordered pair, or 0 if there is none, averaged over items.

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from taxonomist.errors import LabelError
-from taxonomist.metrics._categories import category_parents, pair_losses
+from taxonomist.metrics._categories import PairLoss, category_parents, pair_losses
 from taxonomist.metrics._inputs import as_id, count_items, encode_pair, mean
 from taxonomist.metrics._rankings import rank
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -101,7 +101,7 @@ def taxonomy_loss(
     y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
-    loss: Any = None,
+    loss: PairLoss | Callable[[str, str], float] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Mean loss Δ between true and predicted category [CH04, Eq. 39].

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from taxonomist._typing import Matrix, is_sparse
+from taxonomist._typing import CSR, Matrix, Reals, is_sparse
 from taxonomist.errors import ParameterError
 from taxonomist.inference.row_maps import FeatureMap, GramMap, KernelMap
 from taxonomist.kernels import PairwiseKernel, resolve_gamma
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import Codes, MatrixLike
     from taxonomist.inference.row_maps import RowMap
+    from taxonomist.kernels.pairwise import KernelLike
+    from taxonomist.models.attributes import AttributesLike
     from taxonomist.models.parameters import Requirement
     from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
@@ -36,8 +38,8 @@ class AttributeWeights:
         "cache_size": at_least(0),
     }
 
-    attributes: Any
-    kernel: Any
+    attributes: AttributesLike
+    kernel: KernelLike
     gamma: float | str
     degree: float
     coef0: float
@@ -101,7 +103,7 @@ class AttributeWeights:
     # Learned weights --------------------------------------------------------------------------
 
     @property
-    def node_coef_(self) -> Any:
+    def node_coef_(self) -> Reals:
         """Weights v_z w_z of the nodes of ``taxonomy_``, (n_nodes, n_features)."""
         weights = self.feature_weights("node_coef_")
         if not isinstance(self.attributes, str):
@@ -119,7 +121,7 @@ class AttributeWeights:
         return result
 
     @property
-    def terminal_coef_(self) -> Any:
+    def terminal_coef_(self) -> Reals:
         """Additional weights of categories that are inner nodes, (n_classes, n_features).
 
         They are ``coef_`` minus the sums of ``node_coef_`` along ancestors, and 0 for leaves.
@@ -135,30 +137,34 @@ class AttributeWeights:
         return result
 
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> Reals:
         """Weights of every category, (n_classes, n_features)."""
-        return self.scorer_attributes("coef_") @ self.feature_weights("coef_").T
+        weights: Reals = self.scorer_attributes("coef_") @ self.feature_weights("coef_").T
+        return weights
 
     @property
-    def intercept_(self) -> Any:
+    def intercept_(self) -> Reals:
         """Contribution of the constant feature to the score of every category, (n_classes,)."""
         self.feature_weights("intercept_")
         W, constant = self.scorer_.W, self.constant_feature
         last = W[-1] * constant if constant else np.zeros(W.shape[1])
-        return self.scorer_.attributes @ last
+        constants: Reals = self.scorer_.attributes @ last
+        return constants
 
-    def scorer_attributes(self, name: str) -> Any:
+    def scorer_attributes(self, name: str) -> CSR:
         """Return Λ; raise for the attribute ``name`` if the model is not fitted."""
         self.feature_weights(name)
-        return self.scorer_.attributes
+        attributes: CSR = self.scorer_.attributes
+        return attributes
 
-    def feature_weights(self, name: str) -> Any:
+    def feature_weights(self, name: str) -> Reals:
         """Return the weights without the constant feature; raise for ``name`` if there are none."""
         if not hasattr(self, "scorer_") or self.kernel != "linear":
             is_fitted = hasattr(self, "scorer_")
             why = "the kernel is not linear" if is_fitted else "fit the model first"
             raise AttributeError(f"{name} is not available: {why}.")
-        return self.scorer_.W[: self.n_features_in_]
+        weights: Reals = self.scorer_.W[: self.n_features_in_]
+        return weights
 
     def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from sklearn.utils import Tags
 
-    from taxonomist._typing import Codes, LabelsLike, MatrixLike
+    from taxonomist._typing import Codes, FoldsLike, LabelsLike, MatrixLike
     from taxonomist.inference.label_sets import Limits
     from taxonomist.inference.scorers import Cut
     from taxonomist.models.learning import Folds, HeldOutTaker, Learned
@@ -150,7 +150,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         y: LabelsLike,
         sample_weight: ArrayLike | None = None,
         *,
-        cv: Any = 5,
+        cv: FoldsLike = 5,
         make_taker: MakeTaker,
     ) -> Self:
         """Fit the model, and pass on cross-validated scores of all items.

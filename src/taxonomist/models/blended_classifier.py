@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array, validate_data
 
 from taxonomist.errors import ParameterError
-from taxonomist.inference.label_sets import decision_rule
+from taxonomist.inference.label_sets import DecisionLike, decision_rule
 from taxonomist.inference.scorers import DenseScorer
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.coupled_binary_svc import CoupledBinarySVC
@@ -21,7 +21,7 @@ from taxonomist.models.parameters import Check
 from taxonomist.models.traits import Traits
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Floats, Matrix, MatrixLike, Reals
+    from taxonomist._typing import Floats, FoldsLike, Matrix, MatrixLike, Reals
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.models.targets import Targets
@@ -106,8 +106,8 @@ class BlendedClassifier(TaxonomyClassifier):
         *,
         models: Any = None,
         weights: Any = None,
-        decision: Any = "threshold",
-        cv: Any = 5,
+        decision: DecisionLike = "threshold",
+        cv: FoldsLike = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
     ) -> None:
@@ -139,7 +139,7 @@ class BlendedClassifier(TaxonomyClassifier):
         """Return validated rows; each model validates them again."""
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
 
-    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+    def learn(self, training: Training, start: object = None) -> Learned:  # noqa: ARG002
         """Fit the models and scale their scores; see ``TaxonomyClassifier.learn``."""
         training = training.with_weight()
         models = self._unfitted(training.targets)

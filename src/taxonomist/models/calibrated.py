@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import Codes, Floats, LabelsLike, MatrixLike
+    from taxonomist._typing import Codes, Floats, FoldsLike, LabelsLike, MatrixLike, Objects
     from taxonomist.inference.probabilities import SetProbabilities, SingleProbabilities
+    from taxonomist.losses.categories import LossLike
     from taxonomist.models.learning import Training
 
 NODES_AT_A_TIME = 2**22
@@ -100,7 +101,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     traits = Traits()
     file_version = 2
 
-    def __init__(self, model: Any, *, method: str = "temperature", cv: Any = 5) -> None:
+    def __init__(self, model: Any, *, method: str = "temperature", cv: FoldsLike = 5) -> None:
         self.model = model
         self.method = method
         self.cv = cv
@@ -200,7 +201,12 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return CalibratedAnswers(self, opened(self.model_, X))
 
     def predict(
-        self, X: MatrixLike, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+        self,
+        X: MatrixLike,
+        *,
+        depth: str | None = None,
+        risk: float = 0.1,
+        cost: LossLike | None = None,
     ) -> Any:
         """Return the predictions of the model, or confident or least-cost nodes.
 
@@ -243,18 +249,28 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return csr_array(vstack(found, format="csr"))
 
     def predict_labels(
-        self, X: MatrixLike, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+        self,
+        X: MatrixLike,
+        *,
+        depth: str | None = None,
+        risk: float = 0.1,
+        cost: LossLike | None = None,
     ) -> list[list[Any]]:
         """Return the labels of each item as a list, from general to specific.
 
         A virtual root is left out. The parameters are the same as in ``predict``.
         """
         blocks = self._blocks(X)
-        rule = {"depth": depth, "risk": risk, "cost": cost}
+        rule: dict[str, Any] = {"depth": depth, "risk": risk, "cost": cost}
         return [labels for block in blocks for labels in block.labels(**rule)]
 
     def predict_paths(
-        self, X: MatrixLike, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+        self,
+        X: MatrixLike,
+        *,
+        depth: str | None = None,
+        risk: float = 0.1,
+        cost: LossLike | None = None,
     ) -> list[Any]:
         """Return the path from the top to each prediction; lists of paths for label sets.
 
@@ -262,7 +278,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         returned. The parameters are the same as in ``predict``.
         """
         blocks = self._blocks(X)
-        rule = {"depth": depth, "risk": risk, "cost": cost}
+        rule: dict[str, Any] = {"depth": depth, "risk": risk, "cost": cost}
         return [paths for block in blocks for paths in block.paths(**rule)]
 
     def _blocks(self, X: MatrixLike) -> Iterator[CalibratedAnswers]:
@@ -313,7 +329,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         return self.answer(X).node_proba()
 
-    def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[Any, Floats]:
+    def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[Objects, Floats]:
         """Return the k most probable categories of each item.
 
         Parameters

@@ -15,6 +15,7 @@ from taxonomist.models.word_model import CountStart, WordModel
 
 if TYPE_CHECKING:
     from taxonomist._typing import Seed
+    from taxonomist.inference.label_sets import DecisionLike
     from taxonomist.models.parameters import Requirement
     from taxonomist.solvers.mixture import MixtureOptions
     from taxonomist.taxonomy import Taxonomy
@@ -142,7 +143,7 @@ class HierarchicalMixture(PathMixture, WordModel):
         length: float = 0.5,
         priors: Any = "estimated",
         tol: float = MIXTURE_DEFAULTS.tol,
-        decision: Any = "category_thresholds",
+        decision: DecisionLike = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,

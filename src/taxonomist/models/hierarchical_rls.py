@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -161,7 +161,7 @@ class HierarchicalRLS(PerNodeModel):
 
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
-    ) -> tuple[LeastSquaresScorer, dict[str, Any]]:
+    ) -> tuple[LeastSquaresScorer, dict[str, object]]:
         """Learn the weights, jointly for nodes with the same parents; see ``PerNodeModel``."""
         X = training.X.astype(np.float64, copy=False)
         roots = np.sqrt(self.C * training.weights)

@@ -11,6 +11,7 @@ from taxonomist.models.word_model import CountStart, WordModel
 
 if TYPE_CHECKING:
     from taxonomist._typing import Codes, Seed
+    from taxonomist.inference.label_sets import DecisionLike
     from taxonomist.solvers.word_counts import Sources
     from taxonomist.taxonomy import Categories, Taxonomy
 
@@ -85,7 +86,7 @@ class HierarchicalShrinkage(PathMixture, WordModel):
         length: float = 0.5,
         priors: Any = "estimated",
         tol: float = MIXTURE_DEFAULTS.tol,
-        decision: Any = "category_thresholds",
+        decision: DecisionLike = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,

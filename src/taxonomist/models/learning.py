@@ -15,7 +15,7 @@ from taxonomist.inference.scorers import Scored
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taxonomist._typing import Codes, Floats, Matrix
+    from taxonomist._typing import Codes, Floats, FoldsLike, Matrix
     from taxonomist.inference.scorers import Scorer
     from taxonomist.models.targets import Targets
 
@@ -79,7 +79,7 @@ class Learned(NamedTuple):
     """
 
     scorer: Scorer
-    facts: dict[str, Any]
+    facts: dict[str, object]
     start: Any = None
 
 
@@ -132,7 +132,7 @@ def hand_over(scored: Scored, items: Codes, takers: Sequence[HeldOutTaker]) -> N
         begin = end
 
 
-def plain_folds(cv: Any, weights: Floats) -> Folds:
+def plain_folds(cv: FoldsLike, weights: Floats) -> Folds:
     """Return folds of items with positive weight that do not depend on the labels.
 
     Parameters
@@ -157,7 +157,7 @@ def plain_folds(cv: Any, weights: Floats) -> Folds:
     return _weighted(splits, weights)
 
 
-def dealt_folds(cv: Any, targets: Targets, weights: Floats) -> Folds:
+def dealt_folds(cv: FoldsLike, targets: Targets, weights: Floats) -> Folds:
     """Return folds that are stratified by category.
 
     Parameters

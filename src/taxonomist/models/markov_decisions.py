@@ -172,7 +172,7 @@ class MarkovTuning:
             scores = gains @ self._scorer.attributes.T
             return {"temperature_": fit_softmax(scores, targets.labels.indices, weights)}
         truth = targets.close(targets.labels).toarray()
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "temperature_": self._labellings.fit_temperature(gains, truth, weights)
         }
         if self._decision != "argmax":

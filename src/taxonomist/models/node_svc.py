@@ -203,7 +203,7 @@ class NodeSVC(PerNodeModel):
 
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
-    ) -> tuple[ClassifierScorer, dict[str, Any]]:
+    ) -> tuple[ClassifierScorer, dict[str, object]]:
         """Learn the classifiers in parallel; see ``PerNodeModel``."""
         X, targets = training.X, training.targets
         templates = self._templates(targets)

@@ -53,7 +53,7 @@ class PerNodeModel(TaxonomyClassifier):
 
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
-    ) -> tuple[MarginScorer, dict[str, Any]]:
+    ) -> tuple[MarginScorer, dict[str, object]]:
         """Learn the classifiers; return their scorer and fitted attributes.
 
         Parameters
@@ -67,7 +67,7 @@ class PerNodeModel(TaxonomyClassifier):
         """
         raise NotImplementedError
 
-    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+    def learn(self, training: Training, start: object = None) -> Learned:  # noqa: ARG002
         """Learn one classifier per node; see ``TaxonomyClassifier.learn``."""
         targets = training.targets
         taxonomy = targets.categories.taxonomy

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
 from taxonomist.errors import ParameterError
-from taxonomist.inference.label_sets import choose, decision_rule
+from taxonomist.inference.label_sets import DecisionLike, choose, decision_rule
 from taxonomist.inference.scorers import DenseScorer
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.decisions import RuleDecision
@@ -165,7 +165,7 @@ class PLSAClassifier(TaxonomyClassifier):
         max_iter: int = PLSA_DEFAULTS.max_iter,
         fold_max_iter: int = PLSA_DEFAULTS.fold_max_iter,
         tol: float = PLSA_DEFAULTS.tol,
-        decision: Any = "category_thresholds",
+        decision: DecisionLike = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
@@ -181,7 +181,7 @@ class PLSAClassifier(TaxonomyClassifier):
         self.min_labels = min_labels
         self.max_labels = max_labels
 
-    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+    def learn(self, training: Training, start: object = None) -> Learned:  # noqa: ARG002
         """Learn the words of all categories; see ``TaxonomyClassifier.learn``."""
         training = training.with_weight()
         options = plsa.PLSAOptions(

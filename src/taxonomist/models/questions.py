@@ -19,7 +19,7 @@ from taxonomist.taxonomy import labels
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import Floats, LabelsLike, Matrix, MatrixLike
+    from taxonomist._typing import Floats, LabelsLike, Matrix, MatrixLike, Objects
     from taxonomist.inference.label_sets import FittedRule, Limits
     from taxonomist.inference.scorers import Scorer
     from taxonomist.models.decisions import Decision
@@ -55,7 +55,7 @@ class Questions(ClassifierMixin):
 
     no_reasons: ClassVar[str] = ""
 
-    classes_: Any
+    classes_: Objects
     taxonomy_: Taxonomy
     targets_: Targets
     scorer_: Scorer
@@ -150,7 +150,7 @@ class Questions(ClassifierMixin):
         """
         return self.answer(X).paths()
 
-    def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[Any, Floats]:
+    def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[Objects, Floats]:
         """Return the k categories with the best scores for each item.
 
         Parameters
@@ -169,7 +169,7 @@ class Questions(ClassifierMixin):
         """
         return self.answer(X).topk(k)
 
-    def predict_ranking(self, X: MatrixLike, k: int | None = None) -> tuple[Any, Floats]:
+    def predict_ranking(self, X: MatrixLike, k: int | None = None) -> tuple[Objects, Floats]:
         """Return the ``predict_topk`` of k categories, or of all categories if k is None."""
         check_is_fitted(self)
         return self.predict_topk(X, len(self.classes_) if k is None else k)
@@ -196,8 +196,8 @@ class Questions(ClassifierMixin):
         x: Any,
         n: int = 10,
         *,
-        category: Any = None,
-        against: Any = None,
+        category: object = None,
+        against: object = None,
         feature_names: Sequence[str] | None = None,
     ) -> Explanation:
         """Explain a score by the contributions of nodes and of their strongest features.

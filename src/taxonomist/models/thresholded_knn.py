@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -18,7 +18,7 @@ from taxonomist.errors import ParameterError
 from taxonomist.features.spectrum import unit_rows
 from taxonomist.features.tfidf import dampen, inverse_frequencies, weigh
 from taxonomist.inference.f1_thresholds import ScoredPairs, f1_thresholds
-from taxonomist.inference.label_sets import choose, decision_rule, label_limits
+from taxonomist.inference.label_sets import DecisionLike, choose, decision_rule, label_limits
 from taxonomist.inference.rules import FittedThresholds
 from taxonomist.inference.scorers import DenseScorer
 from taxonomist.models.base import TaxonomyClassifier
@@ -197,7 +197,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         *,
         n_neighbors: int = 30,
         tfidf: bool = True,
-        decision: Any = None,
+        decision: DecisionLike | None = None,
         min_labels: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -212,7 +212,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         """Return the minimum and maximum number of labels per prediction."""
         return label_limits(targets.labels, self.min_labels or 0, len(targets.categories))
 
-    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+    def learn(self, training: Training, start: object = None) -> Learned:  # noqa: ARG002
         """Store the items and tune thresholds on leave-one-out votes."""
         training = training.with_weight()
         limits = self.limits(training.targets)
@@ -222,7 +222,7 @@ class ThresholdedKNN(TaxonomyClassifier):
             csr_array(vectors.T), training.targets.labels, training.weights, idf, self.n_neighbors
         )
         rule = self._tuned(scorer, vectors, limits)
-        facts: dict[str, Any] = {"decision_": rule, "label_limits_": limits}
+        facts: dict[str, object] = {"decision_": rule, "label_limits_": limits}
         if idf is not None:
             facts["idf_"] = idf
         return Learned(replace(scorer, rule=rule), facts)

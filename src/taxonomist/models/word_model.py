@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
 
     words: CSR
     weights: PathWeights
-    facts: dict[str, Any]
+    facts: dict[str, object]
 
 
 class CountStart(NamedTuple):
@@ -119,7 +119,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
 
     # Learning --------------------------------------------------------------------------------
 
-    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+    def learn(self, training: Training, start: object = None) -> Learned:  # noqa: ARG002
         """Learn the words of nodes; see ``TaxonomyClassifier.learn``."""
         training = training.with_weight()
         reference = self._reference_length(training)
@@ -133,7 +133,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
         self,
         X: MatrixLike,
         y: LabelsLike,
-        classes: Any = None,
+        classes: Iterable[object] | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Add the counts of more items; the result is the same as fitting all items at once.

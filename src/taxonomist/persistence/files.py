@@ -179,7 +179,9 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     return {"format_version": head["version"], **known, "bytes": total}
 
 
-def _load(folder: Path, head: dict[str, Any], mmap: bool, verify: bool, registry: Registry) -> Any:
+def _load(
+    folder: Path, head: Mapping[str, Any], mmap: bool, verify: bool, registry: Registry
+) -> Any:
     try:
         reader = PartReader(folder / head["folder"], head["parts"], mmap)
         reader.check(verify)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.report.html import Html, join, tag
 
@@ -95,7 +95,7 @@ def _data(
     }
 
 
-def _json(data: dict[str, Any]) -> str:
+def _json(data: Mapping[str, object]) -> str:
     """Return JSON that is safe inside a script element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     # These escapes are equivalent in JSON strings, and keep tags from ending the element early.

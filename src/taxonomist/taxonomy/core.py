@@ -210,7 +210,10 @@ class Taxonomy(Graph):
     # Showing ---------------------------------------------------------------------------------
 
     def to_text(
-        self, max_depth: int | None = None, max_children: int | None = None, labels: Any = None
+        self,
+        max_depth: int | None = None,
+        max_children: int | None = None,
+        labels: LabelsLike | None = None,
     ) -> str:
         """Draw the taxonomy as a text tree.
 
@@ -227,7 +230,10 @@ class Taxonomy(Graph):
         return show.to_text(self, max_depth, max_children, labels)
 
     def to_html(
-        self, max_depth: int | None = None, max_children: int | None = None, labels: Any = None
+        self,
+        max_depth: int | None = None,
+        max_children: int | None = None,
+        labels: LabelsLike | None = None,
     ) -> str:
         """Return the taxonomy as collapsible HTML; the parameters are those of ``to_text``."""
         return show.to_html(self, max_depth, max_children, labels)

@@ -186,18 +186,18 @@ def _items(y: LabelsLike, name: str) -> list[Any]:
     return list(values)
 
 
-def _check_present(values: list[Any], name: str) -> None:
+def _check_present(values: Sequence[object], name: str) -> None:
     at = next((i for i, value in enumerate(values) if is_missing(value)), None)
     if at is not None:
         raise LabelError(f"{name} has no label at position {at}; remove items without labels.")
 
 
-def _lookup(taxonomy: Taxonomy, values: list[Any], name: str) -> Codes:
+def _lookup(taxonomy: Taxonomy, values: Sequence[object], name: str) -> Codes:
     """Return the codes of labels; one error names all unknown labels."""
     strange = next((value for value in values if not isinstance(value, Hashable)), None)
     if strange is not None:
         raise LabelError(f"{name} is nested too deeply: expected a label, got {strange!r}.")
-    found: dict[Any, int] = {}
+    found: dict[object, int] = {}
     unknown = []
     for value in dict.fromkeys(values):
         meant = taxonomy.codes_meant(value)
@@ -214,7 +214,7 @@ def _lookup(taxonomy: Taxonomy, values: list[Any], name: str) -> Codes:
     return np.fromiter((found[value] for value in values), dtype=np.intp, count=len(values))
 
 
-def _unknown_message(taxonomy: Taxonomy, unknown: list[Any], name: str) -> str:
+def _unknown_message(taxonomy: Taxonomy, unknown: Sequence[object], name: str) -> str:
     hint = next(filter(None, map(taxonomy.similar_ids, unknown[:3])), "")
     count = "1 label" if len(unknown) == 1 else f"{len(unknown)} labels"
     are = "is not a node" if len(unknown) == 1 else "are not nodes"

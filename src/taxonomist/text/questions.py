@@ -10,8 +10,9 @@ from taxonomist.errors import LabelError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Floats, Objects
     from taxonomist.evaluation.assessment import Assessment
+    from taxonomist.losses.categories import LossLike
     from taxonomist.text.answers import TextAnswers
     from taxonomist.text.explanation import TextExplanation
 
@@ -35,7 +36,7 @@ class TextQuestions:
         *,
         depth: str | None = None,
         risk: float = 0.1,
-        cost: Any = None,
+        cost: LossLike | None = None,
     ) -> Any:
         """Return the category of each text, or its label set.
 
@@ -67,7 +68,7 @@ class TextQuestions:
         """Return the path to the category of each text, or a list of paths for a label set."""
         return self.answer(texts).paths()
 
-    def predict_topk(self, texts: Iterable[object], k: int = 5) -> tuple[Any, Floats]:
+    def predict_topk(self, texts: Iterable[object], k: int = 5) -> tuple[Objects, Floats]:
         """Return the k most probable categories of each text and their probabilities.
 
         Without calibration, returns the k best categories and their scores.
@@ -82,7 +83,7 @@ class TextQuestions:
         """Return the probability of every node of ``taxonomy_``, (n_items, n_nodes)."""
         return self.answer(texts).node_proba()
 
-    def explain(self, text: Any, n: int = 10, category: Any = None) -> TextExplanation:
+    def explain(self, text: Any, n: int = 10, category: object = None) -> TextExplanation:
         """Return the words in a text for and against a category.
 
         Parameters
