@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from scipy.sparse import coo_array, csc_array, csr_array
+    from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix
     from typing_extensions import TypeIs
 
 Codes: TypeAlias = NDArray[np.intp]
@@ -36,10 +36,10 @@ Matrix: TypeAlias = "Reals | csr_array"
 SparseMatrix: TypeAlias = "csr_array | csc_array | coo_array"
 """A sparse array in any format."""
 
-MatrixLike: TypeAlias = "ArrayLike | csr_array | csc_array | coo_array"
+MatrixLike: TypeAlias = "ArrayLike | SparseMatrix | csr_matrix"
 """Rows as users pass them: arrays, lists of lists, data frames or sparse matrices."""
 
-LabelsLike: TypeAlias = "ArrayLike | csr_array | csc_array | coo_array | Iterable[object]"
+LabelsLike: TypeAlias = "MatrixLike | Iterable[object]"
 """Labels as users pass them: one label per item, label sets, or an indicator matrix."""
 
 ItemsLike: TypeAlias = "MatrixLike | Sequence[object]"

@@ -145,7 +145,7 @@ class GappedKernel:
         """Return the weights of 0, 1, ... skipped letters."""
         return np.power(float(self.decay), np.arange(CHUNK + 1), dtype=np.float64)
 
-    def _pair(self) -> tuple[Any, ...]:
+    def _pair(self) -> tuple[int, ...]:
         """Return the lengths as a tuple, even if only one is given."""
         lengths: Any = self.lengths
         return tuple(lengths) if np.ndim(lengths) else (lengths, lengths)
@@ -162,7 +162,7 @@ class GappedKernel:
             list(pool.map(work, parts))
 
 
-def to_strings(rows: Any) -> Strings:
+def to_strings(rows: MatrixLike) -> Strings:
     """Convert rows of codes to the form that the compiled loops read.
 
     Parameters

@@ -16,7 +16,7 @@ charge            a node is charged if its label is wrong and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -198,7 +198,7 @@ def _require_positive(taxonomy: Taxonomy, costs: Floats) -> None:
 
 def _indicators(taxonomy: Taxonomy, Y: MatrixLike) -> CSR:
     """Return the labels that are 1 as a boolean csr_array, after checking shape and values."""
-    given: Any = sparse.csr_array(Y) if sparse.issparse(Y) else np.asarray(Y)
+    given = sparse.csr_array(Y) if sparse.issparse(Y) else np.asarray(Y)
     if given.ndim != 2 or given.shape[1] != taxonomy.n_nodes:
         raise LabelError(
             f"Labellings have shape {given.shape}; pass one column for each of the "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.evaluation.significance import smallest_p_value
 from taxonomist.report.html import Html, join, number, table, tag
@@ -96,7 +96,7 @@ def search(tried: Iterable[object]) -> Html:
     return table("All candidates and their results.", [n.replace("_", " ") for n in names], rows)
 
 
-def _record(entry: Any) -> dict[str, object]:
+def _record(entry: object) -> dict[str, object]:
     """Return a mapping, a dataclass or a named tuple as a dict."""
     if isinstance(entry, Mapping):
         return dict(entry)

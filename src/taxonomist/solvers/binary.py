@@ -37,7 +37,7 @@ import heapq
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -46,7 +46,7 @@ from taxonomist.compiled.arrays import Attributes, Findings, Labels, Rows, no_ro
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import DTypeLike
 
@@ -369,11 +369,11 @@ class _State:
     def _rows(self, group: Codes) -> Rows:
         return self.problem.items.rows(group, self.row_of)
 
-    def _run(self, work: Callable[..., T], *arguments: Any) -> list[T]:
+    def _run(self, work: Callable[..., T], *arguments: object) -> list[T]:
         """Call a function with each part, in threads; return the results."""
         return self._run_jobs(work, [(part, *arguments) for part in self.parts])
 
-    def _run_jobs(self, work: Callable[..., T], jobs: list[tuple[Any, ...]]) -> list[T]:
+    def _run_jobs(self, work: Callable[..., T], jobs: Sequence[tuple[object, ...]]) -> list[T]:
         """Call a function with each job, in threads; return the results."""
         if self.options.n_threads == 1 or len(jobs) == 1:
             return [work(*job) for job in jobs]

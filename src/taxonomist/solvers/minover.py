@@ -125,7 +125,7 @@ class MinOverSolution:
     """
 
     W: Reals
-    last: Any
+    last: Reals
     duals: Duals
     margin: float
     n_iter: int
@@ -273,11 +273,11 @@ class _Search:
         delta = self.problem.loss.pairs(own, other)
         return Entries(item, own, other, beta, delta).stored(self.problem.n_items)
 
-    def weights(self, start: MinOverSolution | None) -> tuple[Any, Any, int]:
+    def weights(self, start: MinOverSolution | None) -> tuple[Reals, Reals, int]:
         """Return the wanted weights, the last weights, and how many steps the first average."""
         n_taken, dtype = self.n_taken, self.options.dtype
-        first: Any = 0.0
-        before: Any = 0.0
+        first: Floats | float = 0.0
+        before: Floats | float = 0.0
         n_averaged = n_taken
         if start is not None:
             first = np.asarray(start.last, dtype=np.float64)
@@ -291,7 +291,7 @@ class _Search:
         total = self._sum(np.arange(n_taken, 0.0, -1.0)) + n_taken * first + before
         return (total / n_averaged).astype(dtype), last.astype(dtype), n_averaged
 
-    def _sum(self, shares: Floats) -> Any:
+    def _sum(self, shares: Floats) -> Reals:
         """Return the sum of what the steps add to the weights, each times its share."""
         return weights_from_duals(self.problem, self.duals(shares), np.float64)
 
@@ -347,7 +347,7 @@ class _KernelRows:
             out[batch] += self._block(batch) @ W
         return np.asarray(out)
 
-    def _block(self, items: Any) -> Floats:
+    def _block(self, items: Codes | list[int]) -> Floats:
         """Return rows of the Gram matrix of items of one batch."""
         row_of = np.zeros(len(self._place), dtype=np.intp)
         rows = self._items.rows(np.asarray(items), row_of)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from taxonomist.solvers.weights import weights_from_duals
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Bools, Codes
     from taxonomist.compiled.arrays import Duals
     from taxonomist.solvers.problem import JointProblem
 
@@ -58,7 +58,7 @@ def carry_over(problem: JointProblem, old: Duals, moved: Codes, dtype: DTypeLike
     return Solution(weights_from_duals(problem, duals, dtype), duals, nothing, converged=False)
 
 
-def _marked(labels: CSR, items: Codes, categories: Codes) -> Any:
+def _marked(labels: CSR, items: Codes, categories: Codes) -> Bools:
     """Return whether each item has each category."""
     n_items, n_categories = labels.shape
     rows = np.repeat(np.arange(n_items), np.diff(labels.indptr))

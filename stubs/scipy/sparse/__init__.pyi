@@ -87,6 +87,9 @@ class csr_array(_compressed_array):  # noqa: N801
     @property
     def T(self) -> csc_array: ...  # noqa: N802
 
+class csr_matrix(csr_array):  # noqa: N801
+    """Compressed rows, the older class that users still pass."""
+
 class csc_array(_compressed_array):  # noqa: N801
     """Compressed columns."""
 
