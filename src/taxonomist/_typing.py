@@ -45,8 +45,8 @@ LabelsLike: TypeAlias = "MatrixLike | Iterable[object]"
 ItemsLike: TypeAlias = "MatrixLike | Sequence[object]"
 """Items as users pass them to models: rows of features, or texts."""
 
-TextLike: TypeAlias = str | Mapping[str, object]
-"""A text, or an item with several texts by column."""
+TextLike: TypeAlias = str | Mapping[str, object] | Sequence[object]
+"""A text, or an item with several texts: by column, or one after the other."""
 
 Seed: TypeAlias = int | np.random.RandomState | None
 """A seed or a source of random numbers as in scikit-learn. None draws a new seed."""

@@ -15,7 +15,7 @@ from taxonomist.text.explanation import TextExplanation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from taxonomist._typing import CSR, Floats, Objects
+    from taxonomist._typing import CSR, Floats, Objects, TextLike
     from taxonomist.evaluation.assessment import Assessment
     from taxonomist.losses.categories import LossLike
     from taxonomist.text.classifier import TextClassifier
@@ -36,7 +36,7 @@ class TextAnswers:
         Feature vectors of the texts, (n_items, n_features).
     """
 
-    def __init__(self, classifier: TextClassifier, texts: Sequence[object], vectors: CSR) -> None:
+    def __init__(self, classifier: TextClassifier, texts: Sequence[TextLike], vectors: CSR) -> None:
         self.texts = texts
         self.vectors = vectors
         self._classifier = classifier

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import CSR, Bools
+    from taxonomist._typing import CSR, Bools, TextLike
 
 
 class TextClassifier(TextQuestions, BaseEstimator):
@@ -127,7 +127,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
 
     def fit(
         self,
-        texts: Iterable[object],
+        texts: Iterable[TextLike],
         labels: Iterable[object],
         sample_weight: ArrayLike | None = None,
         callback: Callable[[Trial], object] | None = None,
@@ -184,7 +184,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         }
         return self
 
-    def _fit_features(self, texts: Iterable[object]) -> CSR:
+    def _fit_features(self, texts: Iterable[TextLike]) -> CSR:
         """Fit the features, store the hashes of the texts, and return the word counts."""
         names = ("words", "characters", "min_df", "max_features", "weights")
         self.features_ = TextFeatures(**{name: getattr(self, name) for name in names})
@@ -236,7 +236,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
 
     def refit(
         self,
-        texts: Iterable[object],
+        texts: Iterable[TextLike],
         labels: Iterable[object],
         sample_weight: ArrayLike | None = None,
     ) -> TextClassifier:
@@ -274,7 +274,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         self.training_ = {**self.training_, **facts}
         return self
 
-    def has_seen(self, texts: Iterable[object]) -> Bools:
+    def has_seen(self, texts: Iterable[TextLike]) -> Bools:
         """Return whether the classifier was fitted to each text, (n_items,)."""
         check_is_fitted(self, "model_")
         found: Bools = np.isin(digests(texts), getattr(self, "seen_", ()))
@@ -282,7 +282,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
 
     # Answering -------------------------------------------------------------------------------
 
-    def answer(self, texts: Iterable[object]) -> TextAnswers:
+    def answer(self, texts: Iterable[TextLike]) -> TextAnswers:
         """Vectorise texts once, for any number of predictions about them.
 
         Parameters
@@ -355,7 +355,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
             for name in before.measures
         }
 
-    def _vectors(self, texts: Iterable[object]) -> CSR:
+    def _vectors(self, texts: Iterable[TextLike]) -> CSR:
         """Return word counts or tf-idf, as the model needs."""
         counts = self.features_.counts(texts)
         return counts if self.takes_counts_ else self.features_.weigh(counts)
