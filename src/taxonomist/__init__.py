@@ -56,6 +56,6 @@ def __dir__() -> list[str]:
     return sorted([*_MODULES, *_CLASSES, *_models(), "__version__"])
 
 
-def _models() -> dict[str, Any]:
+def _models() -> dict[str, object]:
     found: dict[str, Any] = importlib.import_module("taxonomist.models").all_models()
     return found

@@ -71,7 +71,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
             typer.echo(f"  {key}: {value if isinstance(value, str) else ', '.join(value)}")
 
 
-def _facts(entry: CatalogueEntry) -> dict[str, Any]:
+def _facts(entry: CatalogueEntry) -> dict[str, object]:
     """Describe a corpus; ``path`` is None if it is not found, ``fetch`` if it has no download."""
     from taxonomist import datasets
     from taxonomist.datasets.fetching import RECIPES

@@ -18,6 +18,7 @@ from taxonomist.compiled.compiling import working_clock
 from taxonomist.taxonomy.show import node_counts
 
 if TYPE_CHECKING:
+    from taxonomist._typing import LabelsLike, Objects
     from taxonomist.datasets import Corpus
     from taxonomist.taxonomy import Taxonomy
 
@@ -64,7 +65,7 @@ def contestants(taxonomy: Taxonomy) -> dict[str, Any]:
     }
 
 
-def measured(test: Corpus, predicted: Any) -> tuple[str, str, str]:
+def measured(test: Corpus, predicted: LabelsLike) -> tuple[str, str, str]:
     """Return accuracy, parent accuracy and taxonomy loss."""
     return (
         f"{metrics.accuracy(test.y, predicted):.3f}",
@@ -100,7 +101,7 @@ def _tree(taxonomy: Taxonomy, corpus: Corpus) -> Tree:
     return tree
 
 
-def show_documents(console: Console, test: Corpus, predicted: Any, seed: int) -> None:
+def show_documents(console: Console, test: Corpus, predicted: Objects, seed: int) -> None:
     """Print three held-out documents with their predicted paths."""
     texts = test.texts or []
     chosen = np.random.default_rng(seed).choice(len(test), size=3, replace=False)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from taxonomist.cli.options import ModelFolder
 from taxonomist.cli.output import AsJson, print_facts, print_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 app = typer.Typer(help="Inspect saved models.", no_args_is_help=True)
 
@@ -43,7 +46,7 @@ def show(file: ModelFolder, as_json: AsJson = False) -> None:
     print_table(columns, [[_cell(part.get(column)) for column in columns] for part in parts])
 
 
-def _table(name: str, facts: dict[str, Any]) -> list[dict[str, Any]]:
+def _table(name: str, facts: Mapping[str, object]) -> list[dict[str, object]]:
     """Return the rows of a fact that is a table; an empty list for other facts."""
     value = facts.get(name)
     if isinstance(value, dict):
@@ -53,9 +56,9 @@ def _table(name: str, facts: dict[str, Any]) -> list[dict[str, Any]]:
     return value if len({tuple(row) for row in value}) == 1 else []
 
 
-def _flat(facts: dict[str, Any]) -> dict[str, Any]:
+def _flat(facts: Mapping[str, object]) -> dict[str, object]:
     """Join each dict and list into one line, and drop empty values."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, value in facts.items():
         if isinstance(value, dict):
             entries = (f"{key} {each}" for key, each in value.items() if each is not None)
@@ -67,10 +70,10 @@ def _flat(facts: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     """Format a shape such as ``3 x 4``; return other values unchanged."""
     return " x ".join(map(str, value)) if isinstance(value, list) else value
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: object) -> object:
     return round(value, 4) if isinstance(value, float) else value

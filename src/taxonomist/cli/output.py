@@ -73,7 +73,7 @@ def is_terminal(stream: IO[str]) -> bool:
     return stream.isatty()
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print a value as JSON, in ASCII unless standard output is UTF-8."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
     typer.echo(json.dumps(value, ensure_ascii=encoding != "utf8", indent=2))

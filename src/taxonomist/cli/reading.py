@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.cli.checks import OptionError, bad_rows_explained
 from taxonomist.cli.output import print_note, progress
@@ -37,7 +37,7 @@ def read_labelled(
 def read_to_measure(
     classifier: TextClassifier,
     source: TableSource,
-    columns: Mapping[str, Any],
+    columns: Mapping[str, object],
     *,
     skip_bad: bool,
     every: bool,

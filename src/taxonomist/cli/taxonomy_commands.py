@@ -18,6 +18,8 @@ from taxonomist.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from taxonomist.taxonomy import Taxonomy
 
 app = typer.Typer(help="Show, check, convert and compare taxonomies.", no_args_is_help=True)
@@ -49,7 +51,9 @@ def read(path: Path, format: str | None = None, **columns: str | None) -> Taxono
     """Read a taxonomy from a file, as an edge list if column names are given."""
     from taxonomist.taxonomy import Taxonomy
 
-    given: dict[str, Any] = {column: name for column, name in columns.items() if name is not None}
+    given: dict[str, object] = {
+        column: name for column, name in columns.items() if name is not None
+    }
     if given and format not in (None, "csv"):
         options = ", ".join(f"--{column}" for column in given)
         raise OptionError(f"{options}: the format {format!r} has no such columns; only csv does.")
@@ -101,7 +105,7 @@ def check(
     from taxonomist.cli.taxonomy_facts import counts, findings
     from taxonomist.errors import FormatError, TaxonomyError
 
-    result: dict[str, Any] = {"file": str(file), "ok": False, "error": None}
+    result: dict[str, object] = {"file": str(file), "ok": False, "error": None}
     found: dict[str, Any] = {}
     try:
         taxonomy = read(file, format)
@@ -118,7 +122,7 @@ def check(
         raise typer.Exit(FOUND)
 
 
-def _print_check(result: dict[str, Any], found: dict[str, Any]) -> None:
+def _print_check(result: Mapping[str, object], found: dict[str, Any]) -> None:
     """Print the counts, then a line for each kind of finding, or the error."""
     if not result["ok"]:
         typer.echo(f"error: {result['error']}")

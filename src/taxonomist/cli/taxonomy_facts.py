@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["counts", "differences", "findings", "shown_nodes", "statistics"]
 
 
-def counts(taxonomy: Taxonomy) -> dict[str, Any]:
+def counts(taxonomy: Taxonomy) -> dict[str, object]:
     """Return the size and shape of a taxonomy; a virtual root counts as a node."""
     return {
         "nodes": taxonomy.n_nodes,
@@ -26,7 +26,7 @@ def counts(taxonomy: Taxonomy) -> dict[str, Any]:
     }
 
 
-def findings(taxonomy: Taxonomy) -> dict[str, Any]:
+def findings(taxonomy: Taxonomy) -> dict[str, object]:
     """Return what is allowed but often a mistake.
 
     Returns
@@ -74,7 +74,7 @@ def statistics(taxonomy: Taxonomy) -> dict[str, Any]:
     }
 
 
-def differences(diff: TaxonomyDiff) -> dict[str, Any]:
+def differences(diff: TaxonomyDiff) -> dict[str, object]:
     """Return the changes between two taxonomies."""
     return {
         "same": not diff,
@@ -87,7 +87,7 @@ def differences(diff: TaxonomyDiff) -> dict[str, Any]:
     }
 
 
-def shown_nodes(taxonomy: Taxonomy, depth: int | None, children: int | None) -> dict[str, Any]:
+def shown_nodes(taxonomy: Taxonomy, depth: int | None, children: int | None) -> dict[str, object]:
     """Return the nodes to show within the limits, in the JSON form that ``Taxonomy.read`` reads.
 
     ``hidden`` is the number of children of a node that are not shown.

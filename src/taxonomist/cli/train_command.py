@@ -173,7 +173,7 @@ def _numbers(given: str | None) -> list[float] | None:
         raise OptionError(f"--weights must be numbers such as 3,1. Got {given!r}.") from None
 
 
-def _read_facts(labelled: Labelled) -> dict[str, Any]:
+def _read_facts(labelled: Labelled) -> dict[str, object]:
     n_labels = sum(map(len, labelled.labels))
     return {
         "items": len(labelled.texts),
@@ -208,7 +208,9 @@ def _print_result(out: Path, result: TrainingResult, final: bool) -> None:
         print_note("Use --final to retrain the model on all items.")
 
 
-def _as_data(out: Path, labelled: Labelled, result: TrainingResult, final: bool) -> dict[str, Any]:
+def _as_data(
+    out: Path, labelled: Labelled, result: TrainingResult, final: bool
+) -> dict[str, object]:
     classifier = result.classifier
     return {
         "model": str(out),

@@ -5,16 +5,14 @@ The notation is that of ``taxonomist.compiled.markov``.
 
 from __future__ import annotations
 
-from typing import Any
-
-from taxonomist._typing import Codes
+from taxonomist._typing import Codes, Reals
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.labelling_search import code_at
 from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovScratch, Tree
 
 
 @compiled(inline=True)
-def gradient(labellings: ActiveLabellings, c: int, score: Any) -> float:
+def gradient(labellings: ActiveLabellings, c: int, score: Reals) -> float:
     """Return the gradient G_iy of labelling c from the scores of its item."""
     total: float = labellings.loss[c]
     for k in range(labellings.begin[c], labellings.begin[c] + labellings.n_codes[c]):
@@ -107,7 +105,7 @@ def add_labelling(tree: Tree, labellings: ActiveLabellings, i: int, scratch: Mar
 
 
 @compiled(inline=True)
-def add_codes(labellings: ActiveLabellings, c: int, amount: float, out: Any) -> None:
+def add_codes(labellings: ActiveLabellings, c: int, amount: float, out: Reals) -> None:
     """Add a multiple of φ(x_i, y) - φ(x_i, y_i) of labelling c to a vector over codes."""
     for k in range(labellings.begin[c], labellings.begin[c] + labellings.n_codes[c]):
         z = labellings.codes[k]

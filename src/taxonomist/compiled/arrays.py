@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from taxonomist._typing import Codes, Floats
+from taxonomist._typing import Codes, Floats, Integers, Reals
 
 ZERO_ONE, ANCESTORS, MATRIX = 0, 1, 2
 """Kinds of ``Loss``."""
@@ -15,9 +15,9 @@ ZERO_ONE, ANCESTORS, MATRIX = 0, 1, 2
 class Rows(NamedTuple):
     """A matrix as CSR rows, or as CSC columns; ``indices`` is empty if it is dense."""
 
-    indptr: Any  # (n_rows + 1,)
-    indices: Any  # (nnz,), or (0,)
-    data: Any  # (nnz,)
+    indptr: Integers  # (n_rows + 1,)
+    indices: Integers  # (nnz,), or (0,)
+    data: Reals  # (nnz,)
 
 
 def read_only(rows: Rows) -> Rows:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from taxonomist._typing import Floats
+from taxonomist._typing import Floats, Reals
 from taxonomist.compiled.arrays import Attributes
 from taxonomist.compiled.jit import compiled
 
 
 @compiled(inline=True)
-def category_score(attributes: Attributes, c: int, scores: Any) -> float:
+def category_score(attributes: Attributes, c: int, scores: Reals) -> float:
     """Return f(x, c) from the scores of all attributes [CH04, Eq. 10]."""
     total = 0.0
     for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
@@ -19,7 +17,7 @@ def category_score(attributes: Attributes, c: int, scores: Any) -> float:
 
 
 @compiled(inline=True)
-def write_category_scores(attributes: Attributes, scores: Any, out: Floats) -> None:
+def write_category_scores(attributes: Attributes, scores: Reals, out: Floats) -> None:
     """Write f(x, c) of every category from the scores of all attributes."""
     for c in range(len(out)):
         out[c] = category_score(attributes, c, scores)

@@ -8,11 +8,11 @@ dual is G_ir = 1 - s_ir f(x_i, r), and 0 <= α_ir <= C_ir [CH04, Eq. 22].
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from taxonomist._typing import Codes, Floats
+from taxonomist._typing import Bools, Codes, Floats, Reals
 from taxonomist.compiled.arrays import Attributes, Findings, Labels, Rows
 from taxonomist.compiled.attributes import category_score
 from taxonomist.compiled.jit import compiled
@@ -53,13 +53,13 @@ class BinaryArrays(NamedTuple):
 class BinaryScratch(NamedTuple):
     """Work arrays for one item; each thread needs its own."""
 
-    own: Any  # (n_categories,)  whether s_ir = +1; False between items
+    own: Bools  # (n_categories,)  whether s_ir = +1; False between items
     listed: Codes  # (n_categories,)  the categories that the QP is about
     places: Places  # of the attributes of listed categories
 
 
 @compiled()
-def binary_scratch(problem: BinaryArrays, W: Any) -> BinaryScratch:
+def binary_scratch(problem: BinaryArrays, W: Reals) -> BinaryScratch:
     """Return work arrays for the items of some categories."""
     n_categories, n_attributes = len(problem.squares), W.shape[1]
     return BinaryScratch(
@@ -125,7 +125,9 @@ def look_at_all(
 
 
 @compiled()
-def inspect(items: Codes, problem: BinaryArrays, W: Any, alpha: Floats, findings: Findings) -> None:
+def inspect(
+    items: Codes, problem: BinaryArrays, W: Reals, alpha: Floats, findings: Findings
+) -> None:
     """Write the findings about items at fixed weights."""
     scratch = binary_scratch(problem, W)
     for i in items:
@@ -188,7 +190,7 @@ def ascend_round(
 
 
 @compiled(inline=True)
-def apply_change(problem: BinaryArrays, i: int, W: Any, n_used: int, places: Places) -> None:
+def apply_change(problem: BinaryArrays, i: int, W: Reals, n_used: int, places: Places) -> None:
     """Add the change of item i's dual variables to the weights, and clear it."""
     if problem.dual_form:
         add_coefficients(i, W, n_used, places)
@@ -201,7 +203,7 @@ def apply_change(problem: BinaryArrays, i: int, W: Any, n_used: int, places: Pla
 def solve_listed(
     problem: BinaryArrays,  # in
     i: int,
-    W: Any,  # in/out
+    W: Reals,  # in/out
     alpha: Floats,  # in/out (n_items, n_categories)
     n_listed: int,
     n_used: int,
@@ -229,7 +231,7 @@ def solve_listed(
 def sweep(
     items: Codes,  # in
     problem: BinaryArrays,  # in
-    W: Any,  # in/out
+    W: Reals,  # in/out
     alpha: Floats,  # in/out (n_items, n_categories)
     findings: Findings,  # out: at the weights that each item meets
 ) -> float:
@@ -255,7 +257,7 @@ def visit(
     items: Codes,  # in
     problem: BinaryArrays,  # in
     active: Labels,  # in: the categories of each item to solve
-    W: Any,  # in/out
+    W: Reals,  # in/out
     alpha: Floats,  # in/out (n_items, n_categories)
 ) -> tuple[float, float, float]:
     """Solve the active categories of items.
@@ -300,7 +302,7 @@ def list_positive(alpha: Floats, indptr: Codes, indices: Codes) -> None:
 
 
 @compiled()
-def rebuild(items: Codes, problem: BinaryArrays, active: Labels, W: Any, alpha: Floats) -> None:
+def rebuild(items: Codes, problem: BinaryArrays, active: Labels, W: Reals, alpha: Floats) -> None:
     """Add Σ_r α_ir s_ir λ_z(r) φ(x_i) of items, over their active categories, to the weights."""
     attributes = problem.attributes
     scratch = binary_scratch(problem, W)

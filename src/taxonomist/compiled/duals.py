@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from taxonomist._typing import Floats
+from taxonomist._typing import Bools, Floats
 from taxonomist.compiled.arrays import Duals, Labels
 from taxonomist.compiled.jit import compiled
 
@@ -60,7 +58,7 @@ def unused(duals: Duals, i: int, cost: float) -> float:
 
 
 @compiled()
-def add_all_pairs(i: int, labels: Labels, losses: Floats, duals: Duals, mark: Any) -> None:
+def add_all_pairs(i: int, labels: Labels, losses: Floats, duals: Duals, mark: Bools) -> None:
     """Make all pairs of item i active; ``losses`` has a row for each of its categories.
 
     ``mark``, (n_categories,), is all False before and after.

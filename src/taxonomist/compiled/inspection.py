@@ -5,11 +5,9 @@ The notation is that of ``taxonomist.compiled.joint``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from taxonomist._typing import Codes, Floats
+from taxonomist._typing import Bools, Codes, Floats, Reals
 from taxonomist.compiled.arrays import MATRIX, Duals, Labels, Loss
 from taxonomist.compiled.attributes import write_category_scores
 from taxonomist.compiled.duals import drop_zeros, unused_cost
@@ -21,7 +19,7 @@ from taxonomist.compiled.rows import score_row
 
 @compiled()
 def inspection_scratch(
-    problem: JointArrays, n_attributes: int, n_new: int, like: Any
+    problem: JointArrays, n_attributes: int, n_new: int, like: Reals
 ) -> InspectionScratch:
     """Return work arrays for inspections; each thread needs its own."""
     n_categories = len(problem.attributes.indptr) - 1
@@ -68,7 +66,7 @@ def look_at_active(
 
 
 @compiled(inline=True)
-def smallest_margin(i: int, f: Floats, labels: Labels, mark: Any) -> float:
+def smallest_margin(i: int, f: Floats, labels: Labels, mark: Bools) -> float:
     """Return the smallest f(x_i, y) - f(x_i, c); ``mark`` is all False before and after."""
     own, other = np.inf, -np.inf
     for k in range(labels.indptr[i], labels.indptr[i + 1]):
@@ -190,7 +188,7 @@ def judge(
 def inspect_item(
     i: int,
     problem: JointArrays,
-    W: Any,
+    W: Reals,
     duals: Duals,
     findings: JointFindings,
     scratch: InspectionScratch,
@@ -203,7 +201,12 @@ def inspect_item(
 
 @compiled()
 def inspect(
-    items: Codes, problem: JointArrays, W: Any, duals: Duals, most_new: int, findings: JointFindings
+    items: Codes,
+    problem: JointArrays,
+    W: Reals,
+    duals: Duals,
+    most_new: int,
+    findings: JointFindings,
 ) -> None:
     """Inspect items at fixed weights; make up to ``most_new`` pairs of each active."""
     scratch = inspection_scratch(problem, W.shape[1], most_new, W)

@@ -9,11 +9,11 @@ Alg. 1]. Those of one item sum to at most C_i, or, with a slack for each pair, e
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist._typing import Codes
+from taxonomist._typing import Codes, Reals
 from taxonomist.compiled.arrays import Attributes, Duals
 from taxonomist.compiled.inspection import inspect_item, inspection_scratch
 from taxonomist.compiled.jit import compiled
@@ -28,11 +28,14 @@ from taxonomist.compiled.places import (
     score_places,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
 FEW_ATTRIBUTES = 64
 """Up to this many attributes, scoring all of them is faster than scoring those in use."""
 
 
-def qp_scratch(n_attributes: int, largest_room: int, dtype: Any) -> QPScratch:
+def qp_scratch(n_attributes: int, largest_room: int, dtype: DTypeLike) -> QPScratch:
     """Return work arrays for QPs; if there are few attributes, all have a place for good."""
     few = n_attributes <= FEW_ATTRIBUTES
     places = Places(
@@ -58,7 +61,7 @@ def enter_active(attributes: Attributes, i: int, duals: Duals, places: Places) -
 
 
 @compiled(inline=True)
-def apply_change(problem: JointArrays, i: int, W: Any, n_used: int, places: Places) -> None:
+def apply_change(problem: JointArrays, i: int, W: Reals, n_used: int, places: Places) -> None:
     """Add the change of item i's dual variables to the weights, and clear it."""
     if problem.dual_form:
         add_coefficients(i, W, n_used, places)
@@ -69,7 +72,7 @@ def apply_change(problem: JointArrays, i: int, W: Any, n_used: int, places: Plac
 
 @compiled(inline=True)
 def solve_item(
-    problem: JointArrays, i: int, W: Any, duals: Duals, scratch: QPScratch, tol: float
+    problem: JointArrays, i: int, W: Reals, duals: Duals, scratch: QPScratch, tol: float
 ) -> tuple[float, float]:
     """Score one item at the attributes that its active pairs use, and solve its QP."""
     places, few = scratch.places, W.shape[1] <= FEW_ATTRIBUTES
@@ -88,7 +91,7 @@ def solve_item(
 def sweep(
     items: Codes,  # in
     problem: JointArrays,  # in
-    W: Any,  # in/out
+    W: Reals,  # in/out
     duals: Duals,  # in/out
     scratch: QPScratch,
     most_new: int,
@@ -112,7 +115,7 @@ def sweep(
 def visit(
     items: Codes,  # in
     problem: JointArrays,  # in
-    W: Any,  # in/out
+    W: Reals,  # in/out
     duals: Duals,  # in/out
     scratch: QPScratch,
     tol: float,

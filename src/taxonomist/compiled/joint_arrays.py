@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from taxonomist._typing import Codes, Floats
+from taxonomist._typing import Bools, Codes, Floats, Reals
 from taxonomist.compiled.arrays import Attributes, Labels, Loss, Rows
 from taxonomist.compiled.places import Places
 
@@ -37,11 +37,11 @@ class JointFindings(NamedTuple):
 class InspectionScratch(NamedTuple):
     """Work arrays for the inspection of one item."""
 
-    scores: Any  # (n_attributes,)
+    scores: Reals  # (n_attributes,)
     f: Floats  # (n_categories,)  f(x_i, c)
     G: Floats  # (n_categories,)
     delta: Floats  # (n_categories,)
-    mark: Any  # (n_nodes,)  False between items
+    mark: Bools  # (n_nodes,)  False between items
     top: Floats  # (n_new,)  G of the pairs that enter, in descending order
 
 

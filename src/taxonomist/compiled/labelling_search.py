@@ -5,17 +5,16 @@ The notation is that of ``taxonomist.compiled.markov``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from taxonomist._typing import Integers, Reals
 from taxonomist.compiled.arrays import Labels
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.markov_arrays import MarkovArrays, MarkovScratch, Tree
 
 
 @compiled(inline=True)
-def mark_truth(labels: Labels, i: int, truth: Any, value: int) -> None:
+def mark_truth(labels: Labels, i: int, truth: Integers, value: int) -> None:
     """Set the true microlabels of item i's positive nodes to a value."""
     for k in range(labels.indptr[i], labels.indptr[i + 1]):
         truth[labels.indices[k]] = value
@@ -137,7 +136,7 @@ def worst_gradient(problem: MarkovArrays, scratch: MarkovScratch) -> float:
 
 
 @compiled()
-def best_by_codes(tree: Tree, scores: Any, scratch: MarkovScratch, out: Any) -> None:
+def best_by_codes(tree: Tree, scores: Reals, scratch: MarkovScratch, out: Reals) -> None:
     """Write the labelling with the largest loss plus score of each item, if no node is positive.
 
     With a loss of 0 it is the best labelling. ``scores`` has a row for each item, and a column for

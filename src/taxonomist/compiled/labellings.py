@@ -8,16 +8,15 @@ holds the parent of each node, which comes before it, and of the root itself.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from taxonomist._typing import Bools, Codes, Floats
+from taxonomist._typing import Bools, Codes, Floats, Reals
 from taxonomist.compiled.jit import compiled
 
 
 @compiled()
-def below(parent: Codes, gains: Any, i: int, value: Floats) -> None:
+def below(parent: Codes, gains: Reals, i: int, value: Floats) -> None:
     """Write the best sum of gains at and below each node, given that the node is positive."""
     for j in range(len(parent)):
         value[j] = gains[i, j]
@@ -27,7 +26,7 @@ def below(parent: Codes, gains: Any, i: int, value: Floats) -> None:
 
 
 @compiled()
-def values_below(parent: Codes, gains: Any, out: Floats) -> None:
+def values_below(parent: Codes, gains: Reals, out: Floats) -> None:
     """Write what ``below`` does for all items."""
     for i in range(len(gains)):
         below(parent, gains, i, out[i])
@@ -38,7 +37,7 @@ def best_labellings(
     parent: Codes,
     is_category: Bools,  # in (n_nodes,)
     least: int,
-    gains: Any,  # in (n_items, n_nodes)
+    gains: Reals,  # in (n_items, n_nodes)
     out: Bools,  # out (n_items, n_nodes)
 ) -> None:
     """Write the best consistent labelling of each item with at least so many labels.
@@ -97,7 +96,7 @@ def finish(own: int, sums: Floats, done: Floats, source: Codes) -> None:
 
 
 @compiled()
-def best_with(parent: Codes, is_category: Bools, least: int, gain: Any, out: Bools) -> None:
+def best_with(parent: Codes, is_category: Bools, least: int, gain: Reals, out: Bools) -> None:
     """Write the best consistent labelling of one item with at least so many labels.
 
     ``sums[j, c, f]`` is the best sum of node j and the children added so far, with c
@@ -135,7 +134,7 @@ def best_with(parent: Codes, is_category: Bools, least: int, gain: Any, out: Boo
 
 
 @compiled()
-def max_marginals(parent: Codes, gains: Any, out: Floats) -> None:
+def max_marginals(parent: Codes, gains: Reals, out: Floats) -> None:
     """Write the best score of labellings with a node minus the best of those without it."""
     n_nodes = len(parent)
     value, within, without = np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(n_nodes)
@@ -160,7 +159,7 @@ def softplus(x: float) -> float:
 def sum_labellings(
     parent: Codes,
     is_category: Bools,  # in (n_nodes,)
-    gain: Any,  # in (n_nodes,)
+    gain: Reals,  # in (n_nodes,)
     scale: float,
     sums: Floats,  # out (n_nodes, 3)
     later: Floats,  # out (n_nodes, 3)
@@ -192,7 +191,7 @@ def sum_labellings(
 
 @compiled()
 def log_partitions(
-    parent: Codes, is_category: Bools, needs_label: bool, gains: Any, scale: float, out: Floats
+    parent: Codes, is_category: Bools, needs_label: bool, gains: Reals, scale: float, out: Floats
 ) -> None:
     """Write log Σ_y exp(scale x score(y)) of each item, over labellings with a category or all."""
     sums, later = np.zeros((len(parent), 3)), np.zeros((len(parent), 3))
@@ -203,7 +202,7 @@ def log_partitions(
 
 @compiled()
 def marginals(
-    parent: Codes, is_category: Bools, needs_label: bool, gains: Any, scale: float, out: Floats
+    parent: Codes, is_category: Bools, needs_label: bool, gains: Reals, scale: float, out: Floats
 ) -> None:
     """Write the probability of each node, where that of a labelling goes as exp(scale x score).
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from taxonomist._typing import Floats
+from taxonomist._typing import Bools, Floats
 from taxonomist.compiled.arrays import MATRIX, ZERO_ONE, Loss
 from taxonomist.compiled.jit import compiled
 
 
 @compiled(inline=True)
-def write_losses(loss: Loss, y: int, mark: Any, out: Floats) -> None:
+def write_losses(loss: Loss, y: int, mark: Bools, out: Floats) -> None:
     """Write Δ(y, c) for every category c [CH04, Eq. 23]; ``mark`` is all False before and after."""
     if loss.kind == ZERO_ONE:
         out[:] = 1.0
@@ -44,7 +42,7 @@ def write_loss_matrix(loss: Loss, out: Floats) -> None:
 
 
 @compiled(inline=True)
-def loss_between(loss: Loss, y: int, c: int, mark: Any) -> float:
+def loss_between(loss: Loss, y: int, c: int, mark: Bools) -> float:
     """Return Δ(y, c) [CH04, Eq. 23]; ``mark`` is all False before and after."""
     if loss.kind == ZERO_ONE:
         return 1.0

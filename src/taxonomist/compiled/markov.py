@@ -9,11 +9,9 @@ not stored, and has what the others leave of C_i.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from taxonomist._typing import Codes, Floats
+from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.active_labellings import add_codes, add_labelling, gradient, make_place
 from taxonomist.compiled.arrays import Findings
 from taxonomist.compiled.jit import compiled
@@ -55,7 +53,7 @@ def write_norms(problem: MarkovArrays, i: int, norm: Floats) -> None:
 
 
 @compiled("contract", inline=True)
-def add_row(problem: MarkovArrays, i: int, W: Any, n_used: int, scratch: MarkovScratch) -> None:
+def add_row(problem: MarkovArrays, i: int, W: Reals, n_used: int, scratch: MarkovScratch) -> None:
     """Add x_i times the change to the weights, for local features only at their own nodes."""
     rows, row, tree = problem.rows, problem.row_of[i], problem.tree
     begin, is_dense = rows.indptr[row], len(rows.indices) == 0
@@ -72,7 +70,7 @@ def add_row(problem: MarkovArrays, i: int, W: Any, n_used: int, scratch: MarkovS
 
 
 @compiled("contract")
-def apply_change(problem: MarkovArrays, i: int, W: Any, scratch: MarkovScratch) -> None:
+def apply_change(problem: MarkovArrays, i: int, W: Reals, scratch: MarkovScratch) -> None:
     """Add the change to the weights, and clear it."""
     n_used = 0
     for z in range(len(scratch.change)):
@@ -92,7 +90,7 @@ def apply_change(problem: MarkovArrays, i: int, W: Any, scratch: MarkovScratch) 
 def look(
     problem: MarkovArrays,
     i: int,
-    W: Any,
+    W: Reals,
     labellings: ActiveLabellings,
     scratch: MarkovScratch,
     findings: Findings,
@@ -139,7 +137,7 @@ def look_again(
 def visit(
     problem: MarkovArrays,
     i: int,
-    W: Any,
+    W: Reals,
     labellings: ActiveLabellings,
     end: Codes,
     scratch: MarkovScratch,
@@ -175,7 +173,7 @@ def sweep(
     group: Codes,
     begin: int,
     problem: MarkovArrays,
-    W: Any,
+    W: Reals,
     labellings: ActiveLabellings,
     end: Codes,
     scratch: MarkovScratch,
@@ -208,7 +206,7 @@ def sweep(
 def inspect(
     group: Codes,
     problem: MarkovArrays,
-    W: Any,
+    W: Reals,
     labellings: ActiveLabellings,
     scratch: MarkovScratch,
     findings: Findings,
@@ -223,7 +221,7 @@ def inspect(
 def add_up(
     group: Codes,
     problem: MarkovArrays,
-    W: Any,
+    W: Reals,
     labellings: ActiveLabellings,
     scratch: MarkovScratch,
 ) -> None:

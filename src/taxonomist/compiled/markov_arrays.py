@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from taxonomist._typing import Codes, Floats
+from taxonomist._typing import Bools, Codes, Floats, Integers, Reals
 from taxonomist.compiled.arrays import Labels, Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 EVERYWHERE, NOWHERE = -1, -2
 """Owners of features that are not tied to one node: all nodes have them, or none has."""
@@ -64,33 +67,33 @@ class ActiveLabellings(NamedTuple):
     n_codes: Codes  # (n_labellings,)
     alpha: Floats  # (n_labellings,)
     loss: Floats  # (n_labellings,)  ℓ(y_i, y)
-    codes: Any  # (n_codes,)
+    codes: Integers  # (n_codes,)
 
 
 class MarkovScratch(NamedTuple):
     """Work arrays for one item."""
 
-    truth: Any  # (n_nodes,)  true microlabels; 0 between items
-    score: Any  # (n_codes,)  <w_z, x_i>
+    truth: Integers  # (n_nodes,)  true microlabels; 0 between items
+    score: Reals  # (n_codes,)  <w_z, x_i>
     norm: Floats  # (n_codes,)  k(x_i, x_i), local features included
     worth: Floats  # (n_nodes, n_states, 2)  loss plus score of a node, by its parent's state
     value: Floats  # (n_nodes, n_states)  best sum below a node in that state
     extra: Floats  # (n_nodes, n_states)  what a difference somewhere below costs at the least
     where: Codes  # (n_nodes, n_states)  the child at or below which that is
-    state: Any  # (n_nodes,)  the labelling found
-    differs: Any  # (n_nodes,)  whether a difference is still wanted below
+    state: Integers  # (n_nodes,)  the labelling found
+    differs: Bools  # (n_nodes,)  whether a difference is still wanted below
     mark: Floats  # (n_codes,)  0 between uses
     used: Codes  # (n_codes,)  columns of W that a visit changes
     step: Floats  # (n_codes,)  the direction of a step in the space of marginals
     change: Floats  # (n_codes,)  what x_i is multiplied by and added to W; 0 between items
     G: Floats  # (room,)  G of each labelling
     before: Floats  # (room,)  α of each labelling when the QP began
-    is_known: Any  # (room,)  whether its row of the next is there
+    is_known: Bools  # (room,)  whether its row of the next is there
     products: Floats  # (room, room)  between the φ(x_i, y_i) - φ(x_i, y) of labellings
 
 
 def markov_scratch(
-    tree: Tree, n_codes: int, dtype: Any, room: int = LABELLINGS_AT_FIRST
+    tree: Tree, n_codes: int, dtype: DTypeLike, room: int = LABELLINGS_AT_FIRST
 ) -> MarkovScratch:
     """Return work arrays for one item with up to ``room`` labellings."""
     table = n_nodes, _ = tree.loss.shape[1:3]

@@ -8,7 +8,7 @@ the smallest margin found so far.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class MinOverScratch(NamedTuple):
     """Work arrays for one search and one step."""
 
     f: Floats  # (n_categories,)  f(x_i, c)
-    mark: Any  # (max(n_categories, n_nodes),)  False between uses
+    mark: Bools  # (max(n_categories, n_nodes),)  False between uses
     row: Floats  # (n_items,)  k(x_i, x_j)
     change: Floats  # (n_attributes,)  of the weights, in units of φ(x_i); 0 between uses
     used: Codes  # (n_attributes,)  attributes whose weights change

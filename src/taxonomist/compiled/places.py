@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from taxonomist._typing import Codes, Floats
+from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.arrays import Attributes, Rows
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.rows import score_row
@@ -13,7 +13,7 @@ from taxonomist.compiled.rows import score_row
 class Places(NamedTuple):
     """Work arrays over all attributes, and over the places of those in use."""
 
-    row: Any  # (n_attributes,)  by attribute: <w_z, x> or a change, of the type of ``W``
+    row: Reals  # (n_attributes,)  by attribute: <w_z, x> or a change, of the type of ``W``
     place: Codes  # (n_attributes,)  by attribute: its place, -1 if it has none
     used: Codes  # (n_attributes,)  by place: the attribute
     score: Floats  # (n_attributes,)  by place: <w_z, x>
@@ -57,7 +57,7 @@ def change_category(attributes: Attributes, c: int, amount: float, places: Place
 
 @compiled(inline=True)
 def score_places(
-    rows: Rows, row: int, W: Any, n_used: int, whole_rows: bool, places: Places
+    rows: Rows, row: int, W: Reals, n_used: int, whole_rows: bool, places: Places
 ) -> None:
     """Write <w_z, x> for the attributes that have a place.
 
@@ -80,7 +80,9 @@ def score_places(
 
 
 @compiled("contract", inline=True)
-def add_change(rows: Rows, row: int, W: Any, n_used: int, whole_rows: bool, places: Places) -> None:
+def add_change(
+    rows: Rows, row: int, W: Reals, n_used: int, whole_rows: bool, places: Places
+) -> None:
     """Add x times the change to the weights, and clear the change.
 
     With ``whole_rows``, all attributes are added to, as in ``score_places``.
@@ -108,7 +110,7 @@ def add_change(rows: Rows, row: int, W: Any, n_used: int, whole_rows: bool, plac
 
 
 @compiled(inline=True)
-def add_coefficients(i: int, W: Any, n_used: int, places: Places) -> None:
+def add_coefficients(i: int, W: Reals, n_used: int, places: Places) -> None:
     """Add the change to row i of the kernel expansion, and clear it: dual form."""
     for t in range(n_used):
         W[i, places.used[t]] += places.change[t]

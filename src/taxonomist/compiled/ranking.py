@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from taxonomist._typing import Codes, Floats
+from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.arrays import Attributes
 from taxonomist.compiled.attributes import category_score
 from taxonomist.compiled.jit import compiled
@@ -12,7 +10,7 @@ from taxonomist.compiled.jit import compiled
 
 @compiled()
 def best_categories(
-    node_scores: Any,  # in (n_items, n_attributes)
+    node_scores: Reals,  # in (n_items, n_attributes)
     attributes: Attributes,  # in
     categories: Codes,  # out (n_items, k)  best first; of equal ones the first
     scores: Floats,  # out (n_items, k)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from taxonomist._typing import Floats
+from taxonomist._typing import Floats, Reals
 from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.jit import compiled
 
 
 # Sums over features may be reordered, which lets them run in vector registers.
 @compiled("reassoc", "contract", "nsz")
-def score_row(rows: Rows, row: int, W: Any, out: Any) -> None:
+def score_row(rows: Rows, row: int, W: Reals, out: Reals) -> None:
     """Write <w_z, x> for every attribute z as a sum of rows of ``W``."""
     out[:] = 0
     k = start = rows.indptr[row]
@@ -37,7 +35,7 @@ def score_row(rows: Rows, row: int, W: Any, out: Any) -> None:
 
 
 @compiled()
-def score_rows(rows: Rows, W: Any, out: Any) -> None:
+def score_rows(rows: Rows, W: Reals, out: Reals) -> None:
     """Write <w_z, x> for every row x and every attribute z."""
     for row in range(len(out)):
         score_row(rows, row, W, out[row])
@@ -45,7 +43,7 @@ def score_rows(rows: Rows, W: Any, out: Any) -> None:
 
 # The order of sums differs from that of ``score_row``, and so does the last digit.
 @compiled("reassoc", "contract", "nsz")
-def score_row_by_threes(rows: Rows, row: int, W: Any, out: Any) -> None:
+def score_row_by_threes(rows: Rows, row: int, W: Reals, out: Reals) -> None:
     """Write <w_z, x> for every code z as a sum of rows of ``W``, three at a time."""
     begin, end = rows.indptr[row], rows.indptr[row + 1]
     is_dense = len(rows.indices) == 0

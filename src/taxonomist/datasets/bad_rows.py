@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from taxonomist.errors import FormatError
 
@@ -99,7 +98,7 @@ class BadRows:
             raise BadRowsError(listed, "Fix these rows, or skip them with skip_bad=True.")
         return f"{listed}\nThese rows are skipped."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the counts and the first bad rows as plain data."""
         shown = [{"line": line, "fault": fault} for line, fault in self.first]
         return {"rows": self.n_rows, "bad": self.count, "first_bad": shown}

@@ -20,7 +20,7 @@ Label: TypeAlias = str | tuple[str, ...]
 """A label as given: a code, or a path as a tuple of names."""
 
 
-def text_of(value: Any, column: str) -> str:
+def text_of(value: object, column: str) -> str:
     """Return a string or a number as text; empty if it is missing."""
     if isinstance(value, str):
         return value
@@ -31,7 +31,7 @@ def text_of(value: Any, column: str) -> str:
     raise RowError(f"{column!r} is not a text but {str(value)[:40]!r}")
 
 
-def word_of(value: Any) -> str:
+def word_of(value: object) -> str:
     """Return a code or an id as a string; whole numbers are written without decimals."""
     if value is None or value != value:
         return ""
@@ -59,7 +59,7 @@ def fold_of(value: Any) -> int | None:
     return int(number)
 
 
-def labels_of(value: Any, columns: Columns, *, allow_none: bool = False) -> tuple[Label, ...]:
+def labels_of(value: object, columns: Columns, *, allow_none: bool = False) -> tuple[Label, ...]:
     """Return the labels of a cell, without duplicates.
 
     Parameters

@@ -61,7 +61,7 @@ def reuters(files: Sequence[Path], folder: Path) -> int:
     return _write_rows(folder, sorted(rows, key=lambda row: int(row["id"])))
 
 
-def _story(story: re.Match[str], topics: set[str]) -> dict[str, Any] | None:
+def _story(story: re.Match[str], topics: set[str]) -> dict[str, object] | None:
     """Return a story, or None if it is outside the split or has none of the topics."""
     head, content = dict(ATTRIBUTE.findall(story["head"])), story["content"]
     split = {"TRAIN": "train", "TEST": "test"}.get(head.get("LEWISSPLIT", ""))

@@ -210,7 +210,7 @@ class Corpus:
         """
         rows = np.arange(len(self))[items]
 
-        def chosen(column: Sequence[Any] | None) -> list[Any] | None:
+        def chosen(column: Sequence[object] | None) -> list[Any] | None:
             return None if column is None else [column[row] for row in rows]
 
         return replace(
@@ -243,7 +243,7 @@ class Corpus:
             labels = [[label for label in row if label in taxonomy] for row in self.labels]
         return replace(self, taxonomy=taxonomy, labels=[tuple(row) for row in labels])
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """Return the key figures of the corpus.
 
         Returns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.errors import FormatError, closest, some
 
@@ -16,7 +16,7 @@ class Row(NamedTuple):
     """A row: its first line number, its values by column, and the error if it is unreadable."""
 
     line: int
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     fault: str = ""
 
 

@@ -22,6 +22,7 @@ from taxonomist.evaluation.outcomes import NodeCounts, Outcomes, ratio
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from taxonomist._typing import LabelsLike, MatrixLike
     from taxonomist.evaluation.significance import Interval, Seed
     from taxonomist.metrics.reliability import LevelReliability
     from taxonomist.taxonomy import Taxonomy
@@ -190,13 +191,13 @@ class Assessment:
 
 
 def assess(
-    truth: Any,
-    predicted: Any,
+    truth: LabelsLike,
+    predicted: LabelsLike,
     taxonomy: Taxonomy,
     *,
-    probabilities: Any = None,
+    probabilities: MatrixLike | None = None,
     classes: Sequence[str] | None = None,
-    texts: Sequence[Any] | None = None,
+    texts: Sequence[object] | None = None,
     random_state: Seed = 0,
 ) -> Assessment:
     """Assess predictions: headline measures with intervals, and where they go wrong.
@@ -331,7 +332,7 @@ def _number(value: float) -> str:
     return "    –" if math.isnan(value) else f"{value:.3f}"
 
 
-def _defined(value: Any) -> Any:
+def _defined(value: object) -> Any:
     """Replace NaN by None in nested data."""
     if isinstance(value, dict):
         return {key: _defined(entry) for key, entry in value.items()}

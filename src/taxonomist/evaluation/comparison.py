@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Classifier, Floats, ItemsLike, LabelsLike
 
 # A fixed seed for tests and intervals, so that the same results always give the same table.
 _SEED = 0
@@ -232,7 +232,12 @@ class Comparison:
 
 
 def compare(
-    models: Mapping[str, Any], X: Any, y: Any, plan: Plan, *, baseline: str | None = None
+    models: Mapping[str, Classifier],
+    X: ItemsLike,
+    y: LabelsLike,
+    plan: Plan,
+    *,
+    baseline: str | None = None,
 ) -> Comparison:
     """Cross-validate several models on the same folds and compare them.
 
@@ -294,7 +299,7 @@ def _values(result: CrossValidation | Mapping[str, ArrayLike]) -> dict[str, Floa
     return arrays
 
 
-def _known_losses(results: Mapping[str, Any]) -> set[str]:
+def _known_losses(results: Mapping[str, object]) -> set[str]:
     """Return the names of measures for which lower is known to be better."""
     own = [m for result in results.values() for m in getattr(result, "measures", ())]
     return {m.name for m in [*own, *MEASURES.values()] if not m.greater_is_better}

@@ -52,7 +52,7 @@ class Confusion:
     items: tuple[int, ...]
     texts: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
             "true": self.true,
@@ -92,7 +92,7 @@ def same_level_counts(outcomes: Outcomes) -> CSR:
 
 
 def worst_confusions(
-    outcomes: Outcomes, same_level: CSR, support: Floats, texts: Sequence[Any] | None
+    outcomes: Outcomes, same_level: CSR, support: Floats, texts: Sequence[object] | None
 ) -> tuple[Confusion, ...]:
     """Return the most frequent confusions.
 

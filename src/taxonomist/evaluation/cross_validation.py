@@ -14,7 +14,7 @@ from taxonomist.evaluation.splits import take
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Classifier, Codes, Floats, ItemsLike, LabelsLike
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class CrossValidation:
         return "\n".join([*lines, f"Mean and deviation over {len(self.test_items)} folds."])
 
 
-def cross_validate(model: Any, X: Any, y: Any, plan: Plan) -> CrossValidation:
+def cross_validate(model: Classifier, X: ItemsLike, y: LabelsLike, plan: Plan) -> CrossValidation:
     """Measure a model by cross-validation.
 
     Parameters
@@ -101,7 +101,7 @@ def cross_validate(model: Any, X: Any, y: Any, plan: Plan) -> CrossValidation:
 
 
 def fold_tasks(
-    name: str, model: Any, X: Any, y: Any, splits: list[tuple[Codes, Codes]]
+    name: str, model: Classifier, X: ItemsLike, y: LabelsLike, splits: list[tuple[Codes, Codes]]
 ) -> Iterator[Task]:
     """Yield one task per fold; items are copied only when the task is taken."""
     for number, (train, test) in enumerate(splits, start=1):

@@ -10,10 +10,11 @@ from taxonomist.errors import LabelError
 from taxonomist.evaluation.comparison import Comparison, compare
 
 if TYPE_CHECKING:
+    from taxonomist._typing import Classifier, ItemsLike, LabelsLike
     from taxonomist.evaluation.plan import Plan
 
 
-def flat_twin(model: Any) -> Any:
+def flat_twin(model: Classifier) -> Any:
     """Return an unfitted copy of a model that ignores the taxonomy.
 
     Parameters
@@ -48,7 +49,7 @@ def flat_twin(model: Any) -> Any:
     )
 
 
-def compare_flat(model: Any, X: Any, y: Any, plan: Plan) -> Comparison:
+def compare_flat(model: Classifier, X: ItemsLike, y: LabelsLike, plan: Plan) -> Comparison:
     """Cross-validate a model and its flat twin on the same folds.
 
     Parameters

@@ -21,7 +21,7 @@ from taxonomist.evaluation.splits import check_lengths, n_rows, sample_per_categ
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Classifier, Codes, Floats, ItemsLike, LabelsLike
 
     Pool: TypeAlias = tuple[Codes, Any, Any]
 
@@ -62,9 +62,9 @@ class LearningCurve:
 
 
 def learning_curve(
-    model: Any,
-    X: Any,
-    y: Any,
+    model: Classifier,
+    X: ItemsLike,
+    y: LabelsLike,
     plan: Plan,
     *,
     sizes: Sequence[int],
@@ -120,7 +120,7 @@ def learning_curve(
     )
 
 
-def _pools(X: Any, y: Any, plan: Plan, test: tuple[Any, Any] | None) -> list[Pool]:
+def _pools(X: ItemsLike, y: LabelsLike, plan: Plan, test: tuple[Any, Any] | None) -> list[Pool]:
     """Return pairs of the items to sample from and the test set."""
     if test is None:
         return [(train, take(X, held), take(y, held)) for train, held in plan.splits(X, y)]
@@ -130,7 +130,7 @@ def _pools(X: Any, y: Any, plan: Plan, test: tuple[Any, Any] | None) -> list[Poo
 
 
 def _tasks(
-    model: Any,
+    model: Classifier,
     data: tuple[Any, Any],
     pools: list[Pool],
     sizes: tuple[int, ...],

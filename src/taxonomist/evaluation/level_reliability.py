@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taxonomist._typing import MatrixLike, is_sparse
 from taxonomist.errors import LabelError
 from taxonomist.inference.node_probabilities import any_of_categories, sum_of_categories
 from taxonomist.metrics.reliability import LevelReliability, ReliabilityBin, reliability
@@ -22,7 +23,7 @@ _DENSE_CELLS = 2**22
 
 
 def reliability_per_level(
-    outcomes: Outcomes, probabilities: Any, classes: Sequence[str] | None
+    outcomes: Outcomes, probabilities: MatrixLike, classes: Sequence[str] | None
 ) -> tuple[LevelReliability, ...]:
     """Compare the probability of each level's most probable node with how often it is true.
 
@@ -48,12 +49,12 @@ def reliability_per_level(
     taxonomy = outcomes.taxonomy
     names = taxonomy.nodes if classes is None else tuple(classes)
     expected = (outcomes.n_items, len(names))
-    given = probabilities if hasattr(probabilities, "tocsr") else np.asarray(probabilities)
+    given = probabilities if is_sparse(probabilities) else np.asarray(probabilities)
     if given.shape != expected:
         raise LabelError(
             f"probabilities must have shape {expected}, items x classes. Got {given.shape}."
         )
-    given = given.tocsr() if hasattr(given, "tocsr") else given
+    given = given.tocsr() if is_sparse(given) else given
     size = max(1, _DENSE_CELLS // taxonomy.n_nodes)
     blocks = [
         reliability(

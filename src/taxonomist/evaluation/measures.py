@@ -14,7 +14,7 @@ from taxonomist.errors import LabelError, ParameterError, closest
 from taxonomist.evaluation.splits import n_rows, take
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Floats, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -47,7 +47,7 @@ class Measure:
     mean_over_items: bool = False
 
     def value(
-        self, y_true: Any, output: Any, classes: Any = None, taxonomy: Taxonomy | None = None
+        self, y_true: LabelsLike, output: Any, classes: Any = None, taxonomy: Taxonomy | None = None
     ) -> float:
         """Return the value of the measure.
 
@@ -80,7 +80,7 @@ class Measure:
         return float(self.function(y_true, output, *arguments, **options))
 
     def item_values(
-        self, y_true: Any, output: Any, classes: Any = None, taxonomy: Taxonomy | None = None
+        self, y_true: LabelsLike, output: Any, classes: Any = None, taxonomy: Taxonomy | None = None
     ) -> Floats:
         """Return the value of the measure for each item.
 
@@ -148,12 +148,12 @@ def _by_name(name: str) -> Measure:
     return MEASURES[name]
 
 
-def _micro_f1(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> Any:
+def _micro_f1(y_true: LabelsLike, y_pred: LabelsLike, taxonomy: Taxonomy) -> Any:
     """Return the F1 pooled over all nodes except the root."""
     return metrics.precision_recall_f1(y_true, y_pred, taxonomy, nodes="all").f1
 
 
-def _macro_f1(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> Any:
+def _macro_f1(y_true: LabelsLike, y_pred: LabelsLike, taxonomy: Taxonomy) -> Any:
     """Return the mean F1 of all nodes that occur, except the root."""
     return metrics.precision_recall_f1(y_true, y_pred, taxonomy, nodes="all", average="macro").f1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from taxonomist.taxonomy import labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from taxonomist._typing import CSR, Bools, Codes, Floats, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -39,7 +39,11 @@ class Outcomes:
 
     @classmethod
     def of(
-        cls, truth: Any, predicted: Any, taxonomy: Taxonomy, classes: Sequence[str] | None
+        cls,
+        truth: LabelsLike,
+        predicted: LabelsLike,
+        taxonomy: Taxonomy,
+        classes: Sequence[str] | None,
     ) -> Outcomes:
         """Encode labels in any form; ``classes`` names the columns of an indicator matrix."""
         is_multilabel = labels.is_label_sets(truth) or labels.is_label_sets(predicted)
@@ -154,7 +158,7 @@ def _is_empty(Y: CSR) -> Bools:
     return empty
 
 
-def _columns(y: Any, classes: Sequence[str] | None) -> Sequence[str] | None:
+def _columns(y: LabelsLike, classes: Sequence[str] | None) -> Sequence[str] | None:
     """Return the ids of an indicator's columns: the classes if their number fits, else None."""
     fits = classes is not None and getattr(y, "shape", ())[1:] == (len(classes),)
     return classes if fits else None

@@ -18,7 +18,7 @@ from taxonomist.taxonomy import labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Classifier, Floats, ItemsLike, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -30,12 +30,12 @@ def taxonomy_of(model: Any) -> Taxonomy | None:
     return getattr(model, "taxonomy_", None)
 
 
-def truth_of(model: Any, y: Any, taxonomy: Taxonomy | None) -> Any:
+def truth_of(model: Classifier, y: LabelsLike, taxonomy: Taxonomy | None) -> Any:
     """Convert an indicator over nodes or the model's classes to ids; return others as is."""
     return _label_lists(y, taxonomy.nodes if taxonomy else None, _ids(model))
 
 
-def predictions(model: Any, X: Any, taxonomy: Taxonomy | None) -> Any:
+def predictions(model: Classifier, X: ItemsLike, taxonomy: Taxonomy | None) -> Any:
     """Return one label per item, or label sets as lists of ids if the columns have ids.
 
     The columns of ``predict`` are categories. If the model has ``predict_labels``, that is used for
@@ -51,8 +51,8 @@ def predictions(model: Any, X: Any, taxonomy: Taxonomy | None) -> Any:
 
 
 def scored_truth(
-    model: Any, X: Any, y: Any, taxonomy: Taxonomy | None
-) -> tuple[Any, Floats, Sequence[Any]]:
+    model: Any, X: ItemsLike, y: Any, taxonomy: Taxonomy | None
+) -> tuple[LabelsLike, Floats, Sequence[object]]:
     """Return truth, scores and classes, with a column for each label of the truth."""
     scores = _scores(model, X)
     if labels.is_indicator(y) and _ids(model) is None:
@@ -73,13 +73,13 @@ def scored_truth(
     return y, np.hstack([scores, last]), [*known.values(), *unknown]
 
 
-def _ids(model: Any) -> Sequence[str] | None:
+def _ids(model: Classifier) -> Sequence[str] | None:
     """Return the ids of the model's columns, or None if they are only numbered."""
     classes = getattr(model, "classes_", ())
     return list(classes) if len(classes) and np.asarray(classes).dtype.kind in "OUT" else None
 
 
-def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
+def _last_step(model: Any, X: ItemsLike) -> tuple[Any, Any]:
     """Return the final model of a pipeline or search, and its input."""
     model = getattr(model, "best_estimator_", model)
     if not hasattr(model, "steps"):
@@ -102,7 +102,7 @@ def _label_lists(y: Any, *columns: Sequence[str] | None) -> Any:
     return [found[start:end] for start, end in pairwise(Y.indptr.tolist())]
 
 
-def _scores(model: Any, X: Any) -> Floats:
+def _scores(model: Classifier, X: ItemsLike) -> Floats:
     """Return a score per item and class from whichever method the model has."""
     for method in ("decision_function", "predict_proba"):
         if hasattr(model, method):

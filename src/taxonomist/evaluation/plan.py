@@ -15,7 +15,7 @@ from taxonomist.evaluation.measures import MeasuresLike, as_measures
 from taxonomist.evaluation.splits import StratifiedFolds, check_lengths, n_rows
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Classifier, Codes, Floats, ItemsLike, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -57,7 +57,7 @@ class Plan:
     n_jobs: int = 1
     callback: Progress | None = None
 
-    def splits(self, X: Any, y: Any) -> list[tuple[Codes, Codes]]:
+    def splits(self, X: ItemsLike, y: LabelsLike) -> list[tuple[Codes, Codes]]:
         """Return the training and test indices of each fold.
 
         Parameters
@@ -96,10 +96,10 @@ class Task:
     """A model to fit and the items to test it on."""
 
     description: str
-    model: Any
-    X_train: Any
+    model: Classifier
+    X_train: ItemsLike
     y_train: Any
-    X_test: Any
+    X_test: ItemsLike
     y_test: Any
 
 

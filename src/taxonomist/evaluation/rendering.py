@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.evaluation.significance import smallest_p_value
 
@@ -74,7 +74,7 @@ def json_document(comparison: Comparison) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _results(comparison: Comparison, model: str) -> dict[str, Any]:
+def _results(comparison: Comparison, model: str) -> dict[str, object]:
     return {
         measure: {
             "mean": _finite(cell.mean),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Codes, ItemsLike, LabelsLike
     from taxonomist.evaluation.significance import Seed
 
 
@@ -52,7 +52,7 @@ class StratifiedFolds:
             message = f"n_splits must be a whole number, at least 2. Got {self.n_splits!r}."
             raise ParameterError(message)
 
-    def folds(self, y: Any) -> Codes:
+    def folds(self, y: LabelsLike) -> Codes:
         """Return the test fold of each item.
 
         Parameters
@@ -86,7 +86,9 @@ class StratifiedFolds:
         folds[order[np.argsort(codes[order], kind="stable")]] = np.arange(n_items) % self.n_splits
         return folds
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Codes, Codes]]:
+    def split(
+        self, X: ItemsLike, y: LabelsLike | None = None, groups: object = None
+    ) -> Iterator[tuple[Codes, Codes]]:
         """Yield the training and test items of each fold.
 
         Parameters
@@ -119,7 +121,7 @@ class StratifiedFolds:
         check_lengths(X, y)
         return _pairs(self.folds(y))
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:  # noqa: ARG002
         """Return the number of folds; the arguments are ignored."""
         return self.n_splits
 
@@ -153,7 +155,12 @@ class GivenFolds:
     def __repr__(self) -> str:
         return f"GivenFolds({self.get_n_splits()} folds of {self.fold_numbers.size} items)"
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Codes, Codes]]:  # noqa: ARG002
+    def split(
+        self,
+        X: ItemsLike,
+        y: object = None,  # noqa: ARG002
+        groups: object = None,  # noqa: ARG002
+    ) -> Iterator[tuple[Codes, Codes]]:
         """Yield the training and test items of each fold, ordered by fold number.
 
         Parameters
@@ -176,12 +183,12 @@ class GivenFolds:
         check_lengths(X, self.fold_numbers, "folds")
         return _pairs(self.fold_numbers)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:  # noqa: ARG002
         """Return the number of folds; the arguments are ignored."""
         return int(np.unique(self.fold_numbers[self.fold_numbers >= 0]).size)
 
 
-def sample_per_category(y: Any, k: int, random_state: Seed = None) -> Codes:
+def sample_per_category(y: LabelsLike, k: int, random_state: Seed = None) -> Codes:
     """Draw up to ``k`` items of each category.
 
     Parameters
@@ -233,7 +240,7 @@ def take(data: Any, indices: Codes) -> Any:
     return data[indices] if hasattr(data, "shape") else [data[i] for i in indices]
 
 
-def check_lengths(X: Any, y: Any, name: str = "y") -> None:
+def check_lengths(X: ItemsLike, y: LabelsLike, name: str = "y") -> None:
     """Raise if items and labels differ in number."""
     if n_rows(X) != n_rows(y):
         message = f"X has {n_rows(X)} items, but {name} has {n_rows(y)}."
@@ -246,17 +253,17 @@ def _pairs(folds: Codes) -> Iterator[tuple[Codes, Codes]]:
         yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
 
-def _codes(y: Any) -> Codes:
+def _codes(y: LabelsLike) -> Codes:
     """Return the labels numbered by first appearance."""
     rows = labels.as_sets(y)
     if not rows:
         message = "There are no items: y is empty."
         raise LabelError(message)
-    numbers: dict[Any, int] = {}
+    numbers: dict[object, int] = {}
     return np.array([numbers.setdefault(label, len(numbers)) for (label,) in rows], dtype=np.intp)
 
 
-def _indicator(y: Any) -> CSR:
+def _indicator(y: LabelsLike) -> CSR:
     """Return label sets as a sparse matrix, one row per item and one column per label."""
     from scipy.sparse import csr_array
 
@@ -269,7 +276,7 @@ def _indicator(y: Any) -> CSR:
         return matrix
     # Sort, because sets of strings iterate in a different order in each process.
     rows = [sorted(set(row), key=str) for row in labels.as_sets(y)]
-    numbers: dict[Any, int] = {}
+    numbers: dict[object, int] = {}
     columns = [numbers.setdefault(label, len(numbers)) for row in rows for label in row]
     indptr = np.cumsum([0, *map(len, rows)])
     shape = (len(rows), max(1, len(numbers)))

@@ -139,7 +139,10 @@ def history(problem: MakeProblem, *, solver: str) -> Result:
 
 
 def _pairs(
-    kind: str, problems: Mapping[Any, Sequence[MakeProblem]], corpus: str = "", **parameters: Any
+    kind: str,
+    problems: Mapping[Any, Sequence[MakeProblem]],
+    corpus: str = "",
+    **parameters: Any,
 ) -> list[Cell]:
     """Return a flat and a hierarchical SVM cell for each problem."""
     cells = []

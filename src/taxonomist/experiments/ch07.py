@@ -132,7 +132,7 @@ def fit_times(problem: MakeProblem, *, model: MakeModel, n_repeats: int) -> Resu
     seconds = []
     for _ in range(n_repeats + 1):  # the first one compiles
         started = time.perf_counter()
-        fitted = model(data.taxonomy).fit(X, y)
+        fitted: Any = model(data.taxonomy).fit(X, y)
         seconds.append(time.perf_counter() - started)
     found = {"fit_seconds": seconds[1:], "converged": [float(fitted.converged_)]}
     return Result(found | {"n_items": [float(len(y))]})
@@ -181,7 +181,7 @@ def _better(
     return Better(text, tuple(pairs), measure, lower=lower, everywhere=everywhere)
 
 
-def _kinds(name: str, rows: Sequence[Any]) -> list[tuple[str, str]]:
+def _kinds(name: str, rows: Sequence[object]) -> list[tuple[str, str]]:
     """Return the pairs of the hierarchical and the flat model."""
     return [(f"{name}/{row}/hier", f"{name}/{row}/flat") for row in rows]
 

@@ -34,6 +34,7 @@ from taxonomist.models import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from taxonomist._typing import Classifier
     from taxonomist.experiments.work.trials import MakeModel
     from taxonomist.taxonomy import Taxonomy
 
@@ -85,7 +86,7 @@ ALIKE = 0.02
 """The largest difference in accuracy that counts as none; twice that of PLSA and HS there."""
 
 
-def smoothed(taxonomy: Taxonomy, kind: Callable[..., Any], **parameters: Any) -> Any:
+def smoothed(taxonomy: Taxonomy, kind: Callable[..., Classifier], **parameters: object) -> Any:
     """Return HM or HS with the paper's settings."""
     return kind(taxonomy, **AS_PAPER | parameters)
 

@@ -13,14 +13,16 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from taxonomist.errors import ParameterError
-from taxonomist.features.letters import split_items
+from taxonomist.features.letters import Unit, split_items
 from taxonomist.features.parameters import check_whole
 from taxonomist.features.spectrum import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from taxonomist._typing import CSR
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import CSR, LabelsLike, Objects
 
 COLLOCATIONS = (
     *((place, place) for place in range(-3, 4)),
@@ -105,7 +107,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         min_df: int = 2,
         lemma_weight: float = 1.0,
         normalize: bool = True,
-        unit: Any = "token",
+        unit: Unit = "token",
     ) -> None:
         self.collocations = collocations
         self.window = window
@@ -114,7 +116,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         self.normalize = normalize
         self.unit = unit
 
-    def fit(self, X: Any, y: Any = None) -> ContextFeatures:
+    def fit(self, X: Iterable[object], y: LabelsLike | None = None) -> ContextFeatures:
         """Learn the collocations, words and lemmas.
 
         Parameters
@@ -133,7 +135,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> CSR:  # noqa: ARG002
+    def fit_transform(self, X: Iterable[object], y: object = None) -> CSR:  # noqa: ARG002
         """Learn the features and return those of the items.
 
         Parameters
@@ -162,7 +164,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         self.names_ = np.array([*chain.from_iterable(kept)], dtype=object)
         return self._rows(found)
 
-    def transform(self, X: Any) -> CSR:
+    def transform(self, X: Iterable[object]) -> CSR:
         """Return the features of items, ignoring those that ``fit`` did not see.
 
         Parameters
@@ -177,7 +179,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._rows(self._found(X))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: object = None) -> Objects:  # noqa: ARG002
         """Return the names of the features in column order.
 
         Parameters
@@ -192,7 +194,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self.names_
 
-    def _found(self, X: Any) -> list[list[set[str]]]:
+    def _found(self, X: Iterable[object]) -> list[list[set[str]]]:
         """Return the names of the collocations, the words and the lemma of each item."""
         spans = _check_spans(self.collocations)
         window = None if self.window is None else check_whole("window", self.window, 0)
@@ -216,7 +218,7 @@ class ContextFeatures(TransformerMixin, BaseEstimator):
         parts[2].data *= self.lemma_weight
         return csr_array(hstack(parts, format="csr"))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Declare that items are not a 2-d array."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -229,7 +231,7 @@ def _tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower())
 
 
-def _contexts(X: Any, unit: Any) -> list[_Context]:
+def _contexts(X: Iterable[object], unit: Unit) -> list[_Context]:
     if isinstance(X, str | bytes):
         raise TypeError("Items must be a collection of triples. Got one string.")
     items = [_checked(item, i) for i, item in enumerate(X)]

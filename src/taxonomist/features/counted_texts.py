@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
+from taxonomist._typing import TextLike
+
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes
 
@@ -38,7 +40,7 @@ class Tokenisation(NamedTuple):
     weights: tuple[float, ...]
 
 
-class CountedTexts(Sequence[Any]):
+class CountedTexts(Sequence[TextLike]):
     """Texts with their term counts, as returned by ``TextFeatures.count``.
 
     ``TextFeatures`` and ``TextClassifier`` accept them instead of texts, with exactly the same
@@ -59,7 +61,7 @@ class CountedTexts(Sequence[Any]):
     """
 
     def __init__(
-        self, texts: list[Any], counts: CSR, terms: Any, tokenisation: Tokenisation
+        self, texts: list[TextLike], counts: CSR, terms: Any, tokenisation: Tokenisation
     ) -> None:
         self.texts = texts
         self.tokenisation = tokenisation
@@ -75,12 +77,12 @@ class CountedTexts(Sequence[Any]):
         return (len(self.texts),)
 
     @property
-    def blank(self) -> Any:
+    def blank(self) -> TextLike:
         """An item without words, with the same columns as all items."""
         columns, n_texts = self.tokenisation.columns, len(self.tokenisation.weights)
         return [""] * n_texts if columns is None else dict.fromkeys(columns, "")
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[TextLike]:
         return iter(self.texts)
 
     def __getitem__(self, index: Any) -> Any:

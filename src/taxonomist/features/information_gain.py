@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import xlogy
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import Tags, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -31,7 +31,7 @@ from taxonomist.features.parameters import check_whole
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Bools, Floats
+    from taxonomist._typing import CSR, Bools, Floats, LabelsLike, MatrixLike
 
 
 class InformationGainSelector(SelectorMixin, BaseEstimator):
@@ -67,7 +67,7 @@ class InformationGainSelector(SelectorMixin, BaseEstimator):
     def __init__(self, k: int = 2000) -> None:
         self.k = k
 
-    def fit(self, X: Any, y: Any) -> InformationGainSelector:
+    def fit(self, X: MatrixLike, y: LabelsLike) -> InformationGainSelector:
         """Learn the information gain of each feature.
 
         Parameters
@@ -96,7 +96,7 @@ class InformationGainSelector(SelectorMixin, BaseEstimator):
         support[np.argsort(-self.scores_, kind="stable")[: self.k]] = True
         return support
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Declare support for sparse input, and that y is required."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -104,7 +104,7 @@ class InformationGainSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-def information_gain(X: Any, Y: CSR) -> Floats:
+def information_gain(X: MatrixLike, Y: CSR) -> Floats:
     """Return the information gain of each feature about the categories [TCPH01, Eq. 10].
 
     Parameters

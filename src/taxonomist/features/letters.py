@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from taxonomist._typing import Codes
+
+
+Unit: TypeAlias = "str | Callable[[str], Sequence[str]]"
+"""What strings are split into: ``"char"`` or another name, or a function."""
+
+Alphabet: TypeAlias = "str | Iterable[str]"
+"""The letters to know."""
+
 
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 """The twenty standard amino acids, without codes for rare (O, U) or ambiguous ones (B, J, X, Z)."""
@@ -80,7 +88,7 @@ def split_items(items: Any, unit: str | Callable[[str], Sequence[str]]) -> list[
     return [split(item) if isinstance(item, str) else _listed(item, i) for i, item in numbered]
 
 
-def _splitter(unit: Any) -> Callable[[str], Sequence[str]]:
+def _splitter(unit: Unit) -> Callable[[str], Sequence[str]]:
     """Return the function that splits a string into letters."""
     if unit == "char":
         return str

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from taxonomist.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 
 def check_lengths(lengths: Any) -> tuple[int, int]:
@@ -26,7 +29,7 @@ def check_lengths(lengths: Any) -> tuple[int, int]:
     return int(pair[0]), int(pair[1])
 
 
-def check_dtype(dtype: Any) -> Any:
+def check_dtype(dtype: DTypeLike) -> Any:
     """Return the dtype of the values.
 
     Raises

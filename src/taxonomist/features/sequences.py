@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from taxonomist.errors import ParameterError
 from taxonomist.features.letters import (
+    Alphabet,
+    Unit,
     check_alphabet,
     check_inside,
     code_letters,
@@ -19,6 +21,10 @@ from taxonomist.features.letters import (
 from taxonomist.features.parameters import check_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sklearn.utils import Tags
+
     from taxonomist._typing import CSR
 
 FIRST_HASH = 2**52
@@ -63,8 +69,8 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        unit: Any = "char",
-        alphabet: Any = None,
+        unit: Unit = "char",
+        alphabet: Alphabet | None = None,
         outside: str = "error",
         max_length: int = 1_000_000,
     ) -> None:
@@ -73,7 +79,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
         self.outside = outside
         self.max_length = max_length
 
-    def fit(self, X: Any, y: Any = None) -> SequenceCodes:  # noqa: ARG002
+    def fit(self, X: Iterable[object], y: object = None) -> SequenceCodes:  # noqa: ARG002
         """Check the parameters and the items.
 
         Parameters
@@ -91,7 +97,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
         self.transform(X)
         return self
 
-    def transform(self, X: Any) -> CSR:
+    def transform(self, X: Iterable[object]) -> CSR:
         """Return the codes of items.
 
         Parameters
@@ -129,7 +135,7 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
         rows.eliminate_zeros()
         return rows
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Declare that items are strings and that fitting is optional."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True

@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from taxonomist.errors import ParameterError
 from taxonomist.features.letters import (
+    Alphabet,
     Letters,
+    Unit,
     check_alphabet,
     check_inside,
     code_letters,
@@ -22,7 +24,12 @@ from taxonomist.features.parameters import check_dtype, check_lengths, check_who
 from taxonomist.features.substrings import Substrings, learn_substrings
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR
+    from collections.abc import Iterable
+
+    from numpy.typing import DTypeLike
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import CSR, LabelsLike, Objects
 
 
 class SubstringFeatures(TransformerMixin, BaseEstimator):
@@ -33,15 +40,15 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
     """
 
     lengths: Any
-    unit: Any
-    alphabet: Any
+    unit: Unit
+    alphabet: Alphabet | None
     outside: str
     normalize: bool
-    dtype: Any
+    dtype: DTypeLike
     letters_: Any
     _substrings: Substrings
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Iterable[object], y: LabelsLike | None = None) -> Any:
         """Learn the substrings.
 
         Parameters
@@ -58,7 +65,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> CSR:  # noqa: ARG002
+    def fit_transform(self, X: Iterable[object], y: object = None) -> CSR:  # noqa: ARG002
         """Learn the substrings and return the features of the items.
 
         Parameters
@@ -92,7 +99,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         self._learn_weights(counts)
         return self._finished(counts)
 
-    def transform(self, X: Any) -> CSR:
+    def transform(self, X: Iterable[object]) -> CSR:
         """Return the features of items, ignoring substrings that ``fit`` did not see.
 
         Parameters
@@ -108,7 +115,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         letters = self._coded(split_items(X, self.unit), self.letters_.tolist())
         return self._finished(self._substrings.count(letters, check_dtype(self.dtype)))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: object = None) -> Objects:  # noqa: ARG002
         """Return the substrings in column order: by length, then alphabetically.
 
         Parameters
@@ -143,7 +150,7 @@ class SubstringFeatures(TransformerMixin, BaseEstimator):
         """Turn counts into features, in place."""
         return unit_rows(counts) if self.normalize else counts
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Declare that items are strings."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -211,13 +218,13 @@ class SpectrumFeatures(SubstringFeatures):
         self,
         lengths: int | tuple[int, int] = (4, 4),
         *,
-        unit: Any = "char",
-        alphabet: Any = None,
+        unit: Unit = "char",
+        alphabet: Alphabet | None = None,
         outside: str = "error",
         max_gaps: int = 0,
         decay: float = 0.5,
         normalize: bool = True,
-        dtype: Any = "float64",
+        dtype: DTypeLike = "float64",
     ) -> None:
         self.lengths = lengths
         self.unit = unit

@@ -20,6 +20,8 @@ from taxonomist.features.letters import Letters
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import DTypeLike
+
     from taxonomist._typing import CSR, Codes
 
 BLOCK_LETTERS = 2**20
@@ -120,7 +122,7 @@ class ItemBlock:
         return np.where(is_there, before * np.intp(self._n_kinds) + letter, -1)
 
     def matrix(
-        self, found: list[tuple[Occurrences, int, float]], n_columns: int, dtype: Any
+        self, found: list[tuple[Occurrences, int, float]], n_columns: int, dtype: DTypeLike
     ) -> CSR:
         """Return items x substrings: the sum of the weights of all occurrences.
 
@@ -168,7 +170,7 @@ class Substrings:
         """Number of substrings that have columns."""
         return sum(map(len, self.levels[self.shortest - 1 :]))
 
-    def count(self, letters: Letters, dtype: Any) -> CSR:
+    def count(self, letters: Letters, dtype: DTypeLike) -> CSR:
         """Return the weighted number of occurrences, items x substrings.
 
         Parameters
@@ -191,7 +193,7 @@ class Substrings:
             parts.append(self.matrix(block, kept, dtype))
         return _stacked(parts, self.n_columns, dtype)
 
-    def matrix(self, block: ItemBlock, kept: list[list[Occurrences]], dtype: Any) -> CSR:
+    def matrix(self, block: ItemBlock, kept: list[list[Occurrences]], dtype: DTypeLike) -> CSR:
         """Return the matrix of a block from its numbered substrings of lengths 1, 2, ..."""
         found, first = [], 0
         for length in range(self.shortest, len(self.levels) + 1):
@@ -219,7 +221,7 @@ def learn_substrings(
     lengths: tuple[int, int],
     max_gaps: int,
     decay: float,
-    dtype: Any,
+    dtype: DTypeLike,
 ) -> tuple[Substrings, CSR]:
     """Return the substrings that occur in items, and their counts as in ``Substrings.count``.
 
@@ -295,7 +297,7 @@ def _numbered(occurrences: list[Occurrences], keys: Keys) -> list[Occurrences]:
     return [Occurrences(offset, keys.numbers(numbers)) for offset, numbers in occurrences]
 
 
-def _stacked(parts: list[CSR], n_columns: int, dtype: Any) -> CSR:
+def _stacked(parts: list[CSR], n_columns: int, dtype: DTypeLike) -> CSR:
     from scipy.sparse import csr_array, vstack
 
     if len(parts) == 1:

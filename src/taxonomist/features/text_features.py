@@ -21,7 +21,7 @@ from taxonomist.features.terms import terms
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Codes, Objects, TextLike
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):
@@ -85,12 +85,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         self.max_features = max_features
         self.weights = weights
 
-    def fit(self, texts: Iterable[Any], y: Any = None) -> TextFeatures:  # noqa: ARG002
+    def fit(self, texts: Iterable[TextLike], y: object = None) -> TextFeatures:  # noqa: ARG002
         """Learn the terms and their inverse document frequencies; see ``fit_counts``."""
         self.fit_counts(texts)
         return self
 
-    def fit_transform(self, texts: Iterable[Any], y: Any = None) -> CSR:  # noqa: ARG002
+    def fit_transform(self, texts: Iterable[TextLike], y: object = None) -> CSR:  # noqa: ARG002
         """Learn the terms and their frequencies, and return the vectors of the items.
 
         Parameters
@@ -106,7 +106,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """
         return self.weigh(self.fit_counts(texts))
 
-    def fit_counts(self, texts: Iterable[Any]) -> CSR:
+    def fit_counts(self, texts: Iterable[TextLike]) -> CSR:
         """Learn the terms and their frequencies, and return the counts of the items.
 
         Parameters
@@ -140,7 +140,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         self.idf_ = np.log((1 + counts.shape[0]) / (1 + n_having)) + 1
         return counts
 
-    def transform(self, texts: Iterable[Any]) -> CSR:
+    def transform(self, texts: Iterable[TextLike]) -> CSR:
         """Return the vectors of items, ignoring unknown terms.
 
         Parameters
@@ -154,7 +154,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """
         return self.weigh(self.counts(texts))
 
-    def counts(self, texts: Iterable[Any]) -> CSR:
+    def counts(self, texts: Iterable[TextLike]) -> CSR:
         """Return the term counts of items, multiplied by the weights of their columns."""
         check_is_fitted(self, "idf_")
         known = self.vocabulary_
@@ -163,7 +163,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             return texts.known(known)
         return self._counted(texts, known, known.get)
 
-    def count(self, texts: Iterable[Any]) -> CountedTexts:
+    def count(self, texts: Iterable[TextLike]) -> CountedTexts:
         """Tokenise texts once, for any number of fits to subsets of them.
 
         Unless the features are fitted, the first item determines the columns of all items.
@@ -194,12 +194,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         )
         return csr_array(unit_rows(counts))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: object = None) -> Objects:  # noqa: ARG002
         """Return the terms in column order; character n-grams are in quotes."""
         check_is_fitted(self, "idf_")
-        return self.terms_
+        terms: Objects = self.terms_
+        return terms
 
-    def _learn_columns(self, first: Any) -> None:
+    def _learn_columns(self, first: TextLike | None) -> None:
         """Learn the columns and their weights from the first item."""
         if not self.words and not self.characters:
             raise ParameterError("words and characters are both None; pass at least one of them.")
@@ -223,7 +224,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
                 f"{self._tokenisation}; count them again."
             )
 
-    def _grown(self, items: Iterable[Any]) -> tuple[CSR, Any]:
+    def _grown(self, items: Iterable[TextLike]) -> tuple[CSR, Any]:
         """Return the term counts of items, and the terms in order of first appearance."""
         growing: defaultdict[str, int] = defaultdict()
         growing.default_factory = growing.__len__
@@ -232,7 +233,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     def _counted(
         self,
-        items: Iterable[Any],
+        items: Iterable[TextLike],
         vocabulary: dict[str, int],
         column_of: Callable[[str], int | None],
     ) -> CSR:
@@ -251,7 +252,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         indices, indptr = np.frombuffer(columns, "q"), np.frombuffer(ends, "q")
         return csr_of(indices, np.frombuffer(values), indptr, len(vocabulary))
 
-    def parts(self, item: Any, number: int = 0) -> list[tuple[float, str]]:
+    def parts(self, item: object, number: int = 0) -> list[tuple[float, str]]:
         """Return the texts of an item with their weights."""
         if isinstance(item, Mapping):
             values = [item.get(column) for column in self.columns_ or item]
@@ -297,7 +298,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return kept
 
 
-def _peek(texts: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
+def _peek(texts: Iterable[TextLike]) -> tuple[TextLike | None, Iterator[TextLike]]:
     """Return the first item (None if there is none) and an iterator over all items."""
     if isinstance(texts, (str, Mapping)):
         raise TypeError("texts must be a sequence with one entry per item, not a single text.")
@@ -309,7 +310,7 @@ def _peek(texts: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
     return first, chain([first], items)
 
 
-def _as_text(value: Any, number: int) -> str:
+def _as_text(value: object, number: int) -> str:
     """Return a text; None and NaN become empty."""
     if isinstance(value, str):
         return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -11,7 +11,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from taxonomist.features.spectrum import SubstringFeatures, unit_rows
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Floats
+    from numpy.typing import DTypeLike
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import CSR, Floats, MatrixLike
+    from taxonomist.features.letters import Alphabet, Unit
 
 
 class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -46,7 +50,7 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.normalize = normalize
         self.sublinear_tf = sublinear_tf
 
-    def fit(self, X: Any, y: Any = None) -> TfidfWeights:  # noqa: ARG002
+    def fit(self, X: MatrixLike, y: object = None) -> TfidfWeights:  # noqa: ARG002
         """Learn the weights of features.
 
         Parameters
@@ -64,7 +68,7 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.idf_ = inverse_frequencies(self._validate(X, reset=True))
         return self
 
-    def transform(self, X: Any) -> CSR:
+    def transform(self, X: MatrixLike) -> CSR:
         """Return weighted counts.
 
         Parameters
@@ -82,7 +86,7 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             dampen(counts)
         return weigh(counts, self.idf_, self.normalize)
 
-    def _validate(self, X: Any, reset: bool) -> CSR:
+    def _validate(self, X: MatrixLike, reset: bool) -> CSR:
         from scipy.sparse import csr_array
 
         types = (np.float64, np.float32)
@@ -91,7 +95,7 @@ class TfidfWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         return csr_array(X)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Declare support for sparse, non-negative input."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -148,11 +152,11 @@ class TfidfFeatures(SubstringFeatures):
         self,
         lengths: int | tuple[int, int] = (1, 1),
         *,
-        unit: Any = "word",
-        alphabet: Any = None,
+        unit: Unit = "word",
+        alphabet: Alphabet | None = None,
         outside: str = "error",
         normalize: bool = True,
-        dtype: Any = "float64",
+        dtype: DTypeLike = "float64",
     ) -> None:
         self.lengths = lengths
         self.unit = unit

@@ -8,7 +8,7 @@ counts as much as ``TYPICAL_ITEMS`` items. A category without items uses the typ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from taxonomist.compiled.decisions import fit_sigmoids
 from taxonomist.inference.held_out import check_scores
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Floats, Reals
     from taxonomist.inference.held_out import Evidence
 
 TYPICAL_ITEMS = 6
@@ -71,7 +71,7 @@ class Calibration:
             )
         return cls(np.maximum(slopes, 0.0), offsets)
 
-    def log_odds(self, scores: Any) -> Floats:
+    def log_odds(self, scores: Reals) -> Floats:
         """Return log(p / (1 - p)) of every category.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,13 +11,13 @@ from taxonomist.compiled.mixture import damp_counts
 from taxonomist.errors import ParameterError
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR
+    from taxonomist._typing import CSR, MatrixLike
 
 SMALL_COUNT_LOGS = np.log1p(np.arange(256.0))
 """Lookup table of log(1 + n) for small counts n."""
 
 
-def as_counts(X: Any, model: str) -> CSR:
+def as_counts(X: MatrixLike, model: str) -> CSR:
     """Return counts as a CSR array without stored zeros; raise if one is negative."""
     counts = csr_array(X)
     least = counts.data.min(initial=0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from taxonomist.errors import LabelError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
     from taxonomist.inference.limits import Limits
 
 SAMPLED_PAIRS = 2**20
@@ -43,7 +45,7 @@ class HeldOutReader:
         self.limits = limits
         self._seen = np.zeros(labels.shape[0], dtype=bool)
 
-    def add(self, items: Any, scores: Any) -> None:
+    def add(self, items: Codes, scores: Reals) -> None:
         """Add the scores of a block of items, (n_block, n_categories)."""
         items = np.asarray(items)
         checked = check_scores(scores, self.labels.shape[1], items)
@@ -55,7 +57,7 @@ class HeldOutReader:
         self._take(items, checked, self.labels[items].toarray().astype(bool))
 
     @classmethod
-    def of(cls, blocks: Iterable[tuple[Any, Any]], labels: CSR, limits: Limits) -> Self:
+    def of(cls, blocks: Iterable[tuple[Codes, Reals]], labels: CSR, limits: Limits) -> Self:
         """Return a reader of all blocks, which are pairs of items and scores."""
         reader = cls(labels, limits)
         for items, scores in blocks:
@@ -87,7 +89,7 @@ class Evidence(NamedTuple):
     starts: Codes  # (n_categories + 1,)
 
 
-def check_scores(given: Any, n_categories: int, items: Any = None) -> Floats:
+def check_scores(given: ArrayLike, n_categories: int, items: Codes | None = None) -> Floats:
     """Return scores as floats; raise if one is not finite or the number of columns is wrong."""
     scores: Floats = np.ascontiguousarray(given, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != n_categories:

@@ -14,7 +14,7 @@ array([[0, 1, 0],
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.limits import Limits, choose, label_limits
@@ -34,6 +34,9 @@ __all__ = [
     "decision_rule",
     "label_limits",
 ]
+
+DecisionLike: TypeAlias = str | Rule
+"""A decision rule by name, or an instance of a rule."""
 
 RULES: dict[str, type[Rule]] = {
     "size": SizePredictor,

@@ -14,7 +14,7 @@ marginals       P(y_j = 1) where P(y) ∝ exp(score(y) / T) [RSSS06, Sec. 2]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import logsumexp
@@ -24,7 +24,7 @@ from taxonomist.compiled import labellings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Bools, Codes, Floats
+    from taxonomist._typing import Bools, Codes, Floats, Reals
 
 INVERSE_TEMPERATURE_RANGE = 1e-2, 1e4
 """Search range of the inverse temperature, in units of 1 / (largest absolute score)."""
@@ -57,7 +57,7 @@ class Labellings:
             depth[j] = depth[self.parent[j]] + 1
         return depth
 
-    def best(self, gains: Any) -> Bools:
+    def best(self, gains: Reals) -> Bools:
         """Return the best labelling of each item with at least ``least`` labels.
 
         Parameters
@@ -74,19 +74,19 @@ class Labellings:
         labellings.best_labellings(self.parent, self.is_category, self.least, gains, found)
         return found
 
-    def max_marginals(self, gains: Any) -> Floats:
+    def max_marginals(self, gains: Reals) -> Floats:
         """Return the best score with each node minus the best without it, (n_items, n_nodes)."""
         found = np.zeros(np.shape(gains))
         labellings.max_marginals(self.parent, gains, found)
         return found
 
-    def values(self, gains: Any) -> Floats:
+    def values(self, gains: Reals) -> Floats:
         """Return the gain of each node plus the best gain below it, (n_items, n_nodes)."""
         found = np.zeros(np.shape(gains))
         labellings.values_below(self.parent, gains, found)
         return found
 
-    def marginals(self, gains: Any, temperature: float = 1.0) -> Floats:
+    def marginals(self, gains: Reals, temperature: float = 1.0) -> Floats:
         """Return the probability of each node, (n_items, n_nodes).
 
         No node is more probable than its parent. If ``least`` is above 0, the probabilities are
@@ -98,7 +98,7 @@ class Labellings:
         )
         return found
 
-    def fit_temperature(self, gains: Any, truth: Bools, weights: Floats) -> float:
+    def fit_temperature(self, gains: Reals, truth: Bools, weights: Floats) -> float:
         """Return the temperature that maximizes the likelihood of the true labellings.
 
         Parameters
@@ -136,7 +136,7 @@ def fit_softmax(scores: Floats, codes: Codes, weights: Floats) -> float:
     return _best_temperature(cost, scores)
 
 
-def _best_temperature(cost: Callable[[float], float], sizes: Floats) -> float:
+def _best_temperature(cost: Callable[[float], float], sizes: Reals) -> float:
     """Return the temperature that minimizes a cost that is convex in the inverse temperature."""
     size = float(np.abs(sizes).max(initial=0.0))
     if size == 0.0:

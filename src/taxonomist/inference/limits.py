@@ -12,7 +12,7 @@ from taxonomist.compiled.decisions import choose_categories
 from taxonomist.errors import LabelError, ParameterError
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR
+    from taxonomist._typing import CSR, Floats
 
 
 class Limits(NamedTuple):
@@ -68,7 +68,7 @@ def _check_limit(name: str, value: Any, first: int, last: int) -> None:
         raise ParameterError(f"{message}, the number of categories, or None.")
 
 
-def choose(excess: Any, least: int, most: int) -> CSR:
+def choose(excess: Floats, least: int, most: int) -> CSR:
     """Return the categories with a positive excess, within limits.
 
     Each row is decided independently, and ties go to the first column, so a prediction does not

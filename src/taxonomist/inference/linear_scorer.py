@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from taxonomist._typing import is_sparse
 from taxonomist.compiled.arrays import Attributes, Rows, read_only
 from taxonomist.compiled.ranking import best_categories
 from taxonomist.compiled.rows import score_rows
@@ -16,7 +17,9 @@ from taxonomist.inference.scorers import SCORES_AT_A_TIME, NoWeightsError, Score
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from numpy.typing import DTypeLike
+
+    from taxonomist._typing import CSR, Codes, Floats, Matrix, Reals
     from taxonomist.inference.row_maps import RowMap
     from taxonomist.inference.scorers import Cut
 
@@ -38,7 +41,7 @@ class LinearScorer:
         Maps items to the rows that are multiplied with ``W``.
     """
 
-    W: Any
+    W: Reals
     attributes: CSR
     rows: RowMap
 
@@ -47,7 +50,7 @@ class LinearScorer:
         """The number of items to score per block if not all scores are kept."""
         return max(1, SCORES_AT_A_TIME // int(self.attributes.shape[0]))
 
-    def raw(self, X: Any, n_threads: int = 1) -> Any:
+    def raw(self, X: Matrix, n_threads: int = 1) -> Reals:
         """Return <w_z, φ(x)> for all items and attributes, dense."""
         out = np.zeros((X.shape[0], self.W.shape[1]), dtype=self.W.dtype)
 
@@ -57,12 +60,12 @@ class LinearScorer:
         in_blocks(work, X.shape[0], self.W.shape[1], n_threads)
         return out
 
-    def categories(self, raw: Any) -> Floats:
+    def categories(self, raw: Reals) -> Floats:
         """Return f(x, c) for all categories."""
         scores: Floats = np.ascontiguousarray(raw @ self.attributes.T, dtype=np.float64)
         return scores
 
-    def best(self, X: Any, k: int, n_threads: int = 1) -> tuple[Codes, Floats]:
+    def best(self, X: Matrix, k: int, n_threads: int = 1) -> tuple[Codes, Floats]:
         """Return the columns of the k best categories of each item, and their scores."""
         found, scores, table = *_room(X.shape[0], k), self._table()
 
@@ -74,13 +77,13 @@ class LinearScorer:
         in_blocks(work, X.shape[0], self.W.shape[1], n_threads)
         return found, scores
 
-    def best_of(self, raw: Any, k: int) -> tuple[Codes, Floats]:
+    def best_of(self, raw: Reals, k: int) -> tuple[Codes, Floats]:
         """Return the k best categories and their scores, given raw scores."""
         found, scores = _room(len(raw), k)
         best_categories(raw, self._table(), found, scores)
         return found, scores
 
-    def explain(self, row: Any, category: int, against: int | None, n: int) -> list[ScorePart]:
+    def explain(self, row: Matrix, category: int, against: int | None, n: int) -> list[ScorePart]:
         """Return the contribution of each attribute to a score; see ``Explains``."""
         weights = self.attributes[[category]].toarray().ravel()
         if against is not None:
@@ -89,8 +92,8 @@ class LinearScorer:
         if not self.rows.is_linear:
             raw = self.raw(row)[0].astype(np.float64)
             return [ScorePart(z, float(weights[z] * raw[z])) for z in used]
-        indices = row.indices if hasattr(row, "indices") else np.flatnonzero(row[0])
-        values = row.data if hasattr(row, "indices") else row[0, indices]
+        indices = row.indices if is_sparse(row) else np.flatnonzero(row[0])
+        values = row.data if is_sparse(row) else row[0, indices]
         parts = []
         for z in used:
             shares = float(weights[z]) * values * self.W[indices, z].astype(np.float64)
@@ -112,7 +115,7 @@ class LinearScorer:
         return Attributes(indptr, indices, csr.data.astype(np.float64), np.empty((0, 0)))
 
 
-def score_into(rows: Any, W: Any, out: Any) -> None:
+def score_into(rows: Matrix, W: Reals, out: Reals) -> None:
     """Write the product of rows and weights into ``out``."""
     score_rows(as_rows(rows, W.dtype), W, out)
 
@@ -139,12 +142,12 @@ def in_blocks(
             other.result()
 
 
-def as_rows(X: Any, dtype: Any) -> Rows:
+def as_rows(X: Matrix, dtype: DTypeLike) -> Rows:
     """Convert a CSR or dense matrix to the rows that compiled loops read.
 
     Index arrays always have the same types, because other types would trigger a recompilation.
     """
-    if hasattr(X, "indptr"):
+    if is_sparse(X):
         indptr, indices = X.indptr.astype(np.intp, copy=False), X.indices
         if X.shape[1] <= np.iinfo(np.int32).max:
             indices = indices.astype(np.int32, copy=False)

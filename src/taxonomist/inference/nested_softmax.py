@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from taxonomist.inference.held_out import check_scores
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, Reals
     from taxonomist.taxonomy import Categories
 
 SLOPE_RANGE = 1e-2, 1e4
@@ -63,7 +63,7 @@ class NestedSoftmax:
 
     @classmethod
     def fit(
-        cls, categories: Categories, scores: Any, columns: Codes, weights: Floats
+        cls, categories: Categories, scores: Reals, columns: Codes, weights: Floats
     ) -> NestedSoftmax:
         """Fit the softmax that maximizes the likelihood of the true categories of held-out items.
 
@@ -107,7 +107,7 @@ class NestedSoftmax:
             at = np.where(depth[at] == level.depth, parents[at], at)
         return softmax
 
-    def of(self, scores: Any) -> Floats:
+    def of(self, scores: Reals) -> Floats:
         """Return category probabilities; each row depends on the scores of its item only.
 
         Parameters

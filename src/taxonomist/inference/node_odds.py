@@ -11,7 +11,7 @@ gains z_j + Σ_k log P(y_k = 0 | y_j = 1) over the children k.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import log_expit
@@ -21,13 +21,13 @@ from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.calibration import TYPICAL_ITEMS
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Bools, Codes, Floats
+    from taxonomist._typing import Bools, Codes, Floats, Reals
     from taxonomist.inference.labellings import Labellings
 
 DECISIONS = ("argmax", "level", "node")
 
 
-def check_decision(decision: Any) -> None:
+def check_decision(decision: object) -> None:
     """Raise if the decision is unknown."""
     if decision not in DECISIONS:
         hint = closest(str(decision), DECISIONS)
@@ -51,7 +51,7 @@ class NodeOdds:
 
     @classmethod
     def fit(
-        cls, labellings: Labellings, gains: Any, truth: Bools, weights: Floats, by: str
+        cls, labellings: Labellings, gains: Reals, truth: Bools, weights: Floats, by: str
     ) -> NodeOdds:
         """Fit the log-odds to held-out items.
 
@@ -82,7 +82,7 @@ class NodeOdds:
             offsets = trust * own_offsets + (1 - trust) * offsets
         return cls(np.maximum(slopes, 0.0), offsets)
 
-    def gains(self, labellings: Labellings, gains: Any) -> Floats:
+    def gains(self, labellings: Labellings, gains: Reals) -> Floats:
         """Return gains whose best labelling is the most probable one, (n_items, n_nodes)."""
         odds = self.slopes * labellings.values(gains) + self.offsets
         result: Floats = odds.copy()
@@ -101,7 +101,7 @@ class _Evidence(NamedTuple):
     weights: Floats
 
 
-def _evidence(labellings: Labellings, gains: Any, truth: Bools, weights: Floats) -> _Evidence:
+def _evidence(labellings: Labellings, gains: Reals, truth: Bools, weights: Floats) -> _Evidence:
     seen = truth[:, labellings.parent]
     seen[:, 0] = True
     nodes, items = np.nonzero(seen.T)

@@ -17,7 +17,7 @@ arxiv-sample with every model tried.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit, log_expit, logit
@@ -29,7 +29,7 @@ from taxonomist.inference.limits import Limits
 from taxonomist.inference.nested_softmax import NestedSoftmax
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.inference.held_out import Evidence
     from taxonomist.taxonomy import Categories
 
@@ -40,7 +40,7 @@ MIN_PROBABILITY = 1e-15
 """Probabilities are clipped to this distance from 0 and 1 before their logarithms are taken."""
 
 
-def check_method(method: Any) -> None:
+def check_method(method: object) -> None:
     """Raise if the calibration method is unknown."""
     if method not in METHODS:
         hint = closest(str(method), METHODS)
@@ -129,7 +129,7 @@ class SetProbabilities:
         lines = np.full(n_categories, slope), np.full(n_categories, offset)
         return cls(Calibration(*lines), None, ceiling)
 
-    def of(self, scores: Any) -> Floats:
+    def of(self, scores: Reals) -> Floats:
         """Return the probabilities of categories; the row of an item depends on its scores only.
 
         Parameters
@@ -166,7 +166,7 @@ class SingleProbabilities:
 
     @classmethod
     def fit(
-        cls, method: str, categories: Categories, scores: Any, labels: CSR, weights: Floats
+        cls, method: str, categories: Categories, scores: Reals, labels: CSR, weights: Floats
     ) -> SingleProbabilities:
         """Fit the probabilities to held-out scores.
 
@@ -192,7 +192,7 @@ class SingleProbabilities:
         held_out.add(np.arange(len(columns)), _log_odds(softmax.of(scores)))
         return cls(softmax, SetProbabilities.fit(method, held_out, weights))
 
-    def of(self, scores: Any) -> Floats:
+    def of(self, scores: Reals) -> Floats:
         """Return the probabilities of categories; the row of an item depends on its scores only.
 
         Parameters

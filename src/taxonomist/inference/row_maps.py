@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Matrix
     from taxonomist.kernels import PairwiseKernel
 
 
@@ -16,7 +16,7 @@ class FeatureMap:
 
     is_linear = True
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Matrix) -> Matrix:
         """Return the rows unchanged."""
         return X
 
@@ -34,10 +34,10 @@ class KernelMap:
     """
 
     kernel: PairwiseKernel
-    items: Any
+    items: Matrix
     is_linear = False
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Matrix) -> Matrix:
         """Return the kernel values of rows, (n_items, n_train)."""
         return self.kernel(X, self.items)
 
@@ -58,7 +58,7 @@ class GramMap:
     n_train: int
     is_linear = False
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Matrix) -> Matrix:
         """Return the columns of the training items with nonzero coefficients."""
         return X if len(self.items) == self.n_train else X[:, self.items]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.special import logit
@@ -26,14 +26,14 @@ from taxonomist.inference.tuning import MEASURES, best_expected_f1, best_thresho
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from taxonomist._typing import CSR, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.inference.held_out import Evidence
 
 
 class FittedRule(Protocol):
     """A tuned decision rule."""
 
-    def excess(self, scores: Any) -> Floats:
+    def excess(self, scores: Reals) -> Floats:
         """Return the amount by which each score exceeds its threshold."""
 
 
@@ -43,7 +43,7 @@ class RuleReader(Protocol):
     needs_scores: bool
     """Whether ``add`` must be called for every item."""
 
-    def add(self, items: Any, scores: Any) -> None:
+    def add(self, items: Codes, scores: Reals) -> None:
         """Add the scores of a block of items, (n_block, n_categories)."""
 
     def finish(self) -> FittedRule:
@@ -58,7 +58,7 @@ class Settled:
     def __init__(self, rule: FittedRule) -> None:
         self._rule = rule
 
-    def add(self, items: Any, scores: Any) -> None:
+    def add(self, items: Codes, scores: Reals) -> None:
         """Ignore the scores."""
 
     def finish(self) -> FittedRule:
@@ -95,7 +95,7 @@ class Rule(ABC):
 
     def fit(
         self,
-        blocks: Iterable[tuple[Any, Any]],
+        blocks: Iterable[tuple[Codes, Reals]],
         labels: CSR,
         limits: tuple[int, int] | None = None,
     ) -> FittedRule:
@@ -148,7 +148,7 @@ class FittedThresholds:
     thresholds: Floats
     calibration: Calibration | None
 
-    def excess(self, scores: Any) -> Floats:
+    def excess(self, scores: Reals) -> Floats:
         """Return scores or log-odds minus thresholds, (n_items, n_categories)."""
         if self.calibration is None:
             return check_scores(scores, len(self.thresholds)) - self.thresholds
@@ -180,7 +180,7 @@ class TopK(Rule):
             raise ParameterError(f"k is {self.k}, but there are only {n_categories} categories.")
         return Settled(self)
 
-    def excess(self, scores: Any) -> Floats:
+    def excess(self, scores: Reals) -> Floats:
         """Return the amount by which scores exceed the k-th best; the first of equals win."""
         if self.k is None:
             raise ParameterError("TopK does not know its k yet: give one or call fit first.")

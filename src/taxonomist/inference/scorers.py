@@ -10,7 +10,7 @@ scored once.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -18,9 +18,9 @@ from sklearn.utils import gen_batches
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, Integers, Matrix, Reals
 
-    Cut = Callable[[Any], Any]
+    Cut = Callable[[Reals], Reals]
     """Function that returns an array of weights with the smallest set to 0."""
 
 SCORES_AT_A_TIME = 2**22
@@ -55,16 +55,16 @@ class Scorer(Protocol):
     def block_size(self) -> int:
         """How many items to score at a time when not all scores are kept."""
 
-    def raw(self, X: Any, n_threads: int = 1) -> Any:
+    def raw(self, X: Any, n_threads: int = 1) -> Reals:
         """Return the raw scores of validated rows, (n_items, n_raw)."""
 
-    def categories(self, raw: Any) -> Floats:
+    def categories(self, raw: Reals) -> Floats:
         """Return the scores of categories, (n_items, n_categories)."""
 
     def best(self, X: Any, k: int, n_threads: int = 1) -> tuple[Codes, Floats]:
         """Return the columns of the k best categories of each item, and their scores."""
 
-    def best_of(self, raw: Any, k: int) -> tuple[Codes, Floats]:
+    def best_of(self, raw: Reals, k: int) -> tuple[Codes, Floats]:
         """Return the k best categories and their scores, given raw scores."""
 
     def pruned(self, cut: Cut) -> Scorer:
@@ -98,14 +98,13 @@ class DenseScorer:
         """How many items to score at a time when not all scores are kept."""
         return max(1, SCORES_AT_A_TIME // self.n_categories)
 
-    def raw(self, X: Any, n_threads: int = 1) -> Any:
+    def raw(self, X: Any, n_threads: int = 1) -> Reals:
         """Return the scores of categories."""
         raise NotImplementedError
 
-    def categories(self, raw: Any) -> Floats:
+    def categories(self, raw: Reals) -> Floats:
         """Return the raw scores as they are."""
-        scores: Floats = raw
-        return scores
+        return cast("Floats", raw)
 
     def best(self, X: Any, k: int, n_threads: int = 1) -> tuple[Codes, Floats]:
         """Return the columns of the k best categories of each item, and their scores."""
@@ -113,11 +112,11 @@ class DenseScorer:
         found = [self.best_of(self.raw(rows_of(X, block), n_threads), k) for block in blocks]
         return np.vstack([best for best, _ in found]), np.vstack([scores for _, scores in found])
 
-    def best_of(self, raw: Any, k: int) -> tuple[Codes, Floats]:
+    def best_of(self, raw: Reals, k: int) -> tuple[Codes, Floats]:
         """Return the k best categories and their scores; ties go to the first."""
         return best_columns(self.categories(raw), k)
 
-    def pruned(self, cut: Cut) -> Any:  # noqa: ARG002
+    def pruned(self, cut: Cut) -> Scorer:  # noqa: ARG002
         """Raise ``NoWeightsError``."""
         raise NoWeightsError
 
@@ -145,7 +144,7 @@ class Scored:
         self.n_threads = n_threads
 
     @cached_property
-    def raw(self) -> Any:
+    def raw(self) -> Reals:
         """Raw scores."""
         return self.scorer.raw(self.X, self.n_threads)
 
@@ -176,12 +175,14 @@ def best_columns(scores: Floats, k: int) -> tuple[Codes, Floats]:
     return best, np.take_along_axis(scores, best, axis=1)
 
 
-def rows_of(X: Any, block: slice) -> Any:
+def rows_of(X: Matrix, block: slice) -> Matrix:
     """Return a block of rows, without a copy if it contains all rows."""
     return X if block.stop - block.start == X.shape[0] else X[block]
 
 
-def strongest(shares: Floats, names: Any, n: int) -> tuple[tuple[tuple[int, float], ...], float]:
+def strongest(
+    shares: Floats, names: Integers, n: int
+) -> tuple[tuple[tuple[int, float], ...], float]:
     """Return the n largest contributions with their features, and the sum of the rest."""
     order = np.argsort(-np.abs(shares), kind="stable")[:n].tolist()
     features = tuple((int(names[k]), float(shares[k])) for k in order if shares[k])

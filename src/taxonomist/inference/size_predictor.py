@@ -16,7 +16,7 @@ References    [CH07], "size predictor"
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from taxonomist.inference.limits import Limits
 from taxonomist.inference.rules import Rule
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
 
 MAX_SCORE_FEATURES = 2_000
 """Maximum number of categories whose scores are all used as features (32 MB of sums)."""
@@ -54,7 +54,7 @@ class FittedSizePredictor:
     constant: float
     n_categories: int
 
-    def excess(self, scores: Any) -> Floats:
+    def excess(self, scores: Reals) -> Floats:
         """Return scores minus the threshold of their item, (n_items, n_categories)."""
         scores = check_scores(scores, self.n_categories)
         # Unlike a matrix product, this rounds the same for any number of rows.

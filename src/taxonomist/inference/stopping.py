@@ -14,7 +14,7 @@ Losses from costs at nodes need no sum over categories. Up to terms that are the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -34,7 +34,8 @@ from taxonomist.losses import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Reals
+    from taxonomist.losses.categories import LossLike
     from taxonomist.taxonomy import Taxonomy
 
 COSTS_AT_A_TIME = 2**22
@@ -44,7 +45,7 @@ ROUNDING = 1e-9
 """Tolerance for ties: absolute for probabilities, relative for costs."""
 
 
-def confident_nodes(taxonomy: Taxonomy, node_probabilities: Any, risk: float = 0.1) -> Codes:
+def confident_nodes(taxonomy: Taxonomy, node_probabilities: Reals, risk: float = 0.1) -> Codes:
     """Return the deepest node of each item that is correct with probability 1 - ``risk``.
 
     Parameters
@@ -83,7 +84,7 @@ def confident_nodes(taxonomy: Taxonomy, node_probabilities: Any, risk: float = 0
     return nodes
 
 
-def confident_sets(sets: CSR, node_probabilities: Any, risk: float = 0.1) -> CSR:
+def confident_sets(sets: CSR, node_probabilities: Reals, risk: float = 0.1) -> CSR:
     """Return the nodes of predicted label sets that are correct with probability 1 - ``risk``.
 
     A predicted label that is not confident enough is replaced by its confident ancestors.
@@ -125,7 +126,11 @@ def check_risk(risk: float) -> None:
 
 
 def least_cost_nodes(
-    loss: Any, taxonomy: Taxonomy, categories: Codes, probabilities: Any, node_probabilities: Any
+    loss: LossLike,
+    taxonomy: Taxonomy,
+    categories: Codes,
+    probabilities: Reals,
+    node_probabilities: Reals,
 ) -> Codes:
     """Return the node with the lowest expected loss for each item.
 
@@ -167,7 +172,7 @@ def least_cost_nodes(
     return _least_by_categories(bound, categories, probabilities)
 
 
-def costs_at_nodes(loss: Any, taxonomy: Taxonomy) -> tuple[Floats, Floats] | None:
+def costs_at_nodes(loss: LossLike, taxonomy: Taxonomy) -> tuple[Floats, Floats] | None:
     """Return the costs of a miss and of a false alarm at each node, or None for other losses.
 
     Parameters
@@ -193,7 +198,7 @@ def costs_at_nodes(loss: Any, taxonomy: Taxonomy) -> tuple[Floats, Floats] | Non
     return None
 
 
-def least_cost_sets(loss: Any, taxonomy: Taxonomy, node_probabilities: Any) -> CSR:
+def least_cost_sets(loss: LossLike, taxonomy: Taxonomy, node_probabilities: Reals) -> CSR:
     """Return the label set with the lowest expected loss for each item.
 
     The loss is the sum of the costs of misses and false alarms at nodes, so its expectation depends

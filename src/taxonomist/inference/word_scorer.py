@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -87,14 +87,14 @@ class WordScorer(DenseScorer):
         """Return the damped counts that the model scores."""
         return damped(X, self.damping, self.length, self.reference)
 
-    def raw(self, X: Any, n_threads: int = 1) -> Floats:  # noqa: ARG002
+    def raw(self, X: CSR, n_threads: int = 1) -> Floats:  # noqa: ARG002
         """Return log P(d|c) - log P(d), plus log P(c) if every item has one label."""
         scores = self.word_scores.of(self.damped(X))
         return scores + self.log_priors if self.is_single else scores
 
     # Explanations -----------------------------------------------------------------------------
 
-    def explain(self, row: Any, category: int, against: int | None, n: int) -> list[ScorePart]:
+    def explain(self, row: CSR, category: int, against: int | None, n: int) -> list[ScorePart]:
         """Return the contribution of each node; see ``Explains``.
 
         A word with count n adds n (log P(w|c) - log P(w)). This is divided among the nodes in

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from scipy.sparse import csc_array
 
     from taxonomist._typing import CSR, Floats
 
@@ -38,7 +40,7 @@ class WordScores:
     words: CSR
     priors: Floats
 
-    def of(self, X: Any) -> Floats:
+    def of(self, X: CSR) -> Floats:
         """Return the scores of items, (n_items, n_categories).
 
         A word with probability 0 under all categories is ignored. If a word is possible under some
@@ -77,7 +79,7 @@ class WordScores:
         return self._ratios(whole) if self._size() >= whole.stop else None
 
     @cached_property
-    def _columns(self) -> Any:
+    def _columns(self) -> csc_array:
         return self.words.tocsc()
 
     def _size(self) -> int:
@@ -96,6 +98,6 @@ class WordScores:
             ratios = np.log(mixed, out=mixed) - np.log(np.where(general > 0, general, 1.0))
         return np.ascontiguousarray(ratios.T)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return the state to pickle, without tables that can be recomputed."""
         return {name: value for name, value in self.__dict__.items() if name[0] != "_"}

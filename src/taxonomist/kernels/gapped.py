@@ -15,7 +15,7 @@ from taxonomist.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, MatrixLike
 
 ROWS_AT_A_TIME = 4
 """Rows of the Gram matrix that a thread computes at a time."""
@@ -84,7 +84,7 @@ class GappedKernel:
         if not 0 <= self.decay <= 1:
             raise ParameterError(f"decay must be from 0 to 1. Got {self.decay!r}.")
 
-    def __call__(self, A: Any, B: Any = None) -> Floats:
+    def __call__(self, A: MatrixLike, B: MatrixLike | None = None) -> Floats:
         """Return the kernel values between the items of two matrices.
 
         Parameters
@@ -145,7 +145,7 @@ class GappedKernel:
         """Return the weights of 0, 1, ... skipped letters."""
         return np.power(float(self.decay), np.arange(CHUNK + 1), dtype=np.float64)
 
-    def _pair(self) -> tuple[Any, ...]:
+    def _pair(self) -> tuple[int, ...]:
         """Return the lengths as a tuple, even if only one is given."""
         lengths: Any = self.lengths
         return tuple(lengths) if np.ndim(lengths) else (lengths, lengths)
@@ -162,7 +162,7 @@ class GappedKernel:
             list(pool.map(work, parts))
 
 
-def to_strings(rows: Any) -> Strings:
+def to_strings(rows: MatrixLike) -> Strings:
     """Convert rows of codes to the form that the compiled loops read.
 
     Parameters

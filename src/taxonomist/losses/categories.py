@@ -6,7 +6,7 @@ entries.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,10 +16,15 @@ from taxonomist.losses.base import CategoryLoss
 from taxonomist.losses.given import CallableLoss, MatrixLoss
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, MatrixLike
     from taxonomist.taxonomy import Taxonomy
+
+
+LossLike: TypeAlias = "str | CategoryLoss | WeightedTree | MatrixLike | Callable[[str, str], float]"
+"""A loss as users pass it; see ``category_loss``."""
+
 
 CATEGORY_LOSSES = ("zero_one", "tree")
 """Names of the built-in losses between categories."""
@@ -34,7 +39,7 @@ class ZeroOneLoss(CategoryLoss):
 
 
 def category_loss(
-    loss: Any, taxonomy: Taxonomy, categories: Sequence[str] | Codes | None = None
+    loss: LossLike, taxonomy: Taxonomy, categories: Sequence[str] | Codes | None = None
 ) -> CategoryLoss:
     """Return a loss between the categories of a taxonomy.
 
@@ -77,8 +82,9 @@ def category_loss(
         loss = weighted_tree()
     if isinstance(loss, WeightedTree):
         return AncestorLoss(taxonomy, codes, *loss.costs(taxonomy))
-    kind = CallableLoss if callable(loss) else MatrixLoss
-    return kind(taxonomy, codes, loss)
+    if callable(loss):
+        return CallableLoss(taxonomy, codes, loss)
+    return MatrixLoss(taxonomy, codes, loss)
 
 
 def _category_codes(taxonomy: Taxonomy, categories: Sequence[str] | Codes | None) -> Codes:

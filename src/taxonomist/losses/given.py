@@ -13,7 +13,7 @@ from taxonomist.losses.base import CategoryLoss, check_values
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, MatrixLike
     from taxonomist.taxonomy import Taxonomy
 
 CACHED_CELLS = 2**22
@@ -43,7 +43,7 @@ class MatrixLoss(CategoryLoss):
         not positive elsewhere.
     """
 
-    def __init__(self, taxonomy: Taxonomy, categories: Codes, matrix: Any) -> None:
+    def __init__(self, taxonomy: Taxonomy, categories: Codes, matrix: MatrixLike) -> None:
         super().__init__(taxonomy, categories)
         if hasattr(matrix, "reindex"):
             matrix = self._aligned(matrix)
@@ -70,7 +70,7 @@ class MatrixLoss(CategoryLoss):
                 raise LabelError(f"The {axis} of the loss matrix lacks {some(absent)}.")
         return frame.loc[ids, ids].to_numpy()
 
-    def _dense(self, matrix: Any) -> Floats:
+    def _dense(self, matrix: MatrixLike) -> Floats:
         """Return a dense copy; reject a sparse matrix with gaps before making it dense."""
         if not sparse.issparse(matrix):
             return np.array(matrix, dtype=np.float64)

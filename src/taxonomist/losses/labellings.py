@@ -16,7 +16,7 @@ charge            a node is charged if its label is wrong and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +27,7 @@ from taxonomist.taxonomy import differences
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taxonomist._typing import CSR, Floats
+    from taxonomist._typing import CSR, Floats, MatrixLike
     from taxonomist.taxonomy import Taxonomy
 
 LABELLING_LOSSES = (
@@ -61,7 +61,7 @@ class LabellingLoss:
     charge: str
     costs: Floats
 
-    def __call__(self, Y: Any, U: Any) -> Floats:
+    def __call__(self, Y: MatrixLike, U: MatrixLike) -> Floats:
         """Return the loss of every predicted labelling.
 
         Parameters
@@ -82,7 +82,7 @@ class LabellingLoss:
         totals: Floats = self._charged(Y, U) @ self.costs
         return (totals > 0).astype(np.float64) if self.charge == "any" else totals
 
-    def decompose(self, Y: Any, U: Any) -> tuple[Floats, CSR]:
+    def decompose(self, Y: MatrixLike, U: MatrixLike) -> tuple[Floats, CSR]:
         """Split the loss over the edges of a tree.
 
         The charge of node j depends only on the labels of j and its parent, so it belongs entirely
@@ -120,7 +120,7 @@ class LabellingLoss:
         charges = self._charged(Y, U).multiply(self.costs).tocsc()
         return charges[:, [0]].toarray()[:, 0], charges[:, self.taxonomy.edges[:, 1]].tocsr()
 
-    def _charged(self, Y: Any, U: Any) -> CSR:
+    def _charged(self, Y: MatrixLike, U: MatrixLike) -> CSR:
         """Return the charged nodes as a boolean csr_array."""
         true, predicted = _indicators(self.taxonomy, Y), _indicators(self.taxonomy, U)
         if true.shape != predicted.shape:
@@ -196,9 +196,9 @@ def _require_positive(taxonomy: Taxonomy, costs: Floats) -> None:
         )
 
 
-def _indicators(taxonomy: Taxonomy, Y: Any) -> CSR:
+def _indicators(taxonomy: Taxonomy, Y: MatrixLike) -> CSR:
     """Return the labels that are 1 as a boolean csr_array, after checking shape and values."""
-    given: Any = sparse.csr_array(Y) if sparse.issparse(Y) else np.asarray(Y)
+    given = sparse.csr_array(Y) if sparse.issparse(Y) else np.asarray(Y)
     if given.ndim != 2 or given.shape[1] != taxonomy.n_nodes:
         raise LabelError(
             f"Labellings have shape {given.shape}; pass one column for each of the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +13,15 @@ from taxonomist.taxonomy import differences
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.taxonomy import Taxonomy
+
+
+class PairLoss(Protocol):
+    """A loss between categories, as made by ``taxonomist.losses.category_loss``."""
+
+    categories: Codes
+
+    def pairs(self, i: Codes, j: Codes) -> Floats:
+        """Return the loss of predicting category ``j[k]`` where ``i[k]`` is true, for every k."""
 
 
 def pair_losses(taxonomy: Taxonomy, a: Codes, b: Codes, loss: Any) -> Floats:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from taxonomist._typing import CSR, Bools, Codes, Floats, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -31,13 +31,13 @@ def count_items(y_true: Any, other: Any, name: str = "y_pred") -> int:
     return int(n_true)
 
 
-def as_id(label: Any) -> Any:
+def as_id(label: object) -> object:
     """Return a label as a node id; integers become strings."""
     is_number = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
     return str(label) if is_number else label
 
 
-def encode_pair(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> tuple[Codes, Codes]:
+def encode_pair(y_true: LabelsLike, y_pred: LabelsLike, taxonomy: Taxonomy) -> tuple[Codes, Codes]:
     """Return the node codes of one true and one predicted label per item."""
     count_items(y_true, y_pred)
     true = labels.encode(taxonomy, y_true, name="y_true")
@@ -45,7 +45,7 @@ def encode_pair(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> tuple[Codes, Co
 
 
 def encode_sets(
-    y_true: Any, y_pred: Any, taxonomy: Taxonomy, classes: Sequence[str] | None
+    y_true: LabelsLike, y_pred: LabelsLike, taxonomy: Taxonomy, classes: Sequence[str] | None
 ) -> tuple[CSR, CSR]:
     """Return the true and predicted label sets without adding ancestors, items x nodes."""
     count_items(y_true, y_pred)
@@ -54,7 +54,7 @@ def encode_sets(
 
 
 def closed_sets(
-    y_true: Any, y_pred: Any, taxonomy: Taxonomy, classes: Sequence[str] | None
+    y_true: LabelsLike, y_pred: LabelsLike, taxonomy: Taxonomy, classes: Sequence[str] | None
 ) -> tuple[CSR, CSR]:
     """Return the true and predicted label sets closed under ancestors, items x nodes."""
     true, predicted = encode_sets(y_true, y_pred, taxonomy, classes)

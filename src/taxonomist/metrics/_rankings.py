@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +15,7 @@ from taxonomist.taxonomy import labels
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from taxonomist._typing import CSR, Bools, Codes, Floats, LabelsLike, Matrix, MatrixLike
 
 DENSE_CELLS = 2**22
 """Maximum number of sparse scores made dense at a time; several copies are made."""
@@ -51,7 +51,7 @@ class Ranking:
         return totals.astype(np.float64)
 
 
-def rank(y_true: Any, scores: Any, classes: Sequence[Any] | None) -> Ranking:
+def rank(y_true: LabelsLike, scores: MatrixLike, classes: Sequence[object] | None) -> Ranking:
     """Rank the categories of every item; ties count against the relevant ones."""
     relevant, scores = read(y_true, scores, classes)
     positions = []
@@ -72,13 +72,15 @@ def blocks(n_items: int, n_classes: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n_items, size))
 
 
-def dense(scores: Any, rows: slice | Codes) -> Floats:
+def dense(scores: Matrix, rows: slice | Codes) -> Floats:
     """Return a dense copy of some rows of the scores."""
     part = scores[rows]
     return part.toarray() if sparse.issparse(part) else np.array(part)
 
 
-def read(y_true: Any, scores: Any, classes: Sequence[Any] | None) -> tuple[CSR, Any]:
+def read(
+    y_true: LabelsLike, scores: MatrixLike, classes: Sequence[object] | None
+) -> tuple[CSR, Matrix]:
     """Return the relevant categories, items x classes, and the checked scores."""
     scores = check_scores(scores)
     count_items(y_true, scores, "scores")
@@ -96,7 +98,7 @@ def read(y_true: Any, scores: Any, classes: Sequence[Any] | None) -> tuple[CSR, 
     return _relevant(y_true, classes), scores
 
 
-def check_scores(scores: Any) -> Any:
+def check_scores(scores: MatrixLike) -> Matrix:
     """Return scores as a dense or CSR array of floats without NaN, items x classes."""
     scores = sparse.csr_array(scores) if sparse.issparse(scores) else np.asarray(scores)
     if scores.ndim != 2:
@@ -116,7 +118,7 @@ def check_scores(scores: Any) -> Any:
     return scores
 
 
-def check_classes(classes: Sequence[Any], scores: Any) -> None:
+def check_classes(classes: Sequence[object], scores: Matrix) -> None:
     """Raise unless every column of the scores has its own label."""
     if len(classes) != scores.shape[1]:
         message = f"scores has {scores.shape[1]} columns but classes has {len(classes)} labels."
@@ -125,7 +127,7 @@ def check_classes(classes: Sequence[Any], scores: Any) -> None:
         raise LabelError("classes names a label twice; each column of scores needs its own.")
 
 
-def _relevant(y_true: Any, classes: Sequence[Any]) -> CSR:
+def _relevant(y_true: LabelsLike, classes: Sequence[object]) -> CSR:
     """Return labels or label sets as a boolean matrix, items x classes."""
     column = {as_id(label): j for j, label in enumerate(classes)}
     rows = [[as_id(label) for label in row] for row in labels.as_sets(y_true, "y_true")]
@@ -143,7 +145,7 @@ def _relevant(y_true: Any, classes: Sequence[Any]) -> CSR:
     return relevant
 
 
-def _indicator(y: Any) -> CSR:
+def _indicator(y: LabelsLike) -> CSR:
     matrix = sparse.csr_array(y if sparse.issparse(y) else np.asarray(y))
     if not np.isin(matrix.data, (0, 1)).all():
         raise LabelError(

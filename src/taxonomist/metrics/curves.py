@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
+from taxonomist._typing import is_sparse
 from taxonomist.errors import LabelError
 from taxonomist.metrics._inputs import count_items, item_weights, undefined
 from taxonomist.metrics._rankings import check_classes, check_scores, dense
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from taxonomist._typing import CSR, Bools, Floats
+    from taxonomist._typing import CSR, Bools, Floats, LabelsLike, MatrixLike, Reals
     from taxonomist.taxonomy import Taxonomy
 
 
-def node_scores(scores: Any, taxonomy: Taxonomy, classes: Sequence[str]) -> Floats:
+def node_scores(scores: MatrixLike, taxonomy: Taxonomy, classes: Sequence[str]) -> Floats:
     """Score every node by the best category at or below it.
 
     No node scores higher than its parents. Takes memory for items x nodes numbers, and time
@@ -60,8 +60,8 @@ def node_scores(scores: Any, taxonomy: Taxonomy, classes: Sequence[str]) -> Floa
 
 
 def au_prc(
-    y_true: Any,
-    scores: Any,
+    y_true: LabelsLike,
+    scores: MatrixLike,
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str] | None = None,
@@ -113,11 +113,12 @@ def au_prc(
     if exclude_root:
         true, scores = true[:, 1:], scores[:, 1:]
     weights = item_weights(sample_weight, n_items)
-    pairs = _sparse_pairs if sparse.issparse(scores) else _dense_pairs
-    return _average_precision(*pairs(true, scores, weights))
+    if is_sparse(scores):
+        return _average_precision(*_sparse_pairs(true, scores, weights))
+    return _average_precision(*_dense_pairs(true, scores, weights))
 
 
-def _dense_pairs(true: CSR, scores: Any, weights: Floats) -> tuple[Bools, Floats, Floats]:
+def _dense_pairs(true: CSR, scores: Reals, weights: Floats) -> tuple[Bools, Reals, Floats]:
     """Return the truth, score and weight of every pair of item and node."""
     return true.toarray().ravel(), scores.ravel(), np.repeat(weights, true.shape[1])
 
@@ -141,7 +142,7 @@ def _flat_places(matrix: CSR) -> NDArray[np.int64]:
     return places
 
 
-def _average_precision(true: Bools, scores: Floats, weights: Floats) -> float:
+def _average_precision(true: Bools, scores: Reals, weights: Floats) -> float:
     """Return the sum of precision x increase in recall over descending thresholds."""
     hits = true * weights
     if not hits.any():

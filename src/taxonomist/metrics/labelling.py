@@ -7,7 +7,7 @@ charged if exactly one of the two sets is empty.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import CSR, Floats
+    from taxonomist._typing import CSR, Floats, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 
 def zero_one_loss(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str] | None = None,
@@ -60,8 +60,8 @@ def zero_one_loss(
 
 
 def symmetric_difference_loss(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str] | None = None,
@@ -95,8 +95,8 @@ def symmetric_difference_loss(
 
 
 def hierarchical_loss(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     scaling: str | Floats | Mapping[str, float] = "uniform",
@@ -139,7 +139,11 @@ def hierarchical_loss(
 
 
 def _charged(
-    y_true: Any, y_pred: Any, taxonomy: Taxonomy, classes: Sequence[str] | None, charge: str
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
+    taxonomy: Taxonomy,
+    classes: Sequence[str] | None,
+    charge: str,
 ) -> CSR:
     """Return the mistakes that are charged, items x nodes."""
     Y, U = closed_sets(y_true, y_pred, taxonomy, classes)

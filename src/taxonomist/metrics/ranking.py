@@ -13,29 +13,30 @@ scikit-learn's ``UndefinedMetricWarning`` is issued.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from taxonomist.errors import LabelError
-from taxonomist.metrics._categories import category_parents, pair_losses
+from taxonomist.metrics._categories import PairLoss, category_parents, pair_losses
 from taxonomist.metrics._inputs import defined_mean
 from taxonomist.metrics._rankings import blocks, dense, rank, read
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
+    from taxonomist._typing import LabelsLike, MatrixLike
     from taxonomist.taxonomy import Taxonomy
 
 
 def one_accuracy(
-    y_true: Any,
-    scores: Any,
+    y_true: LabelsLike,
+    scores: MatrixLike,
     *,
-    classes: Sequence[Any] | None = None,
+    classes: Sequence[object] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Fraction of items whose first category is relevant.
@@ -68,10 +69,10 @@ def one_accuracy(
 
 
 def average_precision(
-    y_true: Any,
-    scores: Any,
+    y_true: LabelsLike,
+    scores: MatrixLike,
     *,
-    classes: Sequence[Any] | None = None,
+    classes: Sequence[object] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Mean precision at the positions of the relevant categories, averaged over items.
@@ -105,10 +106,10 @@ def average_precision(
 
 
 def ranking_loss(
-    y_true: Any,
-    scores: Any,
+    y_true: LabelsLike,
+    scores: MatrixLike,
     *,
-    classes: Sequence[Any] | None = None,
+    classes: Sequence[object] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Fraction of (relevant, irrelevant) pairs of categories in the wrong order.
@@ -143,11 +144,11 @@ def ranking_loss(
 
 
 def precision_at_k(
-    y_true: Any,
-    scores: Any,
+    y_true: LabelsLike,
+    scores: MatrixLike,
     *,
     k: int = 5,
-    classes: Sequence[Any] | None = None,
+    classes: Sequence[object] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Fraction of the first ``k`` categories that are relevant.
@@ -183,11 +184,11 @@ def precision_at_k(
 
 
 def ndcg_at_k(
-    y_true: Any,
-    scores: Any,
+    y_true: LabelsLike,
+    scores: MatrixLike,
     *,
     k: int = 5,
-    classes: Sequence[Any] | None = None,
+    classes: Sequence[object] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Discounted gain of the first ``k`` categories, divided by the best possible gain.
@@ -226,12 +227,12 @@ def ndcg_at_k(
 
 
 def maximal_loss(
-    y_true: Any,
-    scores: Any,
+    y_true: LabelsLike,
+    scores: MatrixLike,
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str],
-    loss: Any = None,
+    loss: PairLoss | Callable[[str, str], float] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Largest loss Δ(y, ȳ) of a misordered pair, or 0 if there is none, averaged over items.
@@ -279,8 +280,8 @@ def maximal_loss(
 
 
 def parent_one_accuracy(
-    y_true: Any,
-    scores: Any,
+    y_true: LabelsLike,
+    scores: MatrixLike,
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str],

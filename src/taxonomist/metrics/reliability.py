@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import Bools, Codes, Floats
+    from taxonomist._typing import Bools, Codes, Floats, LabelsLike, MatrixLike
     from taxonomist.taxonomy import Taxonomy
 
 NODE_CHOICES = ("best", "all")
@@ -105,8 +105,8 @@ class Reliability:
 
 
 def reliability(
-    y_true: Any,
-    node_probabilities: Any,
+    y_true: LabelsLike,
+    node_probabilities: MatrixLike,
     taxonomy: Taxonomy,
     *,
     nodes: str = "best",

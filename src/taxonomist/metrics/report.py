@@ -18,7 +18,7 @@ from taxonomist.taxonomy import labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR
+    from taxonomist._typing import CSR, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 COLUMN_WIDTH = 11
@@ -27,8 +27,8 @@ COLUMN_WIDTH = 11
 
 @overload
 def hierarchical_report(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str] | None = ...,
@@ -37,19 +37,19 @@ def hierarchical_report(
 ) -> str: ...
 @overload
 def hierarchical_report(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str] | None = ...,
     digits: int = ...,
     output_dict: Literal[True],
-) -> dict[str, Any]: ...
+) -> dict[str, object]: ...
 
 
 def hierarchical_report(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str] | None = None,

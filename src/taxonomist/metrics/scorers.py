@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from taxonomist._typing import LabelsLike, MatrixLike
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -82,7 +83,7 @@ class TaxonomyScorer:
             raise LabelError(f"Unknown scorer {self.name!r}.{hint}")
 
     def __call__(
-        self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None = None
+        self, estimator: Any, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return the measure for the estimator's predictions of ``X``; higher is better.
 
@@ -156,7 +157,7 @@ def _attribute(estimator: Any, name: str) -> Any:
     return None
 
 
-def _scores(estimator: Any, X: Any) -> Any:
+def _scores(estimator: Any, X: MatrixLike) -> Any:
     method = getattr(estimator, "decision_function", None)
     method = method or getattr(estimator, "predict_proba", None)
     if method is None:

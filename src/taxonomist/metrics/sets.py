@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from taxonomist._typing import CSR, Bools, Codes, Floats, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -53,8 +53,8 @@ class Counts(NamedTuple):
 
 
 def precision_recall_f1(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     average: Literal["micro", "macro"] | None = "micro",
@@ -117,8 +117,8 @@ def precision_recall_f1(
 
 
 def precision_recall_f1_per_level(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     zero_division: float = 0.0,
@@ -161,8 +161,8 @@ def precision_recall_f1_per_level(
 
 
 def hierarchical_precision(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     average: Literal["micro", "samples"] = "micro",
@@ -202,8 +202,8 @@ def hierarchical_precision(
 
 
 def hierarchical_recall(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     average: Literal["micro", "samples"] = "micro",
@@ -243,8 +243,8 @@ def hierarchical_recall(
 
 
 def hierarchical_f1(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     average: Literal["micro", "samples"] = "micro",
@@ -281,8 +281,8 @@ def hierarchical_f1(
 
 
 def hierarchical_prf(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     average: str = "micro",
     classes: Sequence[str] | None = None,

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from taxonomist.errors import LabelError
-from taxonomist.metrics._categories import category_parents, pair_losses
+from taxonomist.metrics._categories import PairLoss, category_parents, pair_losses
 from taxonomist.metrics._inputs import as_id, count_items, encode_pair, mean
 from taxonomist.metrics._rankings import rank
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from taxonomist._typing import LabelsLike, MatrixLike
     from taxonomist.taxonomy import Taxonomy
 
 
-def accuracy(y_true: Any, y_pred: Any, *, sample_weight: ArrayLike | None = None) -> float:
+def accuracy(
+    y_true: LabelsLike, y_pred: LabelsLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Fraction of items whose predicted category is the true one [CH04, Eq. 37].
 
     Parameters
@@ -45,7 +48,7 @@ def accuracy(y_true: Any, y_pred: Any, *, sample_weight: ArrayLike | None = None
     return mean(np.asarray(true == predicted, dtype=bool), sample_weight)
 
 
-def _one_each(y: Any, name: str) -> NDArray[np.object_]:
+def _one_each(y: LabelsLike, name: str) -> NDArray[np.object_]:
     """Return one label per item; raise for label sets and missing labels."""
     if labels.is_label_sets(y):
         message = f"{name} holds label sets, but accuracy compares one label per item."
@@ -54,7 +57,11 @@ def _one_each(y: Any, name: str) -> NDArray[np.object_]:
 
 
 def mean_reciprocal_rank(
-    y_true: Any, scores: Any, *, classes: Sequence[Any], sample_weight: ArrayLike | None = None
+    y_true: LabelsLike,
+    scores: MatrixLike,
+    *,
+    classes: Sequence[object],
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Mean reciprocal position of the true category, "precision" in [CH04, Eq. 38].
 
@@ -90,11 +97,11 @@ def mean_reciprocal_rank(
 
 
 def taxonomy_loss(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
-    loss: Any = None,
+    loss: PairLoss | Callable[[str, str], float] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Mean loss Δ between true and predicted category [CH04, Eq. 39].
@@ -127,7 +134,11 @@ def taxonomy_loss(
 
 
 def parent_accuracy(
-    y_true: Any, y_pred: Any, taxonomy: Taxonomy, *, sample_weight: ArrayLike | None = None
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
+    taxonomy: Taxonomy,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Fraction of items whose predicted category shares a parent with the true one [CH04, Eq. 40].
 

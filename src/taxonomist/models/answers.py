@@ -12,7 +12,9 @@ from taxonomist.models.explanation import Explanation, NodePart
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats
+    from collections.abc import Sequence
+
+    from taxonomist._typing import CSR, Codes, Floats, Objects
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.base import TaxonomyClassifier
 
@@ -111,7 +113,7 @@ class Answers:
         """Return the scores of categories before any decision, (n_items, n_classes)."""
         return np.vstack([block.categories for block in self._scored.blocks()])
 
-    def topk(self, k: int = 5) -> tuple[Any, Floats]:
+    def topk(self, k: int = 5) -> tuple[Objects, Floats]:
         """Return the k best categories of each item, and their scores."""
         n_classes = len(self._targets.classes)
         if not 1 <= k <= n_classes:
@@ -132,9 +134,9 @@ class Answers:
         item: int = 0,
         n: int = 10,
         *,
-        category: Any = None,
+        category: object = None,
         against: Any = None,
-        feature_names: Any = None,
+        feature_names: Sequence[str] | None = None,
     ) -> Explanation:
         """Explain a score of one item; see ``explain`` of the model.
 

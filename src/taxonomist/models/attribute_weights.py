@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from taxonomist._typing import CSR, Matrix, Reals, is_sparse
 from taxonomist.errors import ParameterError
 from taxonomist.inference.row_maps import FeatureMap, GramMap, KernelMap
 from taxonomist.kernels import PairwiseKernel, resolve_gamma
@@ -14,8 +15,12 @@ from taxonomist.models.parameters import Word, at_least, check_parameters
 from taxonomist.solvers.problem import FeatureRows, GramRows
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import Codes, MatrixLike
     from taxonomist.inference.row_maps import RowMap
+    from taxonomist.kernels.pairwise import KernelLike
+    from taxonomist.models.attributes import AttributesLike
     from taxonomist.models.parameters import Requirement
     from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
@@ -33,8 +38,8 @@ class AttributeWeights:
         "cache_size": at_least(0),
     }
 
-    attributes: Any
-    kernel: Any
+    attributes: AttributesLike
+    kernel: KernelLike
     gamma: float | str
     degree: float
     coef0: float
@@ -61,14 +66,14 @@ class AttributeWeights:
                 "A constant feature needs kernel='linear'; use coef0 with other kernels."
             )
 
-    def check_rows(self, X: Any, reset: bool) -> Any:
+    def check_rows(self, X: MatrixLike, reset: bool) -> Matrix:
         """Return validated rows, with the constant feature if there is one."""
-        X = validate_data(
+        rows: Matrix = validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), order="C", reset=reset
         )
-        return _with_constant(X, self.constant_feature) if self.constant_feature else X
+        return _with_constant(rows, self.constant_feature) if self.constant_feature else rows
 
-    def solver_rows(self, X: Any, items: Codes) -> tuple[FeatureRows | GramRows, RowMap]:
+    def solver_rows(self, X: Matrix, items: Codes) -> tuple[FeatureRows | GramRows, RowMap]:
         """Return the rows of some items for solvers, and the row map for prediction."""
         if self.kernel == "linear":
             used = X if len(items) == X.shape[0] else X[items]
@@ -98,7 +103,7 @@ class AttributeWeights:
     # Learned weights --------------------------------------------------------------------------
 
     @property
-    def node_coef_(self) -> Any:
+    def node_coef_(self) -> Reals:
         """Weights v_z w_z of the nodes of ``taxonomy_``, (n_nodes, n_features)."""
         weights = self.feature_weights("node_coef_")
         if not isinstance(self.attributes, str):
@@ -116,7 +121,7 @@ class AttributeWeights:
         return result
 
     @property
-    def terminal_coef_(self) -> Any:
+    def terminal_coef_(self) -> Reals:
         """Additional weights of categories that are inner nodes, (n_classes, n_features).
 
         They are ``coef_`` minus the sums of ``node_coef_`` along ancestors, and 0 for leaves.
@@ -132,47 +137,51 @@ class AttributeWeights:
         return result
 
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> Reals:
         """Weights of every category, (n_classes, n_features)."""
-        return self.scorer_attributes("coef_") @ self.feature_weights("coef_").T
+        weights: Reals = self.scorer_attributes("coef_") @ self.feature_weights("coef_").T
+        return weights
 
     @property
-    def intercept_(self) -> Any:
+    def intercept_(self) -> Reals:
         """Contribution of the constant feature to the score of every category, (n_classes,)."""
         self.feature_weights("intercept_")
         W, constant = self.scorer_.W, self.constant_feature
         last = W[-1] * constant if constant else np.zeros(W.shape[1])
-        return self.scorer_.attributes @ last
+        constants: Reals = self.scorer_.attributes @ last
+        return constants
 
-    def scorer_attributes(self, name: str) -> Any:
+    def scorer_attributes(self, name: str) -> CSR:
         """Return Λ; raise for the attribute ``name`` if the model is not fitted."""
         self.feature_weights(name)
-        return self.scorer_.attributes
+        attributes: CSR = self.scorer_.attributes
+        return attributes
 
-    def feature_weights(self, name: str) -> Any:
+    def feature_weights(self, name: str) -> Reals:
         """Return the weights without the constant feature; raise for ``name`` if there are none."""
         if not hasattr(self, "scorer_") or self.kernel != "linear":
             is_fitted = hasattr(self, "scorer_")
             why = "the kernel is not linear" if is_fitted else "fit the model first"
             raise AttributeError(f"{name} is not available: {why}.")
-        return self.scorer_.W[: self.n_features_in_]
+        weights: Reals = self.scorer_.W[: self.n_features_in_]
+        return weights
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
 
-def _with_constant(X: Any, constant: float) -> Any:
+def _with_constant(X: Matrix, constant: float) -> Matrix:
     """Append a constant feature to all items."""
     column = np.full((X.shape[0], 1), constant, dtype=X.dtype)
-    if not hasattr(X, "indptr"):
+    if not is_sparse(X):
         return np.hstack([X, column])
     from scipy import sparse
 
     return sparse.csr_array(sparse.hstack([X, sparse.csr_array(column)]))
 
 
-def _dense(X: Any) -> Any:
+def _dense(X: Matrix) -> Any:
     return X.toarray() if hasattr(X, "toarray") else X

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from taxonomist.errors import LabelError, ParameterError
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Floats
+    from taxonomist._typing import CSR, Floats, MatrixLike
     from taxonomist.taxonomy import Categories, Taxonomy
+
+
+AttributesLike: TypeAlias = "str | MatrixLike"
+"""``"taxonomy"``, ``"flat"``, or a matrix of categories and attributes."""
+
+NodeWeightLike: TypeAlias = "str | float | Mapping[str, float]"
+"""``"depth"``, ``"unit"``, ``"normalized"``, a number, or numbers by node."""
+
 
 NODE_WEIGHTS = ("depth", "unit", "normalized")
 
 
-def class_attributes(categories: Categories, attributes: Any, node_weight: Any) -> CSR:
+def class_attributes(
+    categories: Categories, attributes: AttributesLike, node_weight: NodeWeightLike
+) -> CSR:
     """Return the attributes of every category.
 
     Parameters
@@ -57,7 +67,7 @@ def class_attributes(categories: Categories, attributes: Any, node_weight: Any) 
     return _canonical(given)
 
 
-def node_weights(categories: Categories, node_weight: Any) -> Floats:
+def node_weights(categories: Categories, node_weight: NodeWeightLike) -> Floats:
     """Return v_z for every node of the expanded taxonomy.
 
     Parameters

@@ -27,7 +27,10 @@ from taxonomist.models.traits import Traits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Codes
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import Codes, FoldsLike, LabelsLike, MatrixLike
     from taxonomist.inference.label_sets import Limits
     from taxonomist.inference.scorers import Cut
     from taxonomist.models.learning import Folds, HeldOutTaker, Learned
@@ -108,7 +111,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
 
     # Fitting ----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items and their labels.
 
         Parameters
@@ -143,11 +146,11 @@ class TaxonomyClassifier(Questions, BaseEstimator):
 
     def fit_held_out(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        cv: Any = 5,
+        cv: FoldsLike = 5,
         make_taker: MakeTaker,
     ) -> Self:
         """Fit the model, and pass on cross-validated scores of all items.
@@ -181,7 +184,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         self._store(self.learn(training), training.targets)
         return self
 
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+    def _training(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None) -> Training:
         """Return validated items, labels and weights."""
         X = self.check_rows(X, reset=True)
         targets = Targets.from_labels(self.taxonomy, y, X)
@@ -249,7 +252,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         result.scorer_ = self.scorer_.pruned(cut)
         return result
 
-    def file_state(self) -> dict[str, Any]:
+    def file_state(self) -> dict[str, object]:
         """Return the state to save: parameters and fitted attributes.
 
         ``start_`` is left out unless ``warm_start=True``, because the dual variables of all
@@ -261,7 +264,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
             state["start_"] = None
         return state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array, validate_data
 
 from taxonomist.errors import ParameterError
-from taxonomist.inference.label_sets import decision_rule
+from taxonomist.inference.label_sets import DecisionLike, decision_rule
 from taxonomist.inference.scorers import DenseScorer
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.coupled_binary_svc import CoupledBinarySVC
@@ -21,7 +21,7 @@ from taxonomist.models.parameters import Check
 from taxonomist.models.traits import Traits
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Floats, FoldsLike, Matrix, MatrixLike, Reals
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.models.targets import Targets
@@ -51,7 +51,7 @@ class BlendScorer(DenseScorer):
         """The number of categories."""
         return len(self.members[0].classes_)
 
-    def raw(self, X: Any, n_threads: int = 1) -> Floats:  # noqa: ARG002
+    def raw(self, X: Matrix, n_threads: int = 1) -> Floats:  # noqa: ARG002
         """Return the weighted sum of scores, centred for each item."""
         total: Floats = np.zeros((X.shape[0], self.n_categories))
         for member, factor in zip(self.members, self.factors.tolist(), strict=True):
@@ -106,8 +106,8 @@ class BlendedClassifier(TaxonomyClassifier):
         *,
         models: Any = None,
         weights: Any = None,
-        decision: Any = "threshold",
-        cv: Any = 5,
+        decision: DecisionLike = "threshold",
+        cv: FoldsLike = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
     ) -> None:
@@ -135,11 +135,11 @@ class BlendedClassifier(TaxonomyClassifier):
                 f"Got {self.weights!r}."
             )
 
-    def check_rows(self, X: Any, reset: bool) -> Any:
+    def check_rows(self, X: MatrixLike, reset: bool) -> Any:
         """Return validated rows; each model validates them again."""
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
 
-    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+    def learn(self, training: Training, start: object = None) -> Learned:  # noqa: ARG002
         """Fit the models and scale their scores; see ``TaxonomyClassifier.learn``."""
         training = training.with_weight()
         models = self._unfitted(training.targets)
@@ -169,7 +169,7 @@ class BlendedClassifier(TaxonomyClassifier):
         return self.scorer_.members
 
 
-def centred(scores: Any) -> Floats:
+def centred(scores: Reals) -> Floats:
     """Return scores minus the mean of each row."""
     checked: Floats = check_array(scores, ensure_all_finite=True)
     found: Floats = checked - checked.mean(axis=1, keepdims=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import _safe_indexing, gen_batches, get_tags
+from sklearn.utils import Tags, _safe_indexing, gen_batches, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
@@ -21,8 +21,11 @@ from taxonomist.models.traits import Traits
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from taxonomist._typing import Codes, Floats
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import Codes, Floats, FoldsLike, LabelsLike, MatrixLike, Objects
     from taxonomist.inference.probabilities import SetProbabilities, SingleProbabilities
+    from taxonomist.losses.categories import LossLike
     from taxonomist.models.learning import Training
 
 NODES_AT_A_TIME = 2**22
@@ -98,14 +101,14 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     traits = Traits()
     file_version = 2
 
-    def __init__(self, model: Any, *, method: str = "temperature", cv: Any = 5) -> None:
+    def __init__(self, model: Any, *, method: str = "temperature", cv: FoldsLike = 5) -> None:
         self.model = model
         self.method = method
         self.cv = cv
 
     # Learning --------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to all items, and the probabilities to held-out scores.
 
         Parameters
@@ -139,7 +142,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.probabilities_: SingleProbabilities | SetProbabilities = calibrator.finish()
         return self
 
-    def _fit_model(self, X: Any, y: Any, sample_weight: Any) -> Calibrator:
+    def _fit_model(
+        self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None
+    ) -> Calibrator:
         """Fit the model and return a calibrator with the held-out scores."""
         model = clone(self.model)
         if not hasattr(model, "fit_held_out"):
@@ -153,7 +158,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.model_ = model.fit_held_out(X, y, sample_weight, cv=self.cv, make_taker=make_taker)
         return made[0]
 
-    def _fit_clones(self, model: Any, X: Any, y: Any, sample_weight: Any) -> Calibrator:
+    def _fit_clones(
+        self, model: Any, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None
+    ) -> Calibrator:
         """Fit any scikit-learn model, and clones of it for held-out scores."""
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.model_ = model.fit(X, y, **given)
@@ -177,7 +184,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     # Predicting ------------------------------------------------------------------------------
 
-    def answer(self, X: Any) -> CalibratedAnswers:
+    def answer(self, X: MatrixLike) -> CalibratedAnswers:
         """Return all predictions for items, which are scored only once.
 
         Parameters
@@ -194,7 +201,12 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return CalibratedAnswers(self, opened(self.model_, X))
 
     def predict(
-        self, X: Any, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+        self,
+        X: MatrixLike,
+        *,
+        depth: str | None = None,
+        risk: float = 0.1,
+        cost: LossLike | None = None,
     ) -> Any:
         """Return the predictions of the model, or confident or least-cost nodes.
 
@@ -237,18 +249,28 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return csr_array(vstack(found, format="csr"))
 
     def predict_labels(
-        self, X: Any, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+        self,
+        X: MatrixLike,
+        *,
+        depth: str | None = None,
+        risk: float = 0.1,
+        cost: LossLike | None = None,
     ) -> list[list[Any]]:
         """Return the labels of each item as a list, from general to specific.
 
         A virtual root is left out. The parameters are the same as in ``predict``.
         """
         blocks = self._blocks(X)
-        rule = {"depth": depth, "risk": risk, "cost": cost}
+        rule: dict[str, Any] = {"depth": depth, "risk": risk, "cost": cost}
         return [labels for block in blocks for labels in block.labels(**rule)]
 
     def predict_paths(
-        self, X: Any, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+        self,
+        X: MatrixLike,
+        *,
+        depth: str | None = None,
+        risk: float = 0.1,
+        cost: LossLike | None = None,
     ) -> list[Any]:
         """Return the path from the top to each prediction; lists of paths for label sets.
 
@@ -256,10 +278,10 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         returned. The parameters are the same as in ``predict``.
         """
         blocks = self._blocks(X)
-        rule = {"depth": depth, "risk": risk, "cost": cost}
+        rule: dict[str, Any] = {"depth": depth, "risk": risk, "cost": cost}
         return [paths for block in blocks for paths in block.paths(**rule)]
 
-    def _blocks(self, X: Any) -> Iterator[CalibratedAnswers]:
+    def _blocks(self, X: MatrixLike) -> Iterator[CalibratedAnswers]:
         """Yield answers for blocks of items whose node probabilities fit into memory."""
         check_is_fitted(self)
         n_items, size = _num_samples(X), max(1, NODES_AT_A_TIME // self.taxonomy_.n_nodes)
@@ -269,7 +291,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     # Probabilities ---------------------------------------------------------------------------
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """Return the probability of every category.
 
         Parameters
@@ -285,13 +307,13 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         return self.answer(X).proba()
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: MatrixLike) -> Floats:
         """Return the logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
             logs: Floats = np.log(self.predict_proba(X))
         return logs
 
-    def predict_node_proba(self, X: Any) -> Floats:
+    def predict_node_proba(self, X: MatrixLike) -> Floats:
         """Return the probability that items belong at or below every node.
 
         Parameters
@@ -307,7 +329,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         return self.answer(X).node_proba()
 
-    def predict_topk(self, X: Any, k: int = 5) -> tuple[Any, Floats]:
+    def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[Objects, Floats]:
         """Return the k most probable categories of each item.
 
         Parameters
@@ -328,7 +350,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     # Delegated to the model ------------------------------------------------------------------
 
     @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the scores of the model."""
         check_is_fitted(self)
         scores: Floats = self.model_.decision_function(X)
@@ -341,12 +363,12 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         answers = self.answer(x if is_rows else np.reshape(x, (1, -1)))
         return answers.explain(0, n, **options)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the ``score`` of the model."""
         check_is_fitted(self)
         return float(self.model_.score(X, y, sample_weight))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags of the model."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.model)
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags

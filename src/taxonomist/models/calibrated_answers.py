@@ -23,7 +23,8 @@ from taxonomist.inference.stopping import (
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Objects
+    from taxonomist.losses.categories import LossLike
     from taxonomist.models.calibrated import CalibratedClassifier
     from taxonomist.models.calibrator import Opened
     from taxonomist.models.explanation import Explanation
@@ -74,7 +75,7 @@ class CalibratedAnswers:
         """Return the probability that items belong at or below every node."""
         return self._of_nodes
 
-    def topk(self, k: int = 5) -> tuple[Any, Floats]:
+    def topk(self, k: int = 5) -> tuple[Objects, Floats]:
         """Return the k most probable categories of each item, and their probabilities."""
         n_classes = len(self._targets.classes)
         if not 1 <= k <= n_classes:
@@ -90,7 +91,9 @@ class CalibratedAnswers:
 
     # Decisions --------------------------------------------------------------------------------
 
-    def predict(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> Any:
+    def predict(
+        self, *, depth: str | None = None, risk: float = 0.1, cost: LossLike | None = None
+    ) -> Any:
         """Return the predictions of the model, or confident or least-cost nodes."""
         if not is_own_rule(depth, risk, cost):
             if self._inside.answers is None:
@@ -102,7 +105,7 @@ class CalibratedAnswers:
         return self._sets(risk, cost).astype(np.int64)
 
     def labels(
-        self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+        self, *, depth: str | None = None, risk: float = 0.1, cost: LossLike | None = None
     ) -> list[list[Any]]:
         """Return the labels of each item as a list, from general to specific."""
         is_own = is_own_rule(depth, risk, cost)
@@ -115,7 +118,9 @@ class CalibratedAnswers:
             return self._named(self._nodes(risk, cost)[:, None].tolist())
         return [[label] for label in self.predict().tolist()]
 
-    def paths(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> list[Any]:
+    def paths(
+        self, *, depth: str | None = None, risk: float = 0.1, cost: LossLike | None = None
+    ) -> list[Any]:
         """Return the path to each prediction; for label sets, lists of paths.
 
         The path to a virtual root is empty. If a node of a DAG has several paths, the first is
@@ -135,14 +140,14 @@ class CalibratedAnswers:
             nodes = self._targets.nodes[[column[label] for label in self.predict().tolist()]]
         return [path for (path,) in self._paths_to(nodes[:, None].tolist())]
 
-    def _nodes(self, risk: float, cost: Any) -> Codes:
+    def _nodes(self, risk: float, cost: LossLike | None) -> Codes:
         """Return the confident or least-cost node of each item."""
         taxonomy, nodes = self._taxonomy, self._targets.nodes
         if cost is None:
             return confident_nodes(taxonomy, self._of_nodes, risk)
         return least_cost_nodes(cost, taxonomy, nodes, self.calibrated, self._of_nodes)
 
-    def _sets(self, risk: float, cost: Any) -> CSR:
+    def _sets(self, risk: float, cost: LossLike | None) -> CSR:
         """Return the confident or least-cost label set of each item, (n_items, n_nodes)."""
         if cost is None:
             return confident_sets(self._wrapped("predict label sets").sets, self._of_nodes, risk)
@@ -170,7 +175,7 @@ class CalibratedAnswers:
         return [[path[code] for code in codes] for codes in rows]
 
 
-def is_own_rule(depth: Any, risk: float, cost: Any) -> bool:
+def is_own_rule(depth: Any, risk: float, cost: LossLike | None) -> bool:
     """Return whether ``depth`` or ``cost`` is given; raise if a value is invalid."""
     if depth not in (None, "confident"):
         raise ParameterError(f"depth must be None or 'confident'. Got {depth!r}.")

@@ -21,7 +21,7 @@ from taxonomist.inference.probabilities import SetProbabilities, SingleProbabili
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, LabelsLike, MatrixLike
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.learning import Folds
     from taxonomist.models.targets import Targets
@@ -90,7 +90,12 @@ class Calibrator:
 
 
 def scores_by_clones(
-    model: Any, X: Any, y: Any, targets: Targets, folds: Folds, sample_weight: Any
+    model: Any,
+    X: MatrixLike,
+    y: LabelsLike,
+    targets: Targets,
+    folds: Folds,
+    sample_weight: Floats | None,
 ) -> Iterator[tuple[Codes, Floats]]:
     """Yield the finite scores of held-out items, computed by clones of any classifier.
 
@@ -138,7 +143,7 @@ class Opened:
         The transformed items.
     """
 
-    def __init__(self, model: Any, X: Any) -> None:
+    def __init__(self, model: Any, X: MatrixLike) -> None:
         self.model = model
         self.X = X
         self.answers = model.answer(X) if hasattr(model, "answer") else None
@@ -156,7 +161,7 @@ class Opened:
         return tidy(logs, True)
 
 
-def opened(model: Any, X: Any) -> Opened:
+def opened(model: Any, X: MatrixLike) -> Opened:
     """Return the classifier inside pipelines and searches, with transformed items."""
     if hasattr(model, "steps"):
         rows = model[:-1].transform(X) if len(model.steps) > 1 else X

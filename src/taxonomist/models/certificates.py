@@ -55,7 +55,7 @@ def item_costs(C: float, weights: Floats) -> Floats:
 
 def certificate_facts(
     model: Any, certificate: Certificate, converged: bool, history: list[Pass], n_variables: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the fitted attributes of a certificate; warn if the solver did not converge.
 
     Parameters

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist.errors import ParameterError
-from taxonomist.inference.label_sets import decision_rule
+from taxonomist.inference.label_sets import DecisionLike, decision_rule
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.models.attribute_weights import AttributeWeights
-from taxonomist.models.attributes import class_attributes
+from taxonomist.models.attributes import AttributesLike, NodeWeightLike, class_attributes
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.certificates import (
     CERTIFIED,
@@ -30,7 +30,8 @@ from taxonomist.models.traits import Traits
 from taxonomist.solvers import binary
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Objects, Seed
+    from taxonomist.kernels.pairwise import KernelLike
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
@@ -48,7 +49,7 @@ class BinaryStart(NamedTuple):
     """
 
     alpha: CSR
-    classes: Any
+    classes: Objects
 
     def of(self, items: Codes) -> BinaryStart:
         """Return the state of some items; the dual variables of new items are 0."""
@@ -135,13 +136,13 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
         *,
         C: float = 1.0,
         positive_weight: Any = None,
-        decision: Any = "threshold",
+        decision: DecisionLike = "threshold",
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
-        attributes: Any = "taxonomy",
-        node_weight: Any = "depth",
-        kernel: Any = "linear",
+        attributes: AttributesLike = "taxonomy",
+        node_weight: NodeWeightLike = "depth",
+        kernel: KernelLike = "linear",
         gamma: float | str = "scale",
         degree: float = 3,
         coef0: float = 0.0,
@@ -152,7 +153,7 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
         dtype: str = SOLVER_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -184,7 +185,7 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
         if np.isinf(self.C):
             raise ParameterError("C must be finite: CoupledBinarySVC has no hard margin.")
 
-    def learn(self, training: Training, start: Any = None) -> Learned:
+    def learn(self, training: Training, start: BinaryStart | None = None) -> Learned:
         """Learn the weights of all nodes; see ``TaxonomyClassifier.learn``."""
         targets, categories = training.targets, training.targets.categories
         costs = item_costs(self.C, training.weights)
@@ -209,11 +210,11 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
         scorer = LinearScorer(solution.W, problem.attributes, row_map)
         return Learned(scorer, facts, BinaryStart(csr_array(alpha), targets.classes))
 
-    def start_of(self, items: Codes) -> Any:
+    def start_of(self, items: Codes) -> BinaryStart | None:
         """Return the dual variables of some items of the last fit; those of new items are 0."""
         return None if self.start_ is None else self.start_.of(items)
 
-    def _weights_inside(self, labels: CSR, classes: Any) -> Floats:
+    def _weights_inside(self, labels: CSR, classes: Objects) -> Floats:
         """Return the factor of C for the items in each category."""
         weights = np.ones(len(classes))
         if self.positive_weight is None:

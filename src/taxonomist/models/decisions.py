@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -90,6 +90,6 @@ class RuleTuning:
         if self.needs_scores:
             self._reader.add(np.searchsorted(self._held_out, items), scored.categories)
 
-    def finish(self) -> dict[str, Any]:
+    def finish(self) -> dict[str, object]:
         """Return the fitted rule, as a fitted attribute."""
         return {"decision_": self._reader.finish()}

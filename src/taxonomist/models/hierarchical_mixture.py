@@ -14,6 +14,8 @@ from taxonomist.models.traits import Traits
 from taxonomist.models.word_model import CountStart, WordModel
 
 if TYPE_CHECKING:
+    from taxonomist._typing import Seed
+    from taxonomist.inference.label_sets import DecisionLike
     from taxonomist.models.parameters import Requirement
     from taxonomist.solvers.mixture import MixtureOptions
     from taxonomist.taxonomy import Taxonomy
@@ -141,11 +143,11 @@ class HierarchicalMixture(PathMixture, WordModel):
         length: float = 0.5,
         priors: Any = "estimated",
         tol: float = MIXTURE_DEFAULTS.tol,
-        decision: Any = "category_thresholds",
+        decision: DecisionLike = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.taxonomy = taxonomy
         self.max_iter = max_iter

@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from taxonomist.errors import ParameterError
-from taxonomist.inference.label_sets import decision_rule
+from taxonomist.inference.label_sets import DecisionLike, decision_rule
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.losses import category_loss
 from taxonomist.models.attribute_weights import AttributeWeights
-from taxonomist.models.attributes import class_attributes
+from taxonomist.models.attributes import AttributesLike, NodeWeightLike, class_attributes
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.learning import Learned, Training
 from taxonomist.models.parameters import Check, Number, at_least
@@ -26,8 +26,14 @@ from taxonomist.solvers.duals import no_duals
 from taxonomist.solvers.problem import JointProblem
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import Codes, LabelsLike, MatrixLike
     from taxonomist.inference.scorers import Cut
+    from taxonomist.kernels.pairwise import KernelLike
+    from taxonomist.losses.categories import LossLike
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
@@ -128,17 +134,17 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         taxonomy: Taxonomy | None = None,
         *,
         margin: float = MINOVER_DEFAULTS.margin,
-        loss: Any = "tree",
+        loss: LossLike = "tree",
         average: bool = MINOVER_DEFAULTS.average,
         ridge: float = MINOVER_DEFAULTS.ridge,
         max_iter: int = MINOVER_DEFAULTS.max_iter,
-        decision: Any = "size",
+        decision: DecisionLike = "size",
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
-        attributes: Any = "taxonomy",
-        node_weight: Any = "depth",
-        kernel: Any = "linear",
+        attributes: AttributesLike = "taxonomy",
+        node_weight: NodeWeightLike = "depth",
+        kernel: KernelLike = "linear",
         gamma: float | str = "scale",
         degree: float = 3,
         coef0: float = 0.0,
@@ -170,7 +176,13 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        classes: Iterable[object] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Continue training with more items.
 
         Parameters
@@ -265,7 +277,7 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         result.start_ = replace(self.start_, W=W, last=last)
         return result
 
-    def file_state(self) -> dict[str, Any]:
+    def file_state(self) -> dict[str, object]:
         """Return the state to save: with the weights for warm starts, without dual variables."""
         state = super().file_state()
         if getattr(self, "start_", None) is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from taxonomist.inference.label_sets import decision_rule
+from taxonomist.inference.label_sets import DecisionLike, decision_rule
 from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.certificates import CERTIFIED, SOLVER_DEFAULTS
@@ -17,7 +17,10 @@ from taxonomist.models.traits import Traits
 from taxonomist.solvers import SOLVERS
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Seed
+    from taxonomist.kernels.pairwise import KernelLike
+    from taxonomist.losses.categories import LossLike
+    from taxonomist.models.attributes import AttributesLike, NodeWeightLike
     from taxonomist.models.learning import Learned, Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
@@ -108,15 +111,15 @@ class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
         taxonomy: Taxonomy | None = None,
         *,
         C: float = 1.0,
-        loss: Any = "tree",
+        loss: LossLike = "tree",
         slack: str = "example",
-        decision: Any = "size",
+        decision: DecisionLike = "size",
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
-        attributes: Any = "taxonomy",
-        node_weight: Any = "depth",
-        kernel: Any = "linear",
+        attributes: AttributesLike = "taxonomy",
+        node_weight: NodeWeightLike = "depth",
+        kernel: KernelLike = "linear",
         gamma: float | str = "scale",
         degree: float = 3,
         coef0: float = 0.0,
@@ -128,7 +131,7 @@ class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
         dtype: str = SOLVER_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -156,7 +159,7 @@ class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def learn(self, training: Training, start: Any = None) -> Learned:
+    def learn(self, training: Training, start: JointStart | None = None) -> Learned:
         """Learn the weights of all nodes; see ``TaxonomyClassifier.learn``."""
         n_own = np.diff(training.targets.labels.indptr)
         n_idle = int(((n_own == 0) | (n_own == len(training.targets.categories))).sum())
@@ -166,6 +169,6 @@ class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
             )
         return learn_joint(self, training, start, self.slack)
 
-    def start_of(self, items: Codes) -> Any:
+    def start_of(self, items: Codes) -> JointStart | None:
         """Return the dual variables of some items of the last fit."""
         return None if self.start_ is None else self.start_.of(items)

@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from taxonomist._typing import Integers, Matrix, Reals, is_sparse
 from taxonomist.models.node_margins import MarginScorer
 from taxonomist.models.parameters import Number, above_zero
 from taxonomist.models.per_node import PerNodeModel
@@ -57,26 +58,26 @@ class LeastSquaresScorer(MarginScorer):
         Weight of the squared errors.
     """
 
-    weights: Floats
+    weights: Reals
     systems: list[tuple[list[int], RidgeSystem]]
     C: float
 
-    def margins(self, X: Any, codes: Codes, out: Floats) -> None:
+    def margins(self, X: Matrix, codes: Codes, out: Floats) -> None:
         """Write the margins of nodes with weights into ``out``, (n_nodes, n_items)."""
         X = X.astype(np.float64, copy=False)
         out[codes] = (X @ self.weights[codes].T).T
         for siblings, system in self.systems:
             out[siblings] /= 1 + system.self_products(np.sqrt(self.C) * X)
 
-    def accepts(self, code: int, X: Any) -> Bools:
+    def accepts(self, code: int, X: Matrix) -> Bools:
         """Return whether the margin of a node is positive for each item."""
         accepted: Bools = X @ self.weights[code] > 0
         return accepted
 
-    def shares(self, code: int, row: Any) -> tuple[Any, Floats]:
+    def shares(self, code: int, row: Matrix) -> tuple[Integers, Floats]:
         """Return features and their contributions to the margin of a node."""
-        indices = row.indices if hasattr(row, "indices") else np.flatnonzero(row[0])
-        values = row.data if hasattr(row, "indices") else row[0, indices]
+        indices = row.indices if is_sparse(row) else np.flatnonzero(row[0])
+        values = row.data if is_sparse(row) else row[0, indices]
         system = next(system for siblings, system in self.systems if code in siblings)
         divisor = 1 + system.self_products(np.sqrt(self.C) * row.astype(np.float64))[0]
         return indices, values * self.weights[code, indices] / divisor
@@ -160,7 +161,7 @@ class HierarchicalRLS(PerNodeModel):
 
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
-    ) -> tuple[LeastSquaresScorer, dict[str, Any]]:
+    ) -> tuple[LeastSquaresScorer, dict[str, object]]:
         """Learn the weights, jointly for nodes with the same parents; see ``PerNodeModel``."""
         X = training.X.astype(np.float64, copy=False)
         roots = np.sqrt(self.C * training.weights)
@@ -180,7 +181,7 @@ class HierarchicalRLS(PerNodeModel):
         return LeastSquaresScorer(taxonomy, nodes, constants, weights, systems, self.C), {}
 
     @property
-    def node_coef_(self) -> Floats:
+    def node_coef_(self) -> Reals:
         """A⁻¹ Sᵀ y of each node of ``taxonomy_``, (n_nodes, n_features)."""
         if not hasattr(self, "scorer_"):
             raise AttributeError("node_coef_ is not available: fit the model first.")

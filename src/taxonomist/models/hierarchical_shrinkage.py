@@ -10,7 +10,8 @@ from taxonomist.models.traits import Traits
 from taxonomist.models.word_model import CountStart, WordModel
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Seed
+    from taxonomist.inference.label_sets import DecisionLike
     from taxonomist.solvers.word_counts import Sources
     from taxonomist.taxonomy import Categories, Taxonomy
 
@@ -85,11 +86,11 @@ class HierarchicalShrinkage(PathMixture, WordModel):
         length: float = 0.5,
         priors: Any = "estimated",
         tol: float = MIXTURE_DEFAULTS.tol,
-        decision: Any = "category_thresholds",
+        decision: DecisionLike = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.taxonomy = taxonomy
         self.take_out = take_out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.base import TaxonomyClassifier
@@ -13,7 +13,10 @@ from taxonomist.models.traits import Traits
 from taxonomist.solvers import SOLVERS
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Seed
+    from taxonomist.kernels.pairwise import KernelLike
+    from taxonomist.losses.categories import LossLike
+    from taxonomist.models.attributes import AttributesLike, NodeWeightLike
     from taxonomist.models.learning import Learned, Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
@@ -120,10 +123,10 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         taxonomy: Taxonomy | None = None,
         *,
         C: float = 1.0,
-        loss: Any = "tree",
-        attributes: Any = "taxonomy",
-        node_weight: Any = "depth",
-        kernel: Any = "linear",
+        loss: LossLike = "tree",
+        attributes: AttributesLike = "taxonomy",
+        node_weight: NodeWeightLike = "depth",
+        kernel: KernelLike = "linear",
         gamma: float | str = "scale",
         degree: float = 3,
         coef0: float = 0.0,
@@ -135,7 +138,7 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         dtype: str = SOLVER_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -158,10 +161,10 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def learn(self, training: Training, start: Any = None) -> Learned:
+    def learn(self, training: Training, start: JointStart | None = None) -> Learned:
         """Learn the weights of all nodes; see ``TaxonomyClassifier.learn``."""
         return learn_joint(self, training, start)
 
-    def start_of(self, items: Codes) -> Any:
+    def start_of(self, items: Codes) -> JointStart | None:
         """Return the dual variables of some items of the last fit."""
         return None if self.start_ is None else self.start_.of(items)

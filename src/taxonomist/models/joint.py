@@ -17,7 +17,7 @@ from taxonomist.solvers.problem import JointProblem
 from taxonomist.solvers.warm_start import carry_over
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Objects
     from taxonomist.compiled.arrays import Duals
     from taxonomist.models.learning import Training
     from taxonomist.solvers.solution import Solution
@@ -35,7 +35,7 @@ class JointStart(NamedTuple):
     """
 
     duals: Duals
-    classes: Any
+    classes: Objects
 
     def of(self, items: Codes) -> JointStart:
         """Return the state of some items."""

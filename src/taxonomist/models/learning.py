@@ -14,7 +14,7 @@ from taxonomist.inference.scorers import Scored
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, FoldsLike, Matrix
     from taxonomist.inference.scorers import Scorer
     from taxonomist.models.targets import Targets
 
@@ -44,9 +44,10 @@ class Training(NamedTuple):
     weights: Floats
     is_gram: bool = False
 
-    def rows(self, items: Codes, train: Codes) -> Any:
+    def rows(self, items: Codes, train: Codes) -> Matrix:
         """Return the rows of some items; with a precomputed kernel, their values with ``train``."""
-        return self.X[np.ix_(items, train)] if self.is_gram else self.X[items]
+        rows: Matrix = self.X[np.ix_(items, train)] if self.is_gram else self.X[items]
+        return rows
 
     def only(self, items: Codes) -> Training:
         """Return the training data of some items."""
@@ -77,7 +78,7 @@ class Learned(NamedTuple):
     """
 
     scorer: Scorer
-    facts: dict[str, Any]
+    facts: dict[str, object]
     start: Any = None
 
 
@@ -130,7 +131,7 @@ def hand_over(scored: Scored, items: Codes, takers: Sequence[HeldOutTaker]) -> N
         begin = end
 
 
-def plain_folds(cv: Any, weights: Floats) -> Folds:
+def plain_folds(cv: FoldsLike, weights: Floats) -> Folds:
     """Return folds of items with positive weight that do not depend on the labels.
 
     Parameters
@@ -157,7 +158,7 @@ def plain_folds(cv: Any, weights: Floats) -> Folds:
     return _weighted(splits, weights)
 
 
-def dealt_folds(cv: Any, targets: Targets, weights: Floats) -> Folds:
+def dealt_folds(cv: FoldsLike, targets: Targets, weights: Floats) -> Folds:
     """Return folds that are stratified by category.
 
     Parameters

@@ -14,6 +14,7 @@ from taxonomist.solvers.mixture import discounted, without_empty
 
 if TYPE_CHECKING:
     from taxonomist._typing import Codes
+    from taxonomist.inference.label_sets import DecisionLike
     from taxonomist.models.parameters import Requirement
     from taxonomist.solvers.word_counts import CountedItems, Pooled, Sources
     from taxonomist.taxonomy import Taxonomy
@@ -77,7 +78,7 @@ class LidstoneNB(WordModel):
         damping: str | None = None,
         length: float = 0.0,
         priors: Any = "estimated",
-        decision: Any = "category_thresholds",
+        decision: DecisionLike = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,

@@ -17,7 +17,7 @@ from taxonomist.inference.node_odds import NodeOdds
 from taxonomist.inference.scorers import SCORES_AT_A_TIME, best_columns
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Matrix, Reals
     from taxonomist.compiled.markov_arrays import Tree
     from taxonomist.inference.scorers import Cut, Scored
     from taxonomist.models.learning import Training
@@ -46,7 +46,7 @@ class GainScorer(LinearScorer):
         without it.
     """
 
-    edge_weights: Any
+    edge_weights: Reals
     tree: Tree
     nodes: Codes
     is_single: bool
@@ -56,7 +56,7 @@ class GainScorer(LinearScorer):
         """The number of items to score per block if not all scores are kept."""
         return max(1, SCORES_AT_A_TIME // int(self.W.shape[1]))
 
-    def categories(self, raw: Any) -> Floats:
+    def categories(self, raw: Reals) -> Floats:
         """Return the scores of categories; see ``is_single``."""
         if self.is_single:
             return super().categories(raw)
@@ -69,7 +69,7 @@ class GainScorer(LinearScorer):
         is_category[self.nodes] = True
         return Labellings(self.tree.parent, is_category, least)
 
-    def unrestricted(self, X: Any) -> CSR:
+    def unrestricted(self, X: Matrix) -> CSR:
         """Return the best labellings, consistent or not, (n_items, n_nodes) boolean."""
         by_edges = replace(self, W=self.edge_weights)
         scratch = markov_scratch(self.tree, self.edge_weights.shape[1], self.edge_weights.dtype)
@@ -165,14 +165,14 @@ class MarkovTuning:
         self._gains[np.searchsorted(self._kept, items[inside])] = scored.raw[inside]
         self._scorer = scored.scorer
 
-    def finish(self) -> dict[str, Any]:
+    def finish(self) -> dict[str, object]:
         """Return the fitted attributes."""
         gains, targets, weights = self._gains, self._targets, self._weights
         if targets.is_single:
             scores = gains @ self._scorer.attributes.T
             return {"temperature_": fit_softmax(scores, targets.labels.indices, weights)}
         truth = targets.close(targets.labels).toarray()
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "temperature_": self._labellings.fit_temperature(gains, truth, weights)
         }
         if self._decision != "argmax":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taxonomist._typing import Matrix, Reals, is_sparse
 from taxonomist.compiled.markov_arrays import EVERYWHERE
 from taxonomist.errors import ParameterError, TaxonomyError, some
 from taxonomist.solvers.labelling_store import packed, within
@@ -120,17 +121,17 @@ def feature_owners(taxonomy: Taxonomy, local_features: Any, n_features: int, n_a
     return owner
 
 
-def global_norms(X: Any, owner: Codes) -> Floats:
+def global_norms(X: Matrix, owner: Codes) -> Floats:
     """Return the squared lengths of items without their local features."""
     shared = owner == EVERYWHERE
-    if hasattr(X, "indptr"):
+    if is_sparse(X):
         squares = type(X)((X.data.astype(np.float64) ** 2, X.indices, X.indptr), shape=X.shape)
         return np.asarray(squares @ shared.astype(np.float64)).ravel()
-    squares = np.asarray(X, dtype=np.float64)[:, shared] ** 2
-    return np.asarray(squares.sum(axis=1))
+    values = np.asarray(X, dtype=np.float64)[:, shared] ** 2
+    return np.asarray(values.sum(axis=1))
 
 
-def node_weights(W: Any, tree: Tree) -> Any:
+def node_weights(W: Reals, tree: Tree) -> Reals:
     """Return the weights of nodes in consistent labellings, (n_rows, n_nodes)."""
     to_nodes = node_map(tree)
     weights = np.empty((len(W), to_nodes.shape[1]), dtype=W.dtype)

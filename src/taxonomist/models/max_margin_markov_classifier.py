@@ -38,9 +38,10 @@ from taxonomist.solvers.markov import MARKOV_DEFAULTS
 from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, FoldsLike, MatrixLike, Reals, Seed
     from taxonomist.inference.row_maps import RowMap
     from taxonomist.inference.scorers import Scored
+    from taxonomist.kernels.pairwise import KernelLike
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
@@ -166,12 +167,12 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         *,
         C: float = 1.0,
         loss: Any = "symmetric_difference",
-        kernel: Any = "linear",
+        kernel: KernelLike = "linear",
         slack: str = "example",
         features: str = "edge",
         train_on: str = "all",
         decision: str = "node",
-        cv: Any = 5,
+        cv: FoldsLike = 5,
         min_labels: int | None = None,
         local_features: Any = None,
         gamma: float | str = "scale",
@@ -185,7 +186,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         dtype: str = MARKOV_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -319,7 +320,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
 
     # Predicting ------------------------------------------------------------------------------
 
-    def predict(self, X: Any, *, consistent: bool = True) -> Any:
+    def predict(self, X: MatrixLike, *, consistent: bool = True) -> Any:
         """Return the labels of items.
 
         Parameters
@@ -361,12 +362,12 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     # What was learned ------------------------------------------------------------------------
 
     @property
-    def node_coef_(self) -> Any:
+    def node_coef_(self) -> Reals:
         """Weights that each node adds to the score of a labelling, (n_nodes, n_features)."""
         return self.feature_weights("node_coef_").T
 
     @property
-    def edge_coef_(self) -> Any:
+    def edge_coef_(self) -> Reals:
         """Weights of the four labellings of each edge, (n_nodes - 1, 4, n_features)."""
         self.feature_weights("edge_coef_")
         if self.features == "path":

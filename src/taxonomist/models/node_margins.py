@@ -21,7 +21,7 @@ from taxonomist.taxonomy import labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Integers, Matrix
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
@@ -53,15 +53,15 @@ class MarginScorer(DenseScorer):
     nodes: Codes
     constants: Floats
 
-    def margins(self, X: Any, codes: Codes, out: Floats) -> None:
+    def margins(self, X: Matrix, codes: Codes, out: Floats) -> None:
         """Write the margins of nodes with a classifier into ``out``, (n_nodes, n_items)."""
         raise NotImplementedError
 
-    def accepts(self, code: int, X: Any) -> Bools:
+    def accepts(self, code: int, X: Matrix) -> Bools:
         """Return whether the classifier of a node accepts each item."""
         raise NotImplementedError
 
-    def shares(self, code: int, row: Any) -> tuple[Any, Floats]:
+    def shares(self, code: int, row: Matrix) -> tuple[Integers, Floats]:
         """Return features and their contributions to the margin of a node for one item."""
         raise NotImplementedError
 
@@ -75,7 +75,7 @@ class MarginScorer(DenseScorer):
         """The number of items to score per block if not all scores are kept."""
         return max(1, MARGINS_AT_A_TIME // self.taxonomy.n_nodes)
 
-    def raw(self, X: Any, n_threads: int = 1) -> Floats:  # noqa: ARG002
+    def raw(self, X: Matrix, n_threads: int = 1) -> Floats:  # noqa: ARG002
         """Return the margins of all nodes, (n_items, n_nodes)."""
         margins = np.repeat(self.constants[:, None], X.shape[0], axis=1)
         self.margins(X, np.flatnonzero(np.isnan(self.constants)), margins)
@@ -94,7 +94,7 @@ class MarginScorer(DenseScorer):
         best = np.lexsort((-raw[:, self.nodes], -scores))[:, :k]
         return best, np.take_along_axis(_finite(scores), best, axis=1)
 
-    def explain(self, row: Any, category: int, against: int | None, n: int) -> list[ScorePart]:
+    def explain(self, row: Matrix, category: int, against: int | None, n: int) -> list[ScorePart]:
         """Explain the margin that limits a score; see ``Explains``."""
         margins = self.raw(row)
         scores = self.categories(margins)[0]
@@ -104,7 +104,7 @@ class MarginScorer(DenseScorer):
         return parts
 
     def _limit(
-        self, row: Any, margins: Floats, category: int, score: float, factor: float, n: int
+        self, row: Matrix, margins: Floats, category: int, score: float, factor: float, n: int
     ) -> ScorePart:
         """Return the contribution of the node with the smallest margin."""
         taxonomy, code = self.taxonomy, int(self.nodes[category])

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from taxonomist._threads import n_threads
+from taxonomist._typing import Integers, Matrix, is_sparse
 from taxonomist.errors import ParameterError, UnknownNodeError, closest
 from taxonomist.inference.scorers import NoWeightsError
 from taxonomist.models.node_margins import MarginScorer
@@ -24,7 +25,7 @@ from taxonomist.models.traits import Traits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist._typing import Bools, Codes, Floats
+    from taxonomist._typing import Bools, Codes, Floats, Seed
     from taxonomist.inference.scorers import Cut
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
@@ -51,17 +52,17 @@ class ClassifierScorer(MarginScorer):
     estimators: dict[int, Any]
     support: dict[int, Codes]
 
-    def margins(self, X: Any, codes: Codes, out: Floats) -> None:
+    def margins(self, X: Matrix, codes: Codes, out: Floats) -> None:
         """Write the margins of nodes with a classifier into ``out``, (n_nodes, n_items)."""
         for code in codes.tolist():
             out[code] = _margin(self.estimators[code], self._columns(X, code))
 
-    def accepts(self, code: int, X: Any) -> Bools:
+    def accepts(self, code: int, X: Matrix) -> Bools:
         """Return whether the classifier of a node accepts each item."""
         accepted: Bools = self.estimators[code].predict(self._columns(X, code)) == 1
         return accepted
 
-    def shares(self, code: int, row: Any) -> tuple[Any, Floats]:
+    def shares(self, code: int, row: Matrix) -> tuple[Integers, Floats]:
         """Return features, the constant last, and their contributions to the margin of a node."""
         estimator = self.estimators[code]
         if not hasattr(estimator, "coef_"):
@@ -85,7 +86,7 @@ class ClassifierScorer(MarginScorer):
                 smaller[code].coef_ = cut(estimator.coef_)
         return replace(self, estimators=smaller)
 
-    def _columns(self, X: Any, code: int) -> Any:
+    def _columns(self, X: Matrix, code: int) -> Matrix:
         """Return the columns that the classifier of a node uses."""
         return X[:, self.support[code]] if self.support else X
 
@@ -164,7 +165,7 @@ class NodeSVC(PerNodeModel):
         C: float = 1.0,
         estimator: Any = None,
         min_labels: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -203,7 +204,7 @@ class NodeSVC(PerNodeModel):
 
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
-    ) -> tuple[ClassifierScorer, dict[str, Any]]:
+    ) -> tuple[ClassifierScorer, dict[str, object]]:
         """Learn the classifiers in parallel; see ``PerNodeModel``."""
         X, targets = training.X, training.targets
         templates = self._templates(targets)
@@ -223,7 +224,7 @@ class NodeSVC(PerNodeModel):
                 template = templates[problem.code]
                 yield delayed(_learn_node)(template, X, problem, weights, is_pairwise)
 
-        size = (X.nnz if hasattr(X, "nnz") else X.size) * len(constants)
+        size = (X.nnz if is_sparse(X) else X.size) * len(constants)
         n_jobs = 1 if self.n_jobs is None and size < PARALLEL_SIZE else n_threads(self.n_jobs)
         learned = dict(sorted(Parallel(n_jobs=n_jobs)(tasks())))
         nodes = targets.nodes
@@ -257,7 +258,7 @@ class NodeSVC(PerNodeModel):
                 _set_seed(template, seed)
         return templates
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags, with the input tags of the default classifier."""
         tags = super().__sklearn_tags__()
         given = get_tags(self._default).input_tags
@@ -268,7 +269,7 @@ class NodeSVC(PerNodeModel):
 
 
 def _learn_node(
-    model: Any, X: Any, problem: NodeProblem, weights: Floats | None, is_pairwise: bool
+    model: Any, X: Matrix, problem: NodeProblem, weights: Floats | None, is_pairwise: bool
 ) -> tuple[int, Any]:
     items = problem.items
     if len(items) < X.shape[0]:
@@ -277,7 +278,7 @@ def _learn_node(
     return problem.code, model.fit(X, problem.is_in.astype(np.intp), **given)
 
 
-def _margin(model: Any, X: Any) -> Any:
+def _margin(model: Any, X: Matrix) -> Any:
     """Return the margin of a classifier; probabilities and labels are mapped to [-1, 1]."""
     if hasattr(model, "decision_function"):
         return model.decision_function(X)

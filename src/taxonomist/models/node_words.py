@@ -12,7 +12,9 @@ from taxonomist.inference.word_scorer import PRIOR
 from taxonomist.models.targets import column_of
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats
+    from collections.abc import Sequence
+
+    from taxonomist._typing import CSR, Codes, Floats, Objects
     from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
 
@@ -30,7 +32,7 @@ class NodeWords:
     category that is an inner node, for the items that have this node as their label.
     """
 
-    classes_: Any
+    classes_: Objects
     taxonomy_: Taxonomy
     targets_: Targets
     scorer_: Any  # a WordScorer
@@ -72,7 +74,9 @@ class NodeWords:
         data = np.concatenate([scorer.slots, scorer.uniform])
         return csr_array((data, (rows, columns)), shape=(n_categories, len(order) + 1))
 
-    def top_words(self, node: Any, n: int = 10, feature_names: Any = None) -> list[Any]:
+    def top_words(
+        self, node: object, n: int = 10, feature_names: Sequence[str] | None = None
+    ) -> list[Any]:
         """Return the most probable words of a node.
 
         Parameters

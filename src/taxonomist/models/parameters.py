@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Requirement(Protocol):
     """A requirement of a parameter."""
 
-    def problem(self, name: str, value: Any) -> str | None:
+    def problem(self, name: str, value: object) -> str | None:
         """Return an error message, or None if the value is valid."""
 
 
@@ -44,11 +44,11 @@ class Number:
     """
 
     text: str
-    is_inside: Callable[[float], bool]
+    is_inside: Callable[[Any], bool]
     whole: bool = False
     optional: bool = False
 
-    def problem(self, name: str, value: Any) -> str | None:
+    def problem(self, name: str, value: object) -> str | None:
         """Return an error message or None; see ``Requirement``."""
         if value is None and self.optional:
             return None
@@ -77,7 +77,7 @@ class Word:
     others: str = ""
     optional: bool = False
 
-    def problem(self, name: str, value: Any) -> str | None:
+    def problem(self, name: str, value: object) -> str | None:
         """Return an error message or None; see ``Requirement``."""
         if value is None and self.optional:
             return None
@@ -94,9 +94,9 @@ class Word:
 class Check:
     """A value that a function accepts; the function raises its own errors."""
 
-    function: Callable[[Any], Any]
+    function: Callable[[Any], object]
 
-    def problem(self, name: str, value: Any) -> str | None:  # noqa: ARG002
+    def problem(self, name: str, value: object) -> str | None:  # noqa: ARG002
         """Call the function, which raises if the value is invalid."""
         self.function(value)
         return None
@@ -106,7 +106,7 @@ class Check:
 class TaxonomyOrNone:
     """A taxonomy, or None for a flat taxonomy of the labels."""
 
-    def problem(self, name: str, value: Any) -> str | None:
+    def problem(self, name: str, value: object) -> str | None:
         """Return an error message or None; see ``Requirement``."""
         if value is None or isinstance(value, Taxonomy):
             return None

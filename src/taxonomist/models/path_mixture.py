@@ -18,7 +18,7 @@ from taxonomist.solvers import mixture
 from taxonomist.solvers.path_weights import SHARING, PathWeights
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Seed
     from taxonomist.models.parameters import Requirement
     from taxonomist.solvers.word_counts import CountedItems, Pooled, Sources
 
@@ -53,7 +53,7 @@ class PathMixture:
     uniform: bool
     held_out: float | None
     tol: float
-    random_state: Any
+    random_state: Seed
 
     def options(self) -> mixture.MixtureOptions:
         """Return the options of the solver, without EM steps."""

@@ -9,6 +9,7 @@ from scipy.sparse import csc_array
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
+from taxonomist._typing import Matrix, is_sparse
 from taxonomist.errors import ParameterError
 from taxonomist.inference.limits import Limits
 from taxonomist.models.base import TaxonomyClassifier
@@ -18,7 +19,7 @@ from taxonomist.models.node_margins import TopDownDecision, in_all, parents_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist._typing import Bools, Codes, Floats
+    from taxonomist._typing import Bools, Codes, Floats, MatrixLike
     from taxonomist.models.node_margins import MarginScorer
     from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
@@ -52,7 +53,7 @@ class PerNodeModel(TaxonomyClassifier):
 
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
-    ) -> tuple[MarginScorer, dict[str, Any]]:
+    ) -> tuple[MarginScorer, dict[str, object]]:
         """Learn the classifiers; return their scorer and fitted attributes.
 
         Parameters
@@ -66,7 +67,7 @@ class PerNodeModel(TaxonomyClassifier):
         """
         raise NotImplementedError
 
-    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+    def learn(self, training: Training, start: object = None) -> Learned:  # noqa: ARG002
         """Learn one classifier per node; see ``TaxonomyClassifier.learn``."""
         targets = training.targets
         taxonomy = targets.categories.taxonomy
@@ -98,7 +99,7 @@ class PerNodeModel(TaxonomyClassifier):
         """The decision that converts margins to label sets."""
         return TopDownDecision(self.targets_, self.min_labels)
 
-    def check_rows(self, X: Any, reset: bool) -> Any:
+    def check_rows(self, X: MatrixLike, reset: bool) -> Matrix:
         """Return validated items."""
         return narrow_indices(
             validate_data(
@@ -152,9 +153,9 @@ def node_problems(
         yield NodeProblem(code, above[code], seen, is_in)
 
 
-def narrow_indices(X: Any) -> Any:
+def narrow_indices(X: Matrix) -> Matrix:
     """Convert sparse items to 32-bit indices if possible, because liblinear needs them."""
-    if not hasattr(X, "indptr") or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+    if not is_sparse(X) or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
         return X
     indices, indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
     return type(X)((X.data, indices, indptr), shape=X.shape)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
 from taxonomist.errors import ParameterError
-from taxonomist.inference.label_sets import choose, decision_rule
+from taxonomist.inference.label_sets import DecisionLike, choose, decision_rule
 from taxonomist.inference.scorers import DenseScorer
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.decisions import RuleDecision
@@ -21,7 +21,9 @@ from taxonomist.models.traits import Traits
 from taxonomist.solvers import plsa
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Floats
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import CSR, Floats, MatrixLike
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
@@ -52,7 +54,7 @@ class ShareScorer(DenseScorer):
         """The number of categories."""
         return int(self.words.shape[1])
 
-    def raw(self, X: Any, n_threads: int = 1) -> Floats:  # noqa: ARG002
+    def raw(self, X: CSR, n_threads: int = 1) -> Floats:  # noqa: ARG002
         """Return the shares of items."""
         options = plsa.PLSAOptions(fold_max_iter=self.max_iter, tol=self.tol)
         return plsa.fold_in(X, self.words, options)[0]
@@ -163,7 +165,7 @@ class PLSAClassifier(TaxonomyClassifier):
         max_iter: int = PLSA_DEFAULTS.max_iter,
         fold_max_iter: int = PLSA_DEFAULTS.fold_max_iter,
         tol: float = PLSA_DEFAULTS.tol,
-        decision: Any = "category_thresholds",
+        decision: DecisionLike = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
         max_labels: int | None = None,
@@ -179,7 +181,7 @@ class PLSAClassifier(TaxonomyClassifier):
         self.min_labels = min_labels
         self.max_labels = max_labels
 
-    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+    def learn(self, training: Training, start: object = None) -> Learned:  # noqa: ARG002
         """Learn the words of all categories; see ``TaxonomyClassifier.learn``."""
         training = training.with_weight()
         options = plsa.PLSAOptions(
@@ -214,10 +216,9 @@ class PLSAClassifier(TaxonomyClassifier):
         Every row sums to 1. For label sets, a share is not the probability that the item has the
         label.
         """
-        shares: Floats = scored.raw
-        return shares
+        return scored.categories
 
-    def check_rows(self, X: Any, reset: bool) -> CSR:
+    def check_rows(self, X: MatrixLike, reset: bool) -> CSR:
         """Return validated counts."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         counts = csr_array(X)
@@ -228,7 +229,7 @@ class PLSAClassifier(TaxonomyClassifier):
             )
         return counts
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True

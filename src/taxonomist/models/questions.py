@@ -17,9 +17,9 @@ from taxonomist.models.decisions import RuleDecision
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Floats, LabelsLike, Matrix, MatrixLike, Objects
     from taxonomist.inference.label_sets import FittedRule, Limits
     from taxonomist.inference.scorers import Scorer
     from taxonomist.models.decisions import Decision
@@ -55,7 +55,7 @@ class Questions(ClassifierMixin):
 
     no_reasons: ClassVar[str] = ""
 
-    classes_: Any
+    classes_: Objects
     taxonomy_: Taxonomy
     targets_: Targets
     scorer_: Scorer
@@ -63,7 +63,7 @@ class Questions(ClassifierMixin):
     decision_: FittedRule
     n_features_in_: int
 
-    def check_rows(self, X: Any, reset: bool) -> Any:
+    def check_rows(self, X: MatrixLike, reset: bool) -> Matrix:
         """Return validated rows."""
         raise NotImplementedError
 
@@ -82,7 +82,7 @@ class Questions(ClassifierMixin):
 
     # Predicting -------------------------------------------------------------------------------
 
-    def answer(self, X: Any) -> Answers:
+    def answer(self, X: MatrixLike) -> Answers:
         """Return all predictions for items, which are scored only once.
 
         Parameters
@@ -98,7 +98,7 @@ class Questions(ClassifierMixin):
         """
         return Answers(self, self.scored(X))
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the score of every category.
 
         Parameters
@@ -114,7 +114,7 @@ class Questions(ClassifierMixin):
         """
         return self.answer(X).scores()
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Any:
         """Return the labels of items.
 
         Parameters
@@ -134,7 +134,7 @@ class Questions(ClassifierMixin):
             return self.classes_[self.scored(X).best(1)[0][:, 0]]
         return self.answer(X).predict()
 
-    def predict_labels(self, X: Any) -> list[list[Any]]:
+    def predict_labels(self, X: MatrixLike) -> list[list[Any]]:
         """Return the labels of each item as a list, from general to specific.
 
         Label sets are closed under ancestors, without a virtual root.
@@ -143,14 +143,14 @@ class Questions(ClassifierMixin):
             return [[label] for label in self.predict(X).tolist()]
         return self.answer(X).labels()
 
-    def predict_paths(self, X: Any) -> list[Any]:
+    def predict_paths(self, X: MatrixLike) -> list[Any]:
         """Return the path from the top to the category of each item; for label sets, all paths.
 
         If a node of a DAG has several paths, the first is returned. See ``Taxonomy.paths`` for all.
         """
         return self.answer(X).paths()
 
-    def predict_topk(self, X: Any, k: int = 5) -> tuple[Any, Floats]:
+    def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[Objects, Floats]:
         """Return the k categories with the best scores for each item.
 
         Parameters
@@ -169,13 +169,13 @@ class Questions(ClassifierMixin):
         """
         return self.answer(X).topk(k)
 
-    def predict_ranking(self, X: Any, k: int | None = None) -> tuple[Any, Floats]:
+    def predict_ranking(self, X: MatrixLike, k: int | None = None) -> tuple[Objects, Floats]:
         """Return the ``predict_topk`` of k categories, or of all categories if k is None."""
         check_is_fitted(self)
         return self.predict_topk(X, len(self.classes_) if k is None else k)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """Return the uncalibrated probability of every category, (n_items, n_classes).
 
         With one label per item, every row sums to 1. Word models treat label sets in the same way:
@@ -184,7 +184,7 @@ class Questions(ClassifierMixin):
         return self.answer(X).proba()
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: MatrixLike) -> Floats:
         """Return the logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
             logs: Floats = np.log(self.predict_proba(X))
@@ -196,9 +196,9 @@ class Questions(ClassifierMixin):
         x: Any,
         n: int = 10,
         *,
-        category: Any = None,
-        against: Any = None,
-        feature_names: Any = None,
+        category: object = None,
+        against: object = None,
+        feature_names: Sequence[str] | None = None,
     ) -> Explanation:
         """Explain a score by the contributions of nodes and of their strongest features.
 
@@ -228,7 +228,7 @@ class Questions(ClassifierMixin):
             0, n, category=category, against=against, feature_names=feature_names
         )
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: LabelsLike, sample_weight: Any = None) -> float:
         """Return the share of items whose label, or label set, is predicted exactly."""
         check_is_fitted(self)
         targets = self.targets_
@@ -246,13 +246,13 @@ class Questions(ClassifierMixin):
         check_is_fitted(self)
         return self.targets_.is_single
 
-    def scored(self, X: Any) -> Scored:
+    def scored(self, X: MatrixLike) -> Scored:
         """Return validated items, ready to be scored."""
         check_is_fitted(self)
         threads = n_threads(getattr(self, "n_jobs", 1))
         return Scored(self.scorer_, self.check_rows(X, reset=False), threads)
 
-    def feature_titles(self, feature_names: Any) -> Callable[[int], str]:
+    def feature_titles(self, feature_names: Sequence[str] | None) -> Callable[[int], str]:
         """Return a function from feature numbers to names."""
         names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
 

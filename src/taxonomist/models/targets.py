@@ -18,7 +18,11 @@ from taxonomist.solvers.problem import one_label_each
 from taxonomist.taxonomy import Categories, Taxonomy, labels
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import CSR, Codes, Floats, LabelsLike, MatrixLike, Objects
 
 
 @dataclass(frozen=True)
@@ -46,14 +50,20 @@ class Targets:
 
     categories: Categories
     labels: CSR
-    classes: Any
+    classes: Objects
     columns: Codes | None = None
     is_dense: bool = False
     is_single: bool = False
     is_flat: bool = False
 
     @classmethod
-    def from_labels(cls, taxonomy: Taxonomy | None, y: Any, X: Any, classes: Any = None) -> Targets:
+    def from_labels(
+        cls,
+        taxonomy: Taxonomy | None,
+        y: Any,
+        X: MatrixLike,
+        classes: Iterable[object] | None = None,
+    ) -> Targets:
         """Encode labels; without a taxonomy, a flat taxonomy of the labels is used.
 
         ``classes`` lists labels that may occur later. It is ignored for indicator matrices.
@@ -72,7 +82,7 @@ class Targets:
         return cls._of(taxonomy, y)
 
     @classmethod
-    def _of(cls, taxonomy: Taxonomy | None, y: Any) -> Targets:
+    def _of(cls, taxonomy: Taxonomy | None, y: LabelsLike) -> Targets:
         """Encode labels of either kind."""
         if _is_column(y) or not labels.is_label_sets(y):
             return cls._single(taxonomy, y)
@@ -124,14 +134,14 @@ class Targets:
         marked = csr_array((np.ones(len(columns), bool), where), shape=(len(sets), len(classes)))
         return cls(flat_categories(classes.tolist()), marked, classes, is_flat=True)
 
-    def _answering_like(self, y: Any, columns: Any) -> Targets:
+    def _answering_like(self, y: LabelsLike, columns: Sequence[str] | None) -> Targets:
         """Return the targets with predictions in the format of the given indicator matrix."""
         if columns is None:
             return self
         codes = self.categories.taxonomy.codes(columns)
         return replace(self, columns=codes, is_dense=not hasattr(y, "tocsr"))
 
-    def again(self, y: Any, X: Any) -> Targets:
+    def again(self, y: Any, X: MatrixLike) -> Targets:
         """Encode the labels of more items, with the same categories and format."""
         check_consistent_length(X, y)
         if self.columns is not None:
@@ -142,7 +152,7 @@ class Targets:
             y = np.ravel(y)
         return replace(self, labels=self.encode(y))
 
-    def encode(self, y: Any) -> CSR:
+    def encode(self, y: LabelsLike) -> CSR:
         """Encode label sets, or one label per item; raise if a label is unknown."""
         if self.is_flat:
             sets = labels.as_sets(y)
@@ -175,15 +185,15 @@ class Targets:
         return self.categories.taxonomy.codes(self.categories.ids)
 
     @property
-    def node_names(self) -> list[Any]:
+    def node_names(self) -> list[object]:
         """The names of nodes for users: their ids or, without a taxonomy, the labels."""
-        names: list[Any] = list(self.categories.taxonomy.nodes)
+        names: list[object] = list(self.categories.taxonomy.nodes)
         if self.is_flat:
             for code, label in zip(self.nodes.tolist(), self.classes.tolist(), strict=True):
                 names[code] = label
         return names
 
-    def column(self, label: Any) -> int:
+    def column(self, label: object) -> int:
         """Return the column of a label."""
         return column_of(self.classes, label)
 
@@ -193,7 +203,7 @@ def _is_column(y: Any) -> bool:
     return getattr(y, "ndim", 0) == 2 and y.shape[1] == 1
 
 
-def _is_rows_of_bits(y: Any) -> bool:
+def _is_rows_of_bits(y: LabelsLike) -> bool:
     """Return whether labels are an indicator matrix as a list of rows."""
     if not isinstance(y, (list, tuple)) or not y:
         return False
@@ -221,7 +231,7 @@ def _column_ids(taxonomy: Taxonomy, y: Any) -> list[str]:
     )
 
 
-def flat_categories(labels: list[Any]) -> Categories:
+def flat_categories(labels: Sequence[object]) -> Categories:
     """Return the categories of a flat taxonomy of labels of any type."""
     ids = [str(label) for label in labels]
     if len({label.strip().casefold() for label in [*ids, "", "root"]}) < len(ids) + 2:
@@ -229,7 +239,7 @@ def flat_categories(labels: list[Any]) -> Categories:
     return Categories.from_labels(Taxonomy.flat(ids), [])
 
 
-def item_weights(sample_weight: Any, X: Any) -> Floats:
+def item_weights(sample_weight: ArrayLike | None, X: MatrixLike) -> Floats:
     """Return the weight of each item, 1 by default; raise if one is negative."""
     weights: Floats = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
@@ -237,7 +247,7 @@ def item_weights(sample_weight: Any, X: Any) -> Floats:
     return weights
 
 
-def column_of(classes: Any, label: Any) -> int:
+def column_of(classes: Objects, label: object) -> int:
     """Return the column of a label among the classes of a model."""
     found = np.flatnonzero(classes == label)
     if not found.size:

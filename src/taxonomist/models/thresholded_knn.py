@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils import gen_batches
+from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import validate_data
 
 from taxonomist._threads import n_threads
@@ -18,7 +18,7 @@ from taxonomist.errors import ParameterError
 from taxonomist.features.spectrum import unit_rows
 from taxonomist.features.tfidf import dampen, inverse_frequencies, weigh
 from taxonomist.inference.f1_thresholds import ScoredPairs, f1_thresholds
-from taxonomist.inference.label_sets import choose, decision_rule, label_limits
+from taxonomist.inference.label_sets import DecisionLike, choose, decision_rule, label_limits
 from taxonomist.inference.rules import FittedThresholds
 from taxonomist.inference.scorers import DenseScorer
 from taxonomist.models.base import TaxonomyClassifier
@@ -30,7 +30,7 @@ from taxonomist.models.traits import Traits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, MatrixLike
     from taxonomist.inference.label_sets import FittedRule, Limits
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.parameters import Requirement
@@ -73,7 +73,7 @@ class VoteScorer(DenseScorer):
         """The number of categories."""
         return int(self.labels.shape[1])
 
-    def raw(self, X: Any, n_threads: int = 1) -> Floats:
+    def raw(self, X: CSR, n_threads: int = 1) -> Floats:
         """Return votes minus thresholds [TCPH01, Eq. 15]."""
         votes = self.votes(self.vectors(X), np.full(X.shape[0], -1), n_threads)
         return votes if self.rule is None else self.rule.excess(votes)
@@ -197,7 +197,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         *,
         n_neighbors: int = 30,
         tfidf: bool = True,
-        decision: Any = None,
+        decision: DecisionLike | None = None,
         min_labels: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -212,7 +212,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         """Return the minimum and maximum number of labels per prediction."""
         return label_limits(targets.labels, self.min_labels or 0, len(targets.categories))
 
-    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+    def learn(self, training: Training, start: object = None) -> Learned:  # noqa: ARG002
         """Store the items and tune thresholds on leave-one-out votes."""
         training = training.with_weight()
         limits = self.limits(training.targets)
@@ -222,7 +222,7 @@ class ThresholdedKNN(TaxonomyClassifier):
             csr_array(vectors.T), training.targets.labels, training.weights, idf, self.n_neighbors
         )
         rule = self._tuned(scorer, vectors, limits)
-        facts: dict[str, Any] = {"decision_": rule, "label_limits_": limits}
+        facts: dict[str, object] = {"decision_": rule, "label_limits_": limits}
         if idf is not None:
             facts["idf_"] = idf
         return Learned(replace(scorer, rule=rule), facts)
@@ -248,7 +248,7 @@ class ThresholdedKNN(TaxonomyClassifier):
         """The decision that converts scores to label sets."""
         return PositiveScores(self.decision_, self.label_limits_, self.targets_)
 
-    def check_rows(self, X: Any, reset: bool) -> CSR:
+    def check_rows(self, X: MatrixLike, reset: bool) -> CSR:
         """Return validated items."""
         rows = csr_array(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
         if self.tfidf and rows.data.min(initial=0.0) < 0:
@@ -259,7 +259,7 @@ class ThresholdedKNN(TaxonomyClassifier):
             )
         return rows
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = bool(self.tfidf)

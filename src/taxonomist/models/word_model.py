@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -23,7 +23,10 @@ from taxonomist.models.targets import Targets, item_weights
 from taxonomist.solvers.word_counts import CountedItems, Pooled, pool
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import CSR, Codes, Floats, LabelsLike, MatrixLike
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.parameters import Requirement
     from taxonomist.solvers.path_weights import PathWeights
@@ -36,7 +39,7 @@ class Estimate(NamedTuple):
 
     words: CSR
     weights: PathWeights
-    facts: dict[str, Any]
+    facts: dict[str, object]
 
 
 class CountStart(NamedTuple):
@@ -116,7 +119,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
 
     # Learning --------------------------------------------------------------------------------
 
-    def learn(self, training: Training, start: Any = None) -> Learned:  # noqa: ARG002
+    def learn(self, training: Training, start: object = None) -> Learned:  # noqa: ARG002
         """Learn the words of nodes; see ``TaxonomyClassifier.learn``."""
         training = training.with_weight()
         reference = self._reference_length(training)
@@ -126,7 +129,13 @@ class WordModel(NodeWords, TaxonomyClassifier):
         return self._learned(training.targets, counts, items, reference)
 
     @available_if(_is_exact)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        classes: Iterable[object] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Add the counts of more items; the result is the same as fitting all items at once.
 
         Parameters
@@ -226,7 +235,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
         shares: Floats = values / values.sum()
         return shares
 
-    def file_state(self) -> dict[str, Any]:
+    def file_state(self) -> dict[str, object]:
         """Return the state to save, with the counts that ``partial_fit`` adds to."""
         state = super().file_state()
         return state | {"start_": self.start_} if "start_" in state else state
@@ -248,16 +257,16 @@ class WordModel(NodeWords, TaxonomyClassifier):
         posterior: Floats = joint - logsumexp(joint, axis=1, keepdims=True)
         return posterior
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: MatrixLike) -> Floats:
         """Return the logarithm of ``predict_proba``."""
         return np.vstack([self.log_probabilities(block) for block in self.scored(X).blocks()])
 
-    def check_rows(self, X: Any, reset: bool) -> CSR:
+    def check_rows(self, X: MatrixLike, reset: bool) -> CSR:
         """Return validated counts."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         return as_counts(X, type(self).__name__)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True

@@ -126,7 +126,7 @@ class Decoder:
         value.__dict__.update(state)
         return value
 
-    def _upgraded(self, kind: type, node: Any, state: dict[str, Any]) -> dict[str, Any]:
+    def _upgraded(self, kind: type, node: Any, state: dict[str, Any]) -> dict[str, object]:
         """Return the state of an object, converted to the current version."""
         version, known = node.get("version", 1), getattr(kind, "file_version", 1)
         if version == known:

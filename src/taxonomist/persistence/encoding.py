@@ -21,6 +21,9 @@ from taxonomist.persistence.parts import ArrayPart, PoolPart, TextPart
 from taxonomist.persistence.registry import CONSTRUCTOR_ARGUMENTS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from taxonomist._typing import Integers, Objects
     from taxonomist.persistence.parts import Part
     from taxonomist.persistence.registry import Registry
 
@@ -60,9 +63,9 @@ class Encoder:
         self._parts: list[Part] = []
         self._pools: dict[str, PoolPart] = {}
         self._texts: dict[tuple[str, ...], str] = {}
-        self._met: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._met: dict[int, tuple[object, dict[str, object]]] = {}
         self._n_shared = 0
-        self._ways = {
+        self._ways: dict[type, Callable[[Any, str], object]] = {
             float: self._float,
             list: self._list,
             tuple: self._tuple,
@@ -78,7 +81,7 @@ class Encoder:
         """Return the parts that the values encoded so far refer to."""
         return [*self._parts, *self._pools.values()]
 
-    def encode(self, value: Any, where: str) -> Any:
+    def encode(self, value: object, where: str) -> object:
         """Return a value as a tree of JSON values.
 
         Parameters
@@ -106,11 +109,11 @@ class Encoder:
 
     # Values ----------------------------------------------------------------------------------
 
-    def _float(self, value: float, _: str) -> Any:
+    def _float(self, value: float, _: str) -> object:
         """Encode a number; NaN and infinity become strings."""
         return value if math.isfinite(value) else {"$": "float", "value": str(value)}
 
-    def _scalar(self, value: Any, where: str) -> Any:
+    def _scalar(self, value: np.generic, where: str) -> object:
         """Encode a NumPy scalar with its dtype."""
         if value.dtype.kind not in "biufU":
             raise refused(value, where)
@@ -120,7 +123,7 @@ class Encoder:
             "value": self.encode(value.item(), where),
         }
 
-    def _type(self, value: Any, where: str) -> Any:
+    def _type(self, value: Any, where: str) -> object:
         """Encode a dtype or a scalar type."""
         if isinstance(value, np.dtype) and not value.hasobject:
             return {"$": "dtype", "name": value.str}
@@ -130,7 +133,7 @@ class Encoder:
             return {"$": "built-in", "name": BUILT_IN[value]}
         raise refused(value, where)
 
-    def _list(self, value: Any, where: str) -> Any:
+    def _list(self, value: Sequence[Any], where: str) -> object:
         """Encode a list; a long list of strings or integers becomes a part."""
         if len(value) >= LONG_LIST:
             if all(type(entry) is str for entry in value):
@@ -139,12 +142,12 @@ class Encoder:
                 return {"$": "numbers", "of": self._array(np.array(value, np.int64), where)}
         return [self.encode(entry, f"{where}[{k}]") for k, entry in enumerate(value)]
 
-    def _tuple(self, value: Any, where: str) -> Any:
+    def _tuple(self, value: tuple[object, ...], where: str) -> object:
         return {"$": "tuple", "items": self._list(value, where)}
 
-    def _dict(self, value: Any, where: str) -> Any:
+    def _dict(self, value: Mapping[object, object], where: str) -> object:
         """Encode a mapping, as a JSON object if it is short and its keys are strings."""
-        node: dict[str, Any] = {"$": "dict" if type(value) is dict else "view"}
+        node: dict[str, object] = {"$": "dict" if type(value) is dict else "view"}
         if where.endswith(("vocabulary_", "_vocabulary")):
             self.n_terms += len(value)
         if len(value) < LONG_LIST and all(type(key) is str for key in value):
@@ -154,18 +157,18 @@ class Encoder:
         node["values"] = self._list(list(value.values()), f"{where}[...]")
         return node
 
-    def _set(self, value: Any, where: str) -> Any:
+    def _set(self, value: Collection[object], where: str) -> object:
         """Encode a set in a fixed order."""
         ordered = sorted(value, key=lambda entry: (type(entry).__name__, repr(entry)))
         return {"$": type(value).__name__, "items": self._list(ordered, where)}
 
-    def _slice(self, value: Any, where: str) -> Any:
+    def _slice(self, value: slice | range, where: str) -> object:
         ends = [value.start, value.stop, value.step]
         return {"$": type(value).__name__, "items": self._list(ends, where)}
 
     # Shared values ---------------------------------------------------------------------------
 
-    def _shared(self, value: Any, where: str) -> Any:
+    def _shared(self, value: object, where: str) -> dict[str, object]:
         """Encode an array or an object, as a reference if it was encoded before."""
         if id(value) in self._met:
             _, node = self._met[id(value)]
@@ -183,7 +186,7 @@ class Encoder:
         self._met[id(value)] = value, node
         return node
 
-    def _object(self, value: Any, where: str) -> dict[str, Any]:
+    def _object(self, value: object, where: str) -> dict[str, object]:
         """Encode an object of a known class."""
         name = self._registry.name_of(type(value))
         if name is None:
@@ -199,23 +202,27 @@ class Encoder:
         version = getattr(type(value), "file_version", 1)
         return {"$": "object", "class": name, "version": version, "attributes": encoded}
 
-    def _sparse(self, value: Any, where: str) -> dict[str, Any]:
+    def _sparse(self, value: Any, where: str) -> dict[str, object]:
         """Encode a sparse matrix as three arrays."""
         if type(value).__name__ not in SPARSE_FORMATS:
             raise ModelFileError(
                 f"{_named(where)} is a sparse matrix in {value.format.upper()} format, which model "
                 "files do not support. Convert it to CSR: scipy.sparse.csr_array(matrix)."
             )
-        node: dict[str, Any] = {"$": type(value).__name__, "shape": list(value.shape)}
+        node: dict[str, object] = {"$": type(value).__name__, "shape": list(value.shape)}
         for name in ("data", "indices", "indptr"):
             node[name] = self.encode(getattr(value, name), f"{where}.{name}")
         return node
 
-    def _array(self, value: Any, where: str) -> dict[str, Any]:
+    def _array(self, value: Objects, where: str) -> dict[str, object]:
         """Encode an array: inline, in a shared file, or in a file of its own."""
         if type(value) not in (np.ndarray, np.memmap):
             raise refused(value, where)
-        node: dict[str, Any] = {"$": "array", "dtype": value.dtype.str, "shape": list(value.shape)}
+        node: dict[str, object] = {
+            "$": "array",
+            "dtype": value.dtype.str,
+            "shape": list(value.shape),
+        }
         if value.dtype == object:
             node["values"] = self._list(value.ravel().tolist(), where)
         elif value.dtype.hasobject or value.dtype.kind == "V":
@@ -233,7 +240,7 @@ class Encoder:
             node["frozen"] = True
         return node
 
-    def _filed(self, value: Any, where: str) -> dict[str, Any]:
+    def _filed(self, value: Objects, where: str) -> dict[str, object]:
         """Add an array to a file and return its location."""
         if value.nbytes >= OWN_FILE_BYTES:
             self._parts.append(ArrayPart(self._part_name(where, "npy"), value))
@@ -261,14 +268,14 @@ class Encoder:
         return f"{len(self._parts):03d}-{slug}.{ending}"
 
 
-def state_of(value: Any) -> dict[str, Any]:
+def state_of(value: object) -> dict[str, object]:
     """Return the state of an object to store in a file.
 
     This is the result of ``file_state`` if the class has this method, else all attributes except
     cached properties.
     """
     if hasattr(value, "file_state"):
-        state: dict[str, Any] = value.file_state()
+        state: dict[str, object] = value.file_state()
         return state
     cached = {
         name
@@ -279,7 +286,7 @@ def state_of(value: Any) -> dict[str, Any]:
     return {name: member for name, member in vars(value).items() if name not in cached}
 
 
-def refused(value: Any, where: str) -> ModelFileError:
+def refused(value: object, where: str) -> ModelFileError:
     """Return the error for a value that cannot be stored in a model file."""
     kind = type(value)
     what = f"an object of {kind.__module__}.{kind.__qualname__}"
@@ -309,12 +316,12 @@ def _is_plain(value: Any) -> bool:
     return kind in "biuU" or (value.dtype.str[1:] in ("f4", "f8") and np.isfinite(value).all())
 
 
-def _bits(value: Any) -> Any:
+def _bits(value: Objects) -> Integers:
     """Return the bit patterns of an array in C order, which tell -0.0 from 0."""
     return np.ascontiguousarray(value).ravel().view(f"u{value.dtype.itemsize}")
 
 
-def _gains_by_packing(value: Any) -> bool:
+def _gains_by_packing(value: Objects) -> bool:
     """Return whether a bit mask plus the nonzero numbers take less space."""
     if value.dtype.itemsize > 8 or value.nbytes < LONG_LIST:
         return False

@@ -32,7 +32,7 @@ def save(
     model: Any,
     path: str | PathLike[str],
     *,
-    facts: Mapping[str, Any] | None = None,
+    facts: Mapping[str, object] | None = None,
     prune: float | None = None,
     kinds: Mapping[str, type] | None = None,
 ) -> None:
@@ -179,7 +179,9 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     return {"format_version": head["version"], **known, "bytes": total}
 
 
-def _load(folder: Path, head: dict[str, Any], mmap: bool, verify: bool, registry: Registry) -> Any:
+def _load(
+    folder: Path, head: Mapping[str, Any], mmap: bool, verify: bool, registry: Registry
+) -> Any:
     try:
         reader = PartReader(folder / head["folder"], head["parts"], mmap)
         reader.check(verify)
@@ -226,7 +228,7 @@ def _versions() -> dict[str, str | None]:
     return found
 
 
-def _summary(model: Any) -> dict[str, Any]:
+def _summary(model: Any) -> dict[str, object]:
     state = vars(model)
     parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     summary: dict[str, Any] = {
@@ -246,7 +248,7 @@ def _summary(model: Any) -> dict[str, Any]:
     return summary
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: object) -> Any:
     """Return a parameter for display: the value itself if it is short, else its type."""
     if value is None or isinstance(value, bool | int | float | str | np.number):
         return _plain(value)
@@ -259,7 +261,7 @@ def _shown(value: Any) -> Any:
     return f"{type(value).__name__} object" if hasattr(value, "fit") else repr(value)[:200]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return facts as JSON values; NaN and infinity become None."""
     if isinstance(value, dict):
         return {str(key): _plain(entry) for key, entry in value.items()}

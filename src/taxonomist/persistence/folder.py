@@ -23,7 +23,7 @@ from taxonomist.errors import ModelFileError
 from taxonomist.persistence.parts import RESTORE, as_json, flush, from_json, write_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from taxonomist.persistence.parts import Part
@@ -41,7 +41,7 @@ _BLANK_CHECKSUM = "0" * 64
 """Placeholder for the checksum of the manifest while it is computed."""
 
 
-def write_model(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
+def write_model(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> None:
     """Write the folder of a model, replacing an existing model.
 
     Parameters
@@ -67,7 +67,7 @@ def write_model(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None
     _clear_away(path.parent, lambda name: _is_unfinished(name, path.name))
 
 
-def _make(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
+def _make(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> None:
     """Write a new folder under a temporary name, then rename it."""
     token = secrets.token_hex(4)
     base = path.with_name(f".{path.name}.{token}.unfinished")
@@ -80,7 +80,7 @@ def _make(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
         raise
 
 
-def _replace(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
+def _replace(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> None:
     """Write new parts, then replace the manifest, then delete the old parts."""
     token = secrets.token_hex(4)
     try:
@@ -99,7 +99,7 @@ def _replace(path: Path, head: dict[str, Any], parts: Sequence[Part]) -> None:
     _clear_away(path, lambda name: _is_left(name) and name != f"parts-{token}")
 
 
-def _write(base: Path, token: str, head: dict[str, Any], parts: Sequence[Part]) -> Path:
+def _write(base: Path, token: str, head: Mapping[str, object], parts: Sequence[Part]) -> Path:
     """Write parts and a manifest under a temporary name; return the path of the manifest."""
     inside = base / f"parts-{token}"
     inside.mkdir(parents=True)
@@ -208,7 +208,7 @@ def _is_unfinished(name: str, model: str) -> bool:
     return name.startswith(f".{model}.") and name.endswith(".unfinished")
 
 
-def _manifest(head: dict[str, Any]) -> bytes:
+def _manifest(head: Mapping[str, object]) -> bytes:
     """Return the manifest with its own checksum."""
     known = {"format": FORMAT, "version": FORMAT_VERSION, "sha256": _BLANK_CHECKSUM}
     blank = as_json({**known, **head}, indent=1)

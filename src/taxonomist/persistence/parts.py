@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from taxonomist._typing import Objects
+
+
 PART_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 """Valid names of parts: plain file names that cannot point outside their folder."""
 
@@ -28,7 +31,7 @@ class Part(Protocol):
     def name(self) -> str:
         """Name of the file."""
 
-    def write(self, file: Any) -> dict[str, Any]:
+    def write(self, file: _Hashed) -> dict[str, object]:
         """Write the content and return its entries for the manifest."""
 
 
@@ -37,9 +40,9 @@ class ArrayPart:
     """An array in an ``.npy`` file."""
 
     name: str
-    array: Any
+    array: Objects
 
-    def write(self, file: Any) -> dict[str, Any]:
+    def write(self, file: _Hashed) -> dict[str, object]:
         """Write the ``.npy`` file; see ``Part``."""
         np.lib.format.write_array(file, self.array, allow_pickle=False)
         return {"dtype": self.array.dtype.str, "shape": list(self.array.shape)}
@@ -56,20 +59,20 @@ class PoolPart:
         The dtype of the arrays.
     """
 
-    def __init__(self, name: str, dtype: Any) -> None:
+    def __init__(self, name: str, dtype: np.dtype[Any]) -> None:
         self.name = name
         self._dtype = dtype
         self._size = 0
-        self._arrays: list[Any] = []
+        self._arrays: list[Objects] = []
 
-    def add(self, array: Any) -> int:
+    def add(self, array: Objects) -> int:
         """Add an array in C or Fortran order, and return its start position."""
         start = self._size
         self._arrays.append(array)
         self._size += array.size
         return start
 
-    def write(self, file: Any) -> dict[str, Any]:
+    def write(self, file: _Hashed) -> dict[str, object]:
         """Write the ``.npy`` file; see ``Part``."""
         descr = np.lib.format.dtype_to_descr(self._dtype)
         header = {"descr": descr, "fortran_order": False, "shape": (self._size,)}
@@ -84,9 +87,9 @@ class TextPart:
     """A JSON value in a ``.json`` file."""
 
     name: str
-    value: Any
+    value: object
 
-    def write(self, file: Any) -> dict[str, Any]:
+    def write(self, file: _Hashed) -> dict[str, object]:
         """Write the ``.json`` file; see ``Part``."""
         file.write(as_json(self.value))
         return {}
@@ -109,7 +112,7 @@ class _Hashed:
         return self._hash.hexdigest()
 
 
-def as_json(value: Any, indent: int | None = None) -> bytes:
+def as_json(value: object, indent: int | None = None) -> bytes:
     """Return a value as JSON; strings may contain lone surrogates."""
     separators = (",", ":") if indent is None else None
     text = json.dumps(

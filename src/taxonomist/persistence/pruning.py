@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from taxonomist.errors import ParameterError
 from taxonomist.inference.scorers import NoWeightsError
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Reals
 
 
 def pruned(model: Any, share: float = 0.0, *, below: float = 0.0) -> Any:
@@ -63,7 +66,7 @@ class _Pruner:
         self._below = below
         self._met: dict[int, tuple[Any, Any]] = {}
 
-    def of(self, value: Any) -> Any:
+    def of(self, value: object) -> Any:
         """Return the value, or a copy with pruned weights if it has weights."""
         if not isinstance(value, list | tuple | dict) and not hasattr(value, "get_params"):
             return value
@@ -71,7 +74,7 @@ class _Pruner:
             self._met[id(value)] = value, self._copied(value)
         return self._met[id(value)][1]
 
-    def _copied(self, value: Any) -> Any:
+    def _copied(self, value: object) -> Any:
         """Return a copy if anything changes, else the value itself."""
         if isinstance(value, dict):
             entries = {key: self.of(entry) for key, entry in value.items()}
@@ -108,7 +111,7 @@ class _Pruner:
         result.__dict__.update(changed)
         return result
 
-    def _table(self, weights: Any) -> Any:
+    def _table(self, weights: Reals) -> Reals:
         """Return an array of weights with the smallest set to 0."""
         size = np.abs(weights)
         least = self._below

@@ -167,7 +167,7 @@ def _nowhere(_: State) -> None:
     return None
 
 
-_SCORERS: dict[str, tuple[Callable[[State, Targets], Any], Callable[[State], Any]]] = {
+_SCORERS: dict[str, tuple[Callable[[State, Targets], Any], Callable[[State], object]]] = {
     "HierarchicalSVC": (_linear, _joint_start),
     "HierarchicalRankingSVC": (_linear, _joint_start),
     "CoupledBinarySVC": (_linear, _binary_start),

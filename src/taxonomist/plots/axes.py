@@ -10,6 +10,7 @@ from taxonomist.errors import LabelError, ParameterError, closest, import_extra
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Result = TypeVar("Result")
@@ -41,7 +42,7 @@ def check_measure(measure: str | None, known: Iterable[str]) -> str:
     return measure
 
 
-def draw_band(axes: Any, x: Any, mean: Any, std: Any, label: str) -> None:
+def draw_band(axes: Axes, x: Any, mean: Any, std: Any, label: str) -> None:
     """Draw a line with a band of one standard deviation on either side."""
     (line,) = axes.plot(x, mean, marker="o", label=label)
     axes.fill_between(x, mean - std, mean + std, alpha=0.2, color=line.get_color(), linewidth=0)

@@ -12,6 +12,7 @@ from taxonomist.errors import LabelError, import_extra
 from taxonomist.plots.axes import new_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from taxonomist._typing import Floats
@@ -125,7 +126,7 @@ def _limits(values: Mapping[str, float]) -> tuple[float, float]:
 
 
 def _label(
-    axes: Any,
+    axes: Axes,
     taxonomy: Taxonomy,
     boxes: tuple[Any, Floats, Floats],
     colours: Any,

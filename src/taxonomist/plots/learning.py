@@ -10,6 +10,7 @@ import numpy as np
 from taxonomist.plots.axes import by_name, check_measure, draw_band, new_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from taxonomist.evaluation import CrossValidation, LearningCurve
@@ -85,7 +86,7 @@ def c_sweep(
     return figure
 
 
-def _finish(axes: Any, measure: str, n_models: int) -> None:
+def _finish(axes: Axes, measure: str, n_models: int) -> None:
     """Add the label, the grid and, for several models, a legend."""
     axes.set_ylabel(measure.replace("_", " "))
     axes.grid(alpha=0.3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.evaluation.significance import smallest_p_value
 from taxonomist.report.html import Html, join, number, table, tag
@@ -74,7 +74,7 @@ def _sign(comparison: Comparison, model: str, measure: str) -> int:
     return 1 if above != (measure in comparison.lower_is_better) else -1
 
 
-def facts(given: Mapping[str, Any]) -> Html:
+def facts(given: Mapping[str, object]) -> Html:
     """Return facts about a model as a list of names and values."""
     entries = [
         tag("div", tag("dt", name.replace("_", " ")), tag("dd", _value(value)))
@@ -84,7 +84,7 @@ def facts(given: Mapping[str, Any]) -> Html:
     return tag("dl", *entries, class_="facts")
 
 
-def search(tried: Iterable[Any]) -> Html:
+def search(tried: Iterable[object]) -> Html:
     """Return a table with a row per candidate of the search."""
     records = [_record(entry) for entry in tried]
     names = list(dict.fromkeys(name for record in records for name in record if name != CHOSEN))
@@ -96,7 +96,7 @@ def search(tried: Iterable[Any]) -> Html:
     return table("All candidates and their results.", [n.replace("_", " ") for n in names], rows)
 
 
-def _record(entry: Any) -> dict[str, Any]:
+def _record(entry: object) -> dict[str, object]:
     """Return a mapping, a dataclass or a named tuple as a dict."""
     if isinstance(entry, Mapping):
         return dict(entry)
@@ -105,7 +105,7 @@ def _record(entry: Any) -> dict[str, Any]:
     return dict(entry._asdict()) if hasattr(entry, "_asdict") else {"candidate": entry}
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     """Format a value for people."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]

@@ -32,7 +32,7 @@ def write_report(
     *,
     title: str,
     taxonomy: Taxonomy,
-    model_facts: Mapping[str, Any] | None = None,
+    model_facts: Mapping[str, object] | None = None,
     learning_curve: LearningCurve | Mapping[str, LearningCurve] | None = None,
     flat: Comparison | None = None,
     words: Mapping[str, Sequence[tuple[str, float]]] | None = None,
@@ -79,7 +79,9 @@ def write_report(
 
 
 def _about_predictions(
-    assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Any] | None
+    assessment: Assessment,
+    taxonomy: Taxonomy,
+    words: Mapping[str, Sequence[tuple[str, float]]] | None,
 ) -> Iterator[tuple[str, Html]]:
     """Yield the titles and contents of the sections about predictions."""
     yield "Headline", sections.headline(assessment)

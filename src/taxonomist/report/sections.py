@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.report.html import Html, bar, join, number, percent, table, tag
 from taxonomist.report.svg import curve_chart, reliability_chart
@@ -200,7 +200,7 @@ def learning(curves: Mapping[str, LearningCurve]) -> Html:
 
 
 def telling_words(
-    words: Mapping[str, Sequence[Any]], assessment: Assessment, taxonomy: Taxonomy
+    words: Mapping[str, Sequence[tuple[str, float]]], assessment: Assessment, taxonomy: Taxonomy
 ) -> Html:
     """Return a table of the most telling words of the topmost categories."""
     largest = sorted(assessment.subtrees, key=lambda each: -each.support)[:N_SUBTREES]
@@ -213,7 +213,7 @@ def telling_words(
     return table(caption, ("Category", "words"), rows, class_="words")
 
 
-def _chips(words: Sequence[Any]) -> Html:
+def _chips(words: Sequence[tuple[str, float]]) -> Html:
     """Return each word as an element whose tooltip is its weight."""
     return join(
         tag("span", word, class_="chip", title=f"{float(weight):.3g}") for word, weight in words

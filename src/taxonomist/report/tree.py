@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.report.html import Html, join, tag
 
@@ -19,7 +19,9 @@ N_WORDS = 12
 
 
 def tree_section(
-    assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[Any]] | None
+    assessment: Assessment,
+    taxonomy: Taxonomy,
+    words: Mapping[str, Sequence[tuple[str, float]]] | None,
 ) -> Html:
     """Return controls, an empty tree, and the data to fill it.
 
@@ -74,8 +76,8 @@ def tree_section(
 
 
 def _data(
-    assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[Any]]
-) -> dict[str, Any]:
+    assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[tuple[str, float]]]
+) -> dict[str, object]:
     """Return a list for each property of the nodes, in the order of the taxonomy."""
     starts = taxonomy.child_indptr.tolist()
     below = taxonomy.child_indices.tolist()
@@ -93,7 +95,7 @@ def _data(
     }
 
 
-def _json(data: dict[str, Any]) -> str:
+def _json(data: Mapping[str, object]) -> str:
     """Return JSON that is safe inside a script element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     # These escapes are equivalent in JSON strings, and keep tags from ending the element early.

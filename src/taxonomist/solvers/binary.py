@@ -37,7 +37,7 @@ import heapq
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -46,9 +46,11 @@ from taxonomist.compiled.arrays import Attributes, Findings, Labels, Rows, no_ro
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from numpy.typing import DTypeLike
+
+    from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.solvers.problem import Items
 
     T = TypeVar("T")
@@ -124,7 +126,7 @@ class BinarySolution:
         One entry a full pass, and one for each certificate.
     """
 
-    W: Any
+    W: Reals
     alpha: Floats
     certificate: Certificate
     converged: bool
@@ -134,7 +136,7 @@ class BinarySolution:
 def solve(
     problem: BinaryProblem,
     options: Options,
-    callback: Callable[[Pass], Any] | None = None,
+    callback: Callable[[Pass], object] | None = None,
     start: Floats | None = None,
 ) -> BinarySolution:
     """Return the solution of coupled binary problems.
@@ -198,7 +200,7 @@ class _Part:
     """Categories that share no attribute with others, with their weights and dual variables."""
 
     def __init__(
-        self, problem: BinaryProblem, categories: Codes, row_of: Codes, dtype: Any
+        self, problem: BinaryProblem, categories: Codes, row_of: Codes, dtype: DTypeLike
     ) -> None:
         n_items = problem.n_items
         own = problem.attributes[categories]
@@ -279,7 +281,7 @@ class _State:
         problem: BinaryProblem,
         options: Options,
         pool: ThreadPoolExecutor,
-        callback: Callable[[Pass], Any] | None,
+        callback: Callable[[Pass], object] | None,
     ) -> None:
         self.problem, self.options, self.pool, self.callback = problem, options, pool, callback
         self.rng = np.random.default_rng(options.random_state)
@@ -367,11 +369,11 @@ class _State:
     def _rows(self, group: Codes) -> Rows:
         return self.problem.items.rows(group, self.row_of)
 
-    def _run(self, work: Callable[..., T], *arguments: Any) -> list[T]:
+    def _run(self, work: Callable[..., T], *arguments: object) -> list[T]:
         """Call a function with each part, in threads; return the results."""
         return self._run_jobs(work, [(part, *arguments) for part in self.parts])
 
-    def _run_jobs(self, work: Callable[..., T], jobs: list[tuple[Any, ...]]) -> list[T]:
+    def _run_jobs(self, work: Callable[..., T], jobs: Sequence[tuple[object, ...]]) -> list[T]:
         """Call a function with each job, in threads; return the results."""
         if self.options.n_threads == 1 or len(jobs) == 1:
             return [work(*job) for job in jobs]

@@ -22,10 +22,11 @@ References    [CH04, Alg. 1 and section 4.3], [HCC03, Alg. 1], [CH07, Alg. 1]
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from taxonomist._typing import is_sparse
 from taxonomist.compiled import greedy, inspection, joint, pair_qp
 from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.duals import add_all_pairs, count_positive
@@ -52,7 +53,7 @@ ROUNDING = 1e-14
 def solve(
     problem: JointProblem,
     options: Options,
-    callback: Callable[[Pass], Any] | None = None,
+    callback: Callable[[Pass], object] | None = None,
     start: Solution | None = None,
     *,
     variant: Literal["greedy", "greedy_joint", "full"] = "greedy",
@@ -217,7 +218,7 @@ def _kernel_rows(problem: JointProblem) -> Callable[[int], Floats]:
     if isinstance(problem.items, GramRows):
         return problem.items.row
     X = feature_matrix(problem)
-    if not hasattr(X, "indptr"):
+    if not is_sparse(X):
         return lambda i: np.asarray(X @ X[i])
     rows, columns = (Rows(M.indptr, M.indices, M.data) for M in (X, X.tocsc()))
     out = np.zeros(n_items)

@@ -22,8 +22,14 @@ from scipy.linalg import cholesky, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
+from taxonomist._typing import is_sparse
+
 if TYPE_CHECKING:
-    from taxonomist._typing import Floats
+    from collections.abc import Callable
+
+    from scipy.sparse import csc_array
+
+    from taxonomist._typing import Floats, Matrix
 
 NUMBERS_AT_A_TIME = 2**22
 """Numbers in a block of right sides, 32 MiB."""
@@ -40,7 +46,7 @@ CHEAP = 1000
 class RidgeSystem:
     """A = I + Sᵀ S, or I + S Sᵀ where that is smaller, with its factor if there is room."""
 
-    def __init__(self, S: Any, room: float) -> None:
+    def __init__(self, S: Matrix, room: float) -> None:
         self.S = S
         self.is_dual = S.shape[0] < S.shape[1]
         self.has_factor = 8 * min(S.shape) ** 2 <= room
@@ -59,14 +65,14 @@ class RidgeSystem:
         factor: Floats = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
         return factor
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return what is pickled: all but the factor, which is large and can be made again."""
         return {name: value for name, value in self.__dict__.items() if name != "factor"}
 
     def _gram(self, out: Floats) -> Floats:
         """Return the matrix of the system, made in blocks of rows."""
         left, right = (self.S, self.S.T) if self.is_dual else (self.S.T, self.S)
-        if _is_sparse(self.S):
+        if is_sparse(left) and is_sparse(right):
             left, right = left.tocsr(), right.tocsr()
         for block in gen_batches(len(out), max(1, NUMBERS_AT_A_TIME // len(out))):
             out[block] = _dense(left[block] @ right)
@@ -78,7 +84,7 @@ class RidgeSystem:
         W: Floats = self.S.T @ self._solve(Y) if self.is_dual else self._solve(self.S.T @ Y)
         return W
 
-    def self_products(self, X: Any) -> Floats:
+    def self_products(self, X: Matrix) -> Floats:
         """Return xᵀ A⁻¹ x for each item."""
         products = np.empty(X.shape[0])
         for block in gen_batches(X.shape[0], max(1, NUMBERS_AT_A_TIME // min(self.S.shape))):
@@ -118,7 +124,9 @@ class RidgeSystem:
         return product
 
 
-def _conjugate_gradients(apply: Any, B: Floats, residual: float) -> tuple[Floats, bool]:
+def _conjugate_gradients(
+    apply: Callable[[Floats], Floats], B: Floats, residual: float
+) -> tuple[Floats, bool]:
     """Return the solutions for the columns of B, each to a residual of its own, and if all are."""
     solved, rest, direction = np.zeros(B.shape), np.array(B), np.array(B)
     squared = _products(B, B)
@@ -154,22 +162,17 @@ def _products(A: Floats, B: Floats) -> Floats:
     return products
 
 
-def scaled(X: Any, factors: Floats) -> Any:
+def scaled(X: Matrix, factors: Floats) -> Matrix:
     """Return items multiplied by a number each."""
-    return X.multiply(factors[:, None]).tocsr() if _is_sparse(X) else X * factors[:, None]
+    return X.multiply(factors[:, None]).tocsr() if is_sparse(X) else X * factors[:, None]
 
 
-def _squared_norms(X: Any) -> Floats:
+def _squared_norms(X: Matrix) -> Floats:
     """Return <x, x> for each item."""
-    squares: Floats = np.asarray((X.multiply(X) if _is_sparse(X) else X * X).sum(axis=1)).ravel()
+    squares: Floats = np.asarray((X.multiply(X) if is_sparse(X) else X * X).sum(axis=1)).ravel()
     return squares
 
 
-def _dense(X: Any) -> Any:
+def _dense(X: Matrix | csc_array) -> Any:
     """Return a matrix as a dense array."""
-    return X.toarray() if _is_sparse(X) else X
-
-
-def _is_sparse(X: Any) -> bool:
-    """Return whether a matrix is sparse."""
-    return hasattr(X, "tocsr")
+    return X.toarray() if is_sparse(X) else X

@@ -24,7 +24,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from taxonomist.solvers.solution import Certificate, Options, Pass
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, Reals
     from taxonomist.compiled.markov_arrays import MarkovArrays
     from taxonomist.solvers.markov_problem import MarkovProblem
 
@@ -71,7 +71,7 @@ class MarkovSolution:
         One entry a pass, of one or more sweeps.
     """
 
-    W: Any
+    W: Reals
     labellings: tuple[ActiveLabellings, ...]
     certificate: Certificate
     converged: bool
@@ -85,7 +85,7 @@ class MarkovSolution:
 def solve(
     problem: MarkovProblem,
     options: Options,
-    callback: Callable[[Pass], Any] | None = None,
+    callback: Callable[[Pass], object] | None = None,
     start: tuple[ActiveLabellings, ...] | None = None,
 ) -> MarkovSolution:
     """Return the solution of a problem.
@@ -213,7 +213,7 @@ class _State:
         self.certificate = self.estimate = bounds(self.problem.costs, self.findings)
         self.dual = self.certificate.dual
 
-    def record(self, callback: Callable[[Pass], Any] | None) -> bool:
+    def record(self, callback: Callable[[Pass], object] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""
         known = self.known
         entry = Pass(
@@ -269,7 +269,7 @@ def with_gap(primal: float, dual: float, violation: float) -> Certificate:
 def solve_parts(
     problem: MarkovProblem,
     options: Options,
-    callback: Callable[[Pass], Any] | None,
+    callback: Callable[[Pass], object] | None,
     solve_part: Callable[..., MarkovSolution],
     start: tuple[ActiveLabellings, ...] | None = None,
 ) -> MarkovSolution:

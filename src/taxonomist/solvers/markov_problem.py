@@ -27,7 +27,7 @@ Notation
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.losses import LabellingLoss
     from taxonomist.solvers.problem import Items
+    from taxonomist.taxonomy import Taxonomy
 
 EDGE_UP, EDGE_CODE = np.array([1, 1]), np.array([[0, 1], [2, 3]])
 PATH_UP, PATH_CODE = np.array([2, 1, 2]), np.array([[-1, -1], [-1, 0], [-1, -1]])
@@ -170,7 +171,7 @@ def labelled_tree(loss: LabellingLoss, features: str, train_on: str) -> Tree:
     return Tree(parent, up, code, stride, first, 2, charge)
 
 
-def parents(taxonomy: Any) -> Codes:
+def parents(taxonomy: Taxonomy) -> Codes:
     """Return the parent of every node of a tree; the root is its own."""
     above = np.zeros(taxonomy.n_nodes, dtype=np.intp)
     above[1:] = taxonomy.parent_indices[taxonomy.parent_indptr[1:-1]]

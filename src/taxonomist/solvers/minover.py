@@ -44,7 +44,7 @@ from taxonomist.solvers.weights import feature_matrix, weights_from_duals
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Bools, Codes, Floats
+    from taxonomist._typing import Bools, Codes, Floats, Reals
     from taxonomist.compiled.arrays import Duals
     from taxonomist.solvers.problem import JointProblem
 
@@ -124,8 +124,8 @@ class MinOverSolution:
         An entry every ``report_every`` steps, and at the end.
     """
 
-    W: Any
-    last: Any
+    W: Reals
+    last: Reals
     duals: Duals
     margin: float
     n_iter: int
@@ -138,7 +138,7 @@ class MinOverSolution:
 def solve(
     problem: JointProblem,
     options: MinOverOptions,
-    callback: Callable[[Progress], Any] | None = None,
+    callback: Callable[[Progress], object] | None = None,
     start: MinOverSolution | None = None,
 ) -> MinOverSolution:
     """Return weights that rank all items' own categories above the others by a margin, if possible.
@@ -273,11 +273,11 @@ class _Search:
         delta = self.problem.loss.pairs(own, other)
         return Entries(item, own, other, beta, delta).stored(self.problem.n_items)
 
-    def weights(self, start: MinOverSolution | None) -> tuple[Any, Any, int]:
+    def weights(self, start: MinOverSolution | None) -> tuple[Reals, Reals, int]:
         """Return the wanted weights, the last weights, and how many steps the first average."""
         n_taken, dtype = self.n_taken, self.options.dtype
-        first: Any = 0.0
-        before: Any = 0.0
+        first: Floats | float = 0.0
+        before: Floats | float = 0.0
         n_averaged = n_taken
         if start is not None:
             first = np.asarray(start.last, dtype=np.float64)
@@ -291,7 +291,7 @@ class _Search:
         total = self._sum(np.arange(n_taken, 0.0, -1.0)) + n_taken * first + before
         return (total / n_averaged).astype(dtype), last.astype(dtype), n_averaged
 
-    def _sum(self, shares: Floats) -> Any:
+    def _sum(self, shares: Floats) -> Reals:
         """Return the sum of what the steps add to the weights, each times its share."""
         return weights_from_duals(self.problem, self.duals(shares), np.float64)
 
@@ -338,7 +338,7 @@ class _KernelRows:
             K[k] = self._table[self._place[i], items]
         return K
 
-    def scores(self, W: Any, ridge: float) -> Floats:
+    def scores(self, W: Reals, ridge: float) -> Floats:
         """Return <w_z, φ(x_i)> for all items and attributes."""
         if self._X is not None:
             return np.asarray(self._X @ W)
@@ -347,7 +347,7 @@ class _KernelRows:
             out[batch] += self._block(batch) @ W
         return np.asarray(out)
 
-    def _block(self, items: Any) -> Floats:
+    def _block(self, items: Codes | list[int]) -> Floats:
         """Return rows of the Gram matrix of items of one batch."""
         row_of = np.zeros(len(self._place), dtype=np.intp)
         rows = self._items.rows(np.asarray(items), row_of)
@@ -378,7 +378,7 @@ def _have_triples(problem: JointProblem, ridge: float) -> Bools:
     return np.asarray(has_pairs & can_move & (problem.costs > 0))
 
 
-def _checked(problem: JointProblem, W: Any) -> Floats:
+def _checked(problem: JointProblem, W: Reals) -> Floats:
     """Return the weights to start from; raise an error if their shape does not fit the problem."""
     shape = (problem.items.n_weights, problem.attributes.shape[1])
     if W.shape != shape:

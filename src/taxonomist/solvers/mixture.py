@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -149,7 +149,7 @@ class MixtureSolution:
 def solve(
     problem: MixtureProblem,
     options: MixtureOptions,
-    callback: Callable[[MixtureStep], Any] | None = None,
+    callback: Callable[[MixtureStep], object] | None = None,
 ) -> MixtureSolution:
     """Return the words of sources after some steps of EM from pooled counts.
 

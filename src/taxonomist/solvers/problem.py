@@ -23,10 +23,11 @@ Notation
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from taxonomist._typing import is_sparse
 from taxonomist.compiled.arrays import (
     ANCESTORS,
     MATRIX,
@@ -46,7 +47,9 @@ from taxonomist.losses import AncestorLoss, CategoryLoss, ZeroOneLoss
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from numpy.typing import DTypeLike
+
+    from taxonomist._typing import CSR, Codes, Floats, Matrix
 
 LEAST_MARGIN = 1e-5
 """Items that cannot be separated by this margin count as not separable."""
@@ -89,9 +92,9 @@ class FeatureRows:
 
     dual_form = False
 
-    def __init__(self, X: Any, dtype: Any) -> None:
+    def __init__(self, X: Matrix, dtype: DTypeLike) -> None:
         self._rows = as_rows(X, dtype)
-        if hasattr(X, "indptr"):
+        if is_sparse(X):
             squares = type(X)((X.data**2, X.indices, X.indptr), shape=X.shape).sum(axis=1)
         else:
             squares = np.einsum("ij,ij->i", X, X)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -59,7 +59,7 @@ CERTIFIED_GAP = 0.05
 def solve(
     problem: JointProblem,
     options: Options,
-    callback: Callable[[Pass], Any] | None = None,
+    callback: Callable[[Pass], object] | None = None,
     start: Solution | None = None,
 ) -> Solution:
     """Return the solution of a joint problem.
@@ -182,7 +182,7 @@ class _State:
             # New pairs that did not help at once would only slow down the passes to come.
             drop_all_zeros(self.store.duals)
 
-    def record(self, callback: Callable[[Pass], Any] | None) -> bool:
+    def record(self, callback: Callable[[Pass], object] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""
         known = self.certificate or self.estimate
         entry = Pass(

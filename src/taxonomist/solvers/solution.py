@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from taxonomist._typing import Reals
     from taxonomist.compiled.arrays import Duals
     from taxonomist.compiled.joint_arrays import JointFindings
     from taxonomist.solvers.problem import JointProblem
@@ -88,7 +89,7 @@ class Solution:
         One entry a pass.
     """
 
-    W: Any
+    W: Reals
     duals: Duals
     certificate: Certificate
     converged: bool

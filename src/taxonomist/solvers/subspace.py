@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class SubspaceOptions(Options):
 def solve(
     problem: MarkovProblem,
     options: SubspaceOptions,
-    callback: Callable[[Pass], Any] | None = None,
+    callback: Callable[[Pass], object] | None = None,
 ) -> MarkovSolution:
     """Return the solution of a problem with edge features.
 
@@ -212,7 +212,7 @@ class _State:
                 self._end(arrays, i)
         self.certificate = bounds(self.problem.costs, self.findings)
 
-    def record(self, callback: Callable[[Pass], Any] | None) -> bool:
+    def record(self, callback: Callable[[Pass], object] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""
         primal, dual, _, violation = self.certificate
         seconds = perf_counter() - self.started

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +11,14 @@ from taxonomist.solvers.solution import Certificate, Solution
 from taxonomist.solvers.weights import weights_from_duals
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes
+    from numpy.typing import DTypeLike
+
+    from taxonomist._typing import CSR, Bools, Codes
     from taxonomist.compiled.arrays import Duals
     from taxonomist.solvers.problem import JointProblem
 
 
-def carry_over(problem: JointProblem, old: Duals, moved: Codes, dtype: Any) -> Solution:
+def carry_over(problem: JointProblem, old: Duals, moved: Codes, dtype: DTypeLike) -> Solution:
     """Return a feasible starting point made from another problem's dual variables.
 
     Parameters
@@ -56,7 +58,7 @@ def carry_over(problem: JointProblem, old: Duals, moved: Codes, dtype: Any) -> S
     return Solution(weights_from_duals(problem, duals, dtype), duals, nothing, converged=False)
 
 
-def _marked(labels: CSR, items: Codes, categories: Codes) -> Any:
+def _marked(labels: CSR, items: Codes, categories: Codes) -> Bools:
     """Return whether each item has each category."""
     n_items, n_categories = labels.shape
     rows = np.repeat(np.arange(n_items), np.diff(labels.indptr))

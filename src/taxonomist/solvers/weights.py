@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from taxonomist.solvers.duals import Entries
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR
+    from numpy.typing import DTypeLike
+
+    from taxonomist._typing import CSR, Floats, Reals
     from taxonomist.compiled.arrays import Duals
     from taxonomist.solvers.problem import JointProblem
 
 
-def feature_matrix(problem: JointProblem) -> Any:
+def feature_matrix(problem: JointProblem) -> Floats | CSR:
     """Return the items of a problem that is not in dual form, CSR or dense.
 
     Parameters
@@ -24,7 +26,7 @@ def feature_matrix(problem: JointProblem) -> Any:
 
     Returns
     -------
-    Any
+    ndarray or CSR
         Items x features, float64.
     """
     from scipy.sparse import csr_array
@@ -65,7 +67,7 @@ def coefficients(problem: JointProblem, duals: Duals) -> CSR:
     return csr_array((own - other) @ problem.attributes)
 
 
-def weights_from_duals(problem: JointProblem, duals: Duals, dtype: Any) -> Any:
+def weights_from_duals(problem: JointProblem, duals: Duals, dtype: DTypeLike) -> Reals:
     """Return the weights that belong to dual variables.
 
     Parameters
@@ -79,7 +81,7 @@ def weights_from_duals(problem: JointProblem, duals: Duals, dtype: Any) -> Any:
 
     Returns
     -------
-    Any
+    ndarray
         Dense and in C order: features x attributes, or in dual form items x attributes.
     """
     expansion = coefficients(problem, duals)

@@ -12,7 +12,7 @@ Notation
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.mixture import ItemParts, Readers
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Bools, Codes, Floats
+    from scipy.sparse import csc_array
+
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def _pool(items: CountedItems, parts: CSR) -> tuple[CSR, CSR]:
     )
 
 
-def count_rows(matrix: Any) -> Rows:
+def count_rows(matrix: CSR | csc_array) -> Rows:
     """Return a CSR or CSC matrix of counts as the arrays for the compiled loops."""
     data = matrix.data.astype(np.float64, copy=False)
     return Rows(_codes(matrix.indptr), _codes(matrix.indices), data)
@@ -159,7 +161,7 @@ def item_parts(items: CountedItems, path_lengths: Codes) -> ItemParts:
     return ItemParts(_codes(columns.indptr), _codes(columns.indices), columns.data, start)
 
 
-def _codes(numbers: Any) -> Codes:
+def _codes(numbers: Integers) -> Codes:
     """Return integers of the size that compiled loops use."""
     codes: Codes = numbers.astype(np.intp, copy=False)
     return codes

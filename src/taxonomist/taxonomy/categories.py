@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from taxonomist.errors import LabelError, some
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Codes, LabelsLike
     from taxonomist.taxonomy.core import Taxonomy
 
 
@@ -44,7 +46,9 @@ class Categories:
     codes: Codes = field(compare=False)
 
     @classmethod
-    def from_labels(cls, taxonomy: Taxonomy, y: Any, classes: Any = None) -> Categories:
+    def from_labels(
+        cls, taxonomy: Taxonomy, y: LabelsLike, classes: Sequence[str] | None = None
+    ) -> Categories:
         """Return the categories implied by the items' labels, which may have any accepted form."""
         Y = labels.encode_sets(taxonomy, y, classes)
         ids = tuple(taxonomy.nodes[code] for code in labels.categories(taxonomy, Y).tolist())
@@ -54,7 +58,7 @@ class Categories:
         return cls(taxonomy, expanded, ids, codes)
 
     @classmethod
-    def of_items(cls, taxonomy: Taxonomy, y: Any) -> tuple[Categories, Codes]:
+    def of_items(cls, taxonomy: Taxonomy, y: LabelsLike) -> tuple[Categories, Codes]:
         """Return the categories implied by one label per item, and the column of each item."""
         from scipy.sparse import csr_array
 
@@ -68,7 +72,7 @@ class Categories:
         """Return the number of categories."""
         return len(self.ids)
 
-    def encode(self, y: Any, name: str = "y") -> Codes:
+    def encode(self, y: LabelsLike, name: str = "y") -> Codes:
         """Return the column of each item's single label."""
         nodes = labels.encode(self.taxonomy, y, name)
         columns = self._column_of[nodes]
@@ -76,7 +80,9 @@ class Categories:
             raise LabelError(self._not_a_category(nodes[columns < 0], name))
         return columns
 
-    def encode_sets(self, y: Any, classes: Any = None, name: str = "y") -> CSR:
+    def encode_sets(
+        self, y: LabelsLike, classes: Sequence[str] | None = None, name: str = "y"
+    ) -> CSR:
         """Return which categories each item has: (n_items, n_categories), boolean.
 
         Labels that are ancestors of another label of the same item are ignored.

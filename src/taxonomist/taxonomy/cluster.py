@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,14 +14,14 @@ from taxonomist.taxonomy.core import Taxonomy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, LabelsLike, MatrixLike
 
 LINKAGES = ("average", "complete", "single", "ward")
 
 
 def group_categories(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: LabelsLike,
     n_groups: int,
     *,
     linkage: str = "ward",
@@ -80,7 +80,7 @@ def group_categories(
     return Taxonomy(edges, names=names)
 
 
-def _pool(X: Any, y: Any) -> tuple[list[str], CSR]:
+def _pool(X: MatrixLike, y: LabelsLike) -> tuple[list[str], CSR]:
     from scipy.sparse import csr_array
 
     counts = csr_array(X, dtype=np.float64)

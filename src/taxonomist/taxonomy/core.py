@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
+    from taxonomist._typing import LabelsLike, MatrixLike
     from taxonomist.taxonomy.edit import TaxonomyDiff
 
 
@@ -120,7 +121,9 @@ class Taxonomy(Graph):
         return cls([(build.ROOT, node) for node in ids])
 
     @classmethod
-    def from_documents(cls, X: Any, y: Any, n_groups: int, **options: Any) -> Taxonomy:
+    def from_documents(
+        cls, X: MatrixLike, y: LabelsLike, n_groups: int, **options: Any
+    ) -> Taxonomy:
         """Return a taxonomy whose middle layer groups categories with similar documents.
 
         See ``taxonomist.taxonomy.cluster.group_categories`` for the parameters.
@@ -207,7 +210,10 @@ class Taxonomy(Graph):
     # Showing ---------------------------------------------------------------------------------
 
     def to_text(
-        self, max_depth: int | None = None, max_children: int | None = None, labels: Any = None
+        self,
+        max_depth: int | None = None,
+        max_children: int | None = None,
+        labels: LabelsLike | None = None,
     ) -> str:
         """Draw the taxonomy as a text tree.
 
@@ -224,7 +230,10 @@ class Taxonomy(Graph):
         return show.to_text(self, max_depth, max_children, labels)
 
     def to_html(
-        self, max_depth: int | None = None, max_children: int | None = None, labels: Any = None
+        self,
+        max_depth: int | None = None,
+        max_children: int | None = None,
+        labels: LabelsLike | None = None,
     ) -> str:
         """Return the taxonomy as collapsible HTML; the parameters are those of ``to_text``."""
         return show.to_html(self, max_depth, max_children, labels)

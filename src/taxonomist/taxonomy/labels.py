@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Codes, LabelsLike
     from taxonomist.taxonomy.core import Taxonomy
 
 
-def is_label_sets(y: Any) -> bool:
+def is_label_sets(y: LabelsLike) -> bool:
     """Return whether labels are label sets (or an indicator matrix), not one id per item.
 
     All rooms ask this function.
@@ -33,7 +33,7 @@ def is_label_sets(y: Any) -> bool:
     return is_table(y) or any(is_set(value) for value in _items(y, "y"))
 
 
-def simplified(y: Any) -> list[Any]:
+def simplified(y: LabelsLike) -> list[Any]:
     """Return one label per item if no item has fewer or more, else a list of labels per item.
 
     Tables give every item a list of labels. This tells which of them hold label sets.
@@ -42,7 +42,7 @@ def simplified(y: Any) -> list[Any]:
     return [label for (label,) in sets] if all(len(item) == 1 for item in sets) else sets
 
 
-def encode(taxonomy: Taxonomy, y: Any, name: str = "y") -> Codes:
+def encode(taxonomy: Taxonomy, y: LabelsLike, name: str = "y") -> Codes:
     """Return the node code of each item's single label.
 
     Parameters
@@ -68,7 +68,7 @@ def encode(taxonomy: Taxonomy, y: Any, name: str = "y") -> Codes:
 
 
 def encode_sets(
-    taxonomy: Taxonomy, y: Any, classes: Sequence[str] | None = None, name: str = "y"
+    taxonomy: Taxonomy, y: LabelsLike, classes: Sequence[str] | None = None, name: str = "y"
 ) -> CSR:
     """Return the nodes that each item is labelled with, without adding ancestors.
 
@@ -147,7 +147,7 @@ def categories(taxonomy: Taxonomy, Y: CSR) -> Codes:
     return np.flatnonzero(used | taxonomy.is_leaf)
 
 
-def is_indicator(y: Any) -> bool:
+def is_indicator(y: LabelsLike) -> bool:
     """Return whether labels are a table of 0 and 1, not a table of ids."""
     if not is_table(y):
         return False
@@ -158,7 +158,7 @@ def is_indicator(y: Any) -> bool:
     return bool(cells) and cells <= {0, 1}
 
 
-def as_sets(y: Any, name: str = "y") -> list[list[Any]]:
+def as_sets(y: LabelsLike, name: str = "y") -> list[list[Any]]:
     """Return the labels of each item as a list, which for a single id has one entry."""
     items = _items(y, name)
     _check_present(items, name)
@@ -173,7 +173,7 @@ def is_set(value: object) -> bool:
     return hasattr(value, "__iter__") and not isinstance(value, (str, bytes))
 
 
-def _items(y: Any, name: str) -> list[Any]:
+def _items(y: LabelsLike, name: str) -> list[Any]:
     """Return the label or labels of each item."""
     if hasattr(y, "to_pylist") and not is_table(y):
         # Arrow scalars are not strings.
@@ -186,18 +186,18 @@ def _items(y: Any, name: str) -> list[Any]:
     return list(values)
 
 
-def _check_present(values: list[Any], name: str) -> None:
+def _check_present(values: Sequence[object], name: str) -> None:
     at = next((i for i, value in enumerate(values) if is_missing(value)), None)
     if at is not None:
         raise LabelError(f"{name} has no label at position {at}; remove items without labels.")
 
 
-def _lookup(taxonomy: Taxonomy, values: list[Any], name: str) -> Codes:
+def _lookup(taxonomy: Taxonomy, values: Sequence[object], name: str) -> Codes:
     """Return the codes of labels; one error names all unknown labels."""
     strange = next((value for value in values if not isinstance(value, Hashable)), None)
     if strange is not None:
         raise LabelError(f"{name} is nested too deeply: expected a label, got {strange!r}.")
-    found: dict[Any, int] = {}
+    found: dict[object, int] = {}
     unknown = []
     for value in dict.fromkeys(values):
         meant = taxonomy.codes_meant(value)
@@ -214,7 +214,7 @@ def _lookup(taxonomy: Taxonomy, values: list[Any], name: str) -> Codes:
     return np.fromiter((found[value] for value in values), dtype=np.intp, count=len(values))
 
 
-def _unknown_message(taxonomy: Taxonomy, unknown: list[Any], name: str) -> str:
+def _unknown_message(taxonomy: Taxonomy, unknown: Sequence[object], name: str) -> str:
     hint = next(filter(None, map(taxonomy.similar_ids, unknown[:3])), "")
     count = "1 label" if len(unknown) == 1 else f"{len(unknown)} labels"
     are = "is not a node" if len(unknown) == 1 else "are not nodes"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from taxonomist.taxonomy import labels as label_codes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, LabelsLike
     from taxonomist.taxonomy.core import Taxonomy
 
 
@@ -27,7 +27,7 @@ class _Line(NamedTuple):
 
 
 def to_text(
-    taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: Any
+    taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: LabelsLike | None
 ) -> str:
     """Return a text tree with one line per node."""
     lines = []
@@ -43,7 +43,7 @@ def to_text(
 
 
 def to_html(
-    taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: Any
+    taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: LabelsLike | None
 ) -> str:
     """Return nested ``<details>`` elements, the top two levels open."""
     parts = ['<div class="taxonomist-tree" style="font-family:sans-serif;line-height:1.5">']
@@ -65,7 +65,7 @@ def to_html(
 
 
 def _lines(
-    taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: Any
+    taxonomy: Taxonomy, max_depth: int | None, max_children: int | None, labels: LabelsLike | None
 ) -> Iterator[_Line]:
     """Yield the lines in preorder; a node with several parents is expanded only once."""
     for limit, value in (("max_depth", max_depth), ("max_children", max_children)):
@@ -108,7 +108,7 @@ def _title(taxonomy: Taxonomy, code: int, counts: Codes | None) -> str:
     return title if counts is None else f"{title}  ({counts[code]:,})"
 
 
-def node_counts(taxonomy: Taxonomy, labels: Any) -> Codes:
+def node_counts(taxonomy: Taxonomy, labels: LabelsLike) -> Codes:
     """Return the number of items labelled at or below each node."""
     closed = label_codes.close(taxonomy, label_codes.encode_sets(taxonomy, labels, name="labels"))
     return np.bincount(closed.indices, minlength=taxonomy.n_nodes)

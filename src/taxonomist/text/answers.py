@@ -15,8 +15,9 @@ from taxonomist.text.explanation import TextExplanation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from taxonomist._typing import CSR, Floats
+    from taxonomist._typing import CSR, Floats, Objects, TextLike
     from taxonomist.evaluation.assessment import Assessment
+    from taxonomist.losses.categories import LossLike
     from taxonomist.text.classifier import TextClassifier
 
 __all__ = ["TextAnswers"]
@@ -35,7 +36,7 @@ class TextAnswers:
         Feature vectors of the texts, (n_items, n_features).
     """
 
-    def __init__(self, classifier: TextClassifier, texts: Sequence[Any], vectors: CSR) -> None:
+    def __init__(self, classifier: TextClassifier, texts: Sequence[TextLike], vectors: CSR) -> None:
         self.texts = texts
         self.vectors = vectors
         self._classifier = classifier
@@ -53,14 +54,16 @@ class TextAnswers:
         self._check_probabilities()
         return np.asarray(self._answers.proba())
 
-    def decisions(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> Any:
+    def decisions(
+        self, *, depth: str | None = None, risk: float = 0.1, cost: LossLike | None = None
+    ) -> Any:
         """Return the category of each text, or its label set; see ``TextClassifier.predict``."""
         rule = self._rule(depth, risk, cost)
         is_multilabel = self._classifier.is_multilabel_
         return self._answers.labels(**rule) if is_multilabel else self._answers.predict(**rule)
 
     def labels(
-        self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None
+        self, *, depth: str | None = None, risk: float = 0.1, cost: LossLike | None = None
     ) -> list[list[Any]]:
         """Return the labels of each text as a list.
 
@@ -69,11 +72,13 @@ class TextAnswers:
         """
         return list(self._answers.labels(**self._rule(depth, risk, cost)))
 
-    def paths(self, *, depth: str | None = None, risk: float = 0.1, cost: Any = None) -> list[Any]:
+    def paths(
+        self, *, depth: str | None = None, risk: float = 0.1, cost: LossLike | None = None
+    ) -> list[Any]:
         """Return the path to the category of each text, or a list of paths for a label set."""
         return list(self._answers.paths(**self._rule(depth, risk, cost)))
 
-    def topk(self, k: int = 5) -> tuple[Any, Floats]:
+    def topk(self, k: int = 5) -> tuple[Objects, Floats]:
         """Return the k most probable categories of each text and their probabilities.
 
         Without calibration, returns the k best categories and their scores.
@@ -81,7 +86,7 @@ class TextAnswers:
         classes = self._classifier.classes_
         k = min(k, len(classes))
         if self._classifier.calibration is None:
-            found: tuple[Any, Floats] = self._answers.topk(k)
+            found: tuple[Objects, Floats] = self._answers.topk(k)
             return found
         best = np.argsort(-self._proba, axis=1, kind="stable")[:, :k]
         return classes[best], np.take_along_axis(self._proba, best, axis=1)
@@ -95,7 +100,7 @@ class TextAnswers:
         self._check_probabilities()
         return np.asarray(self._answers.node_proba())
 
-    def explain(self, i: int, n: int = 10, category: Any = None) -> TextExplanation:
+    def explain(self, i: int, n: int = 10, category: object = None) -> TextExplanation:
         """Return the words in one of the texts for and against a category.
 
         Parameters
@@ -130,7 +135,7 @@ class TextAnswers:
         return TextExplanation.of(whole, found, path, chance, n)
 
     def explanations(
-        self, n: int = 10, categories: Sequence[Any] | None = None
+        self, n: int = 10, categories: Sequence[object] | None = None
     ) -> list[TextExplanation]:
         """Return the explanation of every text.
 
@@ -144,7 +149,7 @@ class TextAnswers:
         wanted = [None] * len(self) if categories is None else categories
         return [self.explain(i, n, category) for i, category in enumerate(wanted)]
 
-    def evaluate(self, labels: Iterable[Any]) -> Assessment:
+    def evaluate(self, labels: Iterable[object]) -> Assessment:
         """Measure the predictions; see ``TextClassifier.evaluate``."""
         classifier = self._classifier
         truth = self._truth(labels)
@@ -161,7 +166,7 @@ class TextAnswers:
             texts=[" · ".join(part for _, part in parts(text)) for text in self.texts],
         )
 
-    def _truth(self, given: Iterable[Any]) -> list[Any]:
+    def _truth(self, given: Iterable[object]) -> list[Any]:
         """Return true labels in the form of predictions."""
         if self._classifier.is_multilabel_:
             return label_formats.as_sets(given)
@@ -173,7 +178,7 @@ class TextAnswers:
             )
         return truth
 
-    def _rule(self, depth: str | None, risk: float, cost: Any) -> dict[str, Any]:
+    def _rule(self, depth: str | None, risk: float, cost: LossLike | None) -> dict[str, object]:
         """Return the options for a decision by probabilities; empty for the model's own."""
         if depth is None and cost is None:
             return {}

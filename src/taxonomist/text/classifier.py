@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
-    from taxonomist._typing import CSR, Bools
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import CSR, Bools, TextLike
 
 
 class TextClassifier(TextQuestions, BaseEstimator):
@@ -125,10 +127,10 @@ class TextClassifier(TextQuestions, BaseEstimator):
 
     def fit(
         self,
-        texts: Iterable[Any],
-        labels: Iterable[Any],
-        sample_weight: Any = None,
-        callback: Callable[[Trial], Any] | None = None,
+        texts: Iterable[TextLike],
+        labels: Iterable[object],
+        sample_weight: ArrayLike | None = None,
+        callback: Callable[[Trial], object] | None = None,
     ) -> Self:
         """Fit the features, the model and the probabilities.
 
@@ -182,7 +184,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         }
         return self
 
-    def _fit_features(self, texts: Iterable[Any]) -> CSR:
+    def _fit_features(self, texts: Iterable[TextLike]) -> CSR:
         """Fit the features, store the hashes of the texts, and return the word counts."""
         names = ("words", "characters", "min_df", "max_features", "weights")
         self.features_ = TextFeatures(**{name: getattr(self, name) for name in names})
@@ -196,7 +198,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         return counts
 
     def _choose(
-        self, X: CSR, counts: CSR, y: Sequence[Any], callback: Callable[[Trial], Any] | None
+        self, X: CSR, counts: CSR, y: Sequence[Any], callback: Callable[[Trial], object] | None
     ) -> tuple[Any, bool]:
         """Return the unfitted model, and whether it takes word counts."""
         if not isinstance(self.model, str):
@@ -233,7 +235,10 @@ class TextClassifier(TextQuestions, BaseEstimator):
         return best.model, best.C if self.C is None else self.C
 
     def refit(
-        self, texts: Iterable[Any], labels: Iterable[Any], sample_weight: Any = None
+        self,
+        texts: Iterable[TextLike],
+        labels: Iterable[object],
+        sample_weight: ArrayLike | None = None,
     ) -> TextClassifier:
         """Return a new classifier with the same model and C, fitted to other items.
 
@@ -269,7 +274,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         self.training_ = {**self.training_, **facts}
         return self
 
-    def has_seen(self, texts: Iterable[Any]) -> Bools:
+    def has_seen(self, texts: Iterable[TextLike]) -> Bools:
         """Return whether the classifier was fitted to each text, (n_items,)."""
         check_is_fitted(self, "model_")
         found: Bools = np.isin(digests(texts), getattr(self, "seen_", ()))
@@ -277,7 +282,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
 
     # Answering -------------------------------------------------------------------------------
 
-    def answer(self, texts: Iterable[Any]) -> TextAnswers:
+    def answer(self, texts: Iterable[TextLike]) -> TextAnswers:
         """Vectorise texts once, for any number of predictions about them.
 
         Parameters
@@ -350,7 +355,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
             for name in before.measures
         }
 
-    def _vectors(self, texts: Iterable[Any]) -> CSR:
+    def _vectors(self, texts: Iterable[TextLike]) -> CSR:
         """Return word counts or tf-idf, as the model needs."""
         counts = self.features_.counts(texts)
         return counts if self.takes_counts_ else self.features_.weigh(counts)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from taxonomist._typing import TextLike
 
 __all__ = ["digest", "digests", "noted"]
 
@@ -17,22 +19,22 @@ BETWEEN = "\x1f"
 """Separator between the texts of an item: a control character that texts do not contain."""
 
 
-def digest(item: Any) -> bytes:
+def digest(item: object) -> bytes:
     """Return an eight-byte hash of an item's texts; column names do not matter."""
     if isinstance(item, Mapping):
-        parts: Iterable[Any] = item.values()
+        parts: Iterable[object] = item.values()
     else:
         parts = [item] if isinstance(item, str) or not isinstance(item, Iterable) else item
     whole = BETWEEN.join(part if isinstance(part, str) else "" for part in parts)
     return blake2b(whole.encode("utf-8", "replace"), digest_size=8).digest()
 
 
-def digests(items: Iterable[Any]) -> NDArray[np.uint64]:
+def digests(items: Iterable[TextLike]) -> NDArray[np.uint64]:
     """Return the hash of each item's texts."""
     return np.frombuffer(b"".join(map(digest, items)), dtype="<u8")
 
 
-def noted(items: Iterable[Any], found: list[bytes]) -> Iterator[Any]:
+def noted(items: Iterable[TextLike], found: list[bytes]) -> Iterator[TextLike]:
     """Yield the items, and append the hash of each to a list."""
     for item in items:
         found.append(digest(item))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.features.terms import spans
 
@@ -76,7 +76,7 @@ class TextExplanation:
         found = [(word, value, node) for node, _, _, words in self.levels for word, value in words]
         return sorted(found, key=lambda entry: -abs(entry[1]))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the explanation as JSON-serialisable data."""
         return {
             "category": self.category,

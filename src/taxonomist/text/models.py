@@ -28,8 +28,8 @@ class Choice:
 
     single: type[Any]
     sets: type[Any]
-    options: Mapping[str, Any]
-    set_options: Mapping[str, Any]
+    options: Mapping[str, object]
+    set_options: Mapping[str, object]
 
     @property
     def has_cost(self) -> bool:

@@ -10,8 +10,9 @@ from taxonomist.errors import LabelError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Floats, Objects, TextLike
     from taxonomist.evaluation.assessment import Assessment
+    from taxonomist.losses.categories import LossLike
     from taxonomist.text.answers import TextAnswers
     from taxonomist.text.explanation import TextExplanation
 
@@ -26,16 +27,16 @@ class TextQuestions:
     """
 
     @abstractmethod
-    def answer(self, texts: Iterable[Any]) -> TextAnswers:
+    def answer(self, texts: Iterable[TextLike]) -> TextAnswers:
         """Vectorise texts once, for any number of predictions about them."""
 
     def predict(
         self,
-        texts: Iterable[Any],
+        texts: Iterable[TextLike],
         *,
         depth: str | None = None,
         risk: float = 0.1,
-        cost: Any = None,
+        cost: LossLike | None = None,
     ) -> Any:
         """Return the category of each text, or its label set.
 
@@ -59,30 +60,30 @@ class TextQuestions:
         """
         return self.answer(texts).decisions(depth=depth, risk=risk, cost=cost)
 
-    def predict_labels(self, texts: Iterable[Any]) -> list[list[Any]]:
+    def predict_labels(self, texts: Iterable[TextLike]) -> list[list[Any]]:
         """Return the labels of each text as a list."""
         return self.answer(texts).labels()
 
-    def predict_paths(self, texts: Iterable[Any]) -> list[Any]:
+    def predict_paths(self, texts: Iterable[TextLike]) -> list[Any]:
         """Return the path to the category of each text, or a list of paths for a label set."""
         return self.answer(texts).paths()
 
-    def predict_topk(self, texts: Iterable[Any], k: int = 5) -> tuple[Any, Floats]:
+    def predict_topk(self, texts: Iterable[TextLike], k: int = 5) -> tuple[Objects, Floats]:
         """Return the k most probable categories of each text and their probabilities.
 
         Without calibration, returns the k best categories and their scores.
         """
         return self.answer(texts).topk(k)
 
-    def predict_proba(self, texts: Iterable[Any]) -> Floats:
+    def predict_proba(self, texts: Iterable[TextLike]) -> Floats:
         """Return the probability of every category, (n_items, n_classes)."""
         return self.answer(texts).proba()
 
-    def predict_node_proba(self, texts: Iterable[Any]) -> Floats:
+    def predict_node_proba(self, texts: Iterable[TextLike]) -> Floats:
         """Return the probability of every node of ``taxonomy_``, (n_items, n_nodes)."""
         return self.answer(texts).node_proba()
 
-    def explain(self, text: Any, n: int = 10, category: Any = None) -> TextExplanation:
+    def explain(self, text: TextLike, n: int = 10, category: object = None) -> TextExplanation:
         """Return the words in a text for and against a category.
 
         Parameters

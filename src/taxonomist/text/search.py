@@ -44,13 +44,16 @@ class SearchProblem(NamedTuple):
     """The data for the search: features by kind, labels, and the taxonomy."""
 
     features: dict[bool, Any]  # by whether they are counts
-    labels: Sequence[Any]
+    labels: Sequence[object]
     taxonomy: Taxonomy
     is_multilabel: bool
 
 
 def search(
-    problem: SearchProblem, n_folds: int, seed: int, callback: Callable[[Trial], Any] | None = None
+    problem: SearchProblem,
+    n_folds: int,
+    seed: int,
+    callback: Callable[[Trial], object] | None = None,
 ) -> list[Trial]:
     """Cross-validate a few models and return the trials, best first.
 

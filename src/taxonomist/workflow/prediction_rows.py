@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.datasets.cells import STEP
 
@@ -41,9 +41,9 @@ def as_cells(
     return cells
 
 
-def as_record(key: dict[str, object], found: Prediction, wanted: Wanted) -> dict[str, Any]:
+def as_record(key: dict[str, object], found: Prediction, wanted: Wanted) -> dict[str, object]:
     """Return a prediction as plain data, with a list for each field of the labels."""
-    record: dict[str, Any] = {**key, "labels": found.labels, "paths": found.paths}
+    record: dict[str, object] = {**key, "labels": found.labels, "paths": found.paths}
     if wanted.proba:
         record["probabilities"] = [round(chance, 6) for chance in found.probabilities]
     if wanted.top:

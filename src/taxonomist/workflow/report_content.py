@@ -122,7 +122,7 @@ def report_content(
     return found._replace(flat=flat, curves=twin_curves(classifier, parts, on_step))
 
 
-def _facts(classifier: TextClassifier) -> dict[str, Any]:
+def _facts(classifier: TextClassifier) -> dict[str, object]:
     known = {name: classifier.training_[name] for name in FACTS if name in classifier.training_}
     trials = [
         {**trial._asdict(), "chosen": place == 0} for place, trial in enumerate(classifier.search_)

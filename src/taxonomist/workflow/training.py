@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class TrainingResult(NamedTuple):
     n_test: int
 
     @property
-    def measures(self) -> dict[str, Any]:
+    def measures(self) -> dict[str, object]:
         """The measures on held-out items with their intervals, as plain data."""
         return {} if self.assessment is None else self.assessment.to_dict()["measures"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from taxonomist.compiled.compiling import working_clock
 from taxonomist.taxonomy import Taxonomy
@@ -18,7 +18,7 @@ __all__ = ["warm"]
 
 _TAXONOMY = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2"])
 _LABELS = ["a1", "a2", "b1", "b2"] * 6
-_SETS = [[label, other] for label, other in zip(_LABELS, _LABELS[1:] + ["a1"], strict=True)]
+_SETS = [[label, other] for label, other in zip(_LABELS, [*_LABELS[1:], "a1"], strict=True)]
 _TEXTS = [f"{label} {label[0]} common word{i % 5}" for i, label in enumerate(_LABELS)]
 
 
@@ -28,7 +28,8 @@ def warm(on_step: OnStep = silent) -> float:
     Compiled loops are cached on disk. Returns the seconds that compiling took.
     """
     start, work = perf_counter(), working_clock()
-    tasks = list(product(MODELS, (_LABELS, _SETS)))
+    kinds: tuple[list[Any], ...] = (_LABELS, _SETS)
+    tasks = list(product(MODELS, kinds))
     for done, (name, labels) in enumerate(tasks):
         on_step("Compiling", done, len(tasks))
         model = TextClassifier(_TAXONOMY, model=name, min_df=1).fit(_TEXTS, labels)

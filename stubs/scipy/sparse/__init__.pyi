@@ -5,11 +5,12 @@ attributes, dense arrays passed as sparse ones, and arrays of the wrong format.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Self, TypeGuard, overload
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csgraph as csgraph
+from typing_extensions import TypeIs
 
 class _sparse_array:  # noqa: N801
     """What all formats share."""
@@ -39,6 +40,7 @@ class _sparse_array:  # noqa: N801
     def max(self, axis: int | None = None) -> Any: ...
     def mean(self, axis: int | None = None) -> Any: ...
     def min(self, axis: int | None = None) -> Any: ...
+    def multiply(self, other: Any) -> Self: ...
     def nonzero(self) -> tuple[NDArray[Any], NDArray[Any]]: ...
     def power(self, n: float) -> Self: ...
     def sum(self, axis: int | None = None) -> Any: ...
@@ -73,7 +75,6 @@ class _compressed_array(_sparse_array):  # noqa: N801
     indptr: NDArray[Any]
     has_sorted_indices: bool
     has_canonical_format: bool
-    def multiply(self, other: Any) -> Self: ...
     def resize(self, *shape: Any) -> None: ...
     def sort_indices(self) -> None: ...
     def sorted_indices(self) -> Self: ...
@@ -85,6 +86,9 @@ class csr_array(_compressed_array):  # noqa: N801
     format: Literal["csr"]
     @property
     def T(self) -> csc_array: ...  # noqa: N802
+
+class csr_matrix(csr_array):  # noqa: N801
+    """Compressed rows, the older class that users still pass."""
 
 class csc_array(_compressed_array):  # noqa: N801
     """Compressed columns."""
@@ -101,7 +105,7 @@ class coo_array(_sparse_array):  # noqa: N801
     row: NDArray[Any]
     col: NDArray[Any]
 
-def issparse(x: object) -> TypeGuard[Any]: ...
+def issparse(x: object) -> TypeIs[_sparse_array]: ...
 def get_index_dtype(
     arrays: Any = ..., maxval: float | None = None, check_contents: bool = False
 ) -> np.dtype[Any]: ...

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from taxonomist._typing import CSR
     from taxonomist.experiments.declarations import Results
     from taxonomist.experiments.work.trials import MakeProblem, SplitData
     from taxonomist.solvers.solution import Pass
@@ -99,7 +100,7 @@ def _curve(
     return values | {"share_zero": [1 - model.history_[-1].n_active / n_marginals]}
 
 
-def _fit_times(data: SplitData, X: Any, y: Any, repeats: int) -> dict[str, list[float]]:
+def _fit_times(data: SplitData, X: CSR, y: Sequence[Any], repeats: int) -> dict[str, list[float]]:
     """Return the seconds of one SVM per node and of H-M3, measured alternately."""
     seconds: dict[str, list[float]] = {"svm_seconds": [], "markov_seconds": []}
     for _ in range(repeats):

@@ -17,6 +17,7 @@ from taxonomist.models import HierarchicalRankingSVC, MaxMarginMarkovClassifier
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from taxonomist._typing import CSR, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 HELD_OUT = 0.2
@@ -26,10 +27,10 @@ HELD_OUT = 0.2
 class Contestant(Protocol):
     """Learns from items with one label each, or with label sets, and predicts the same form."""
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: CSR, y: Any) -> Any:
         """Learn."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: CSR) -> Any:
         """Return the label or the label set of each item."""
 
 
@@ -45,12 +46,12 @@ class SetModel:
     def __init__(self, model: Any) -> None:
         self.model = model
 
-    def fit(self, X: Any, y: Any) -> SetModel:
+    def fit(self, X: CSR, y: LabelsLike) -> SetModel:
         """Learn."""
         self.model.fit(X, y)
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: CSR) -> Any:
         """Return the label set of each item, including ancestors."""
         return self.model.predict_labels(X)
 
@@ -66,12 +67,12 @@ class OneVsRest:
         self.model = OneVsRestClassifier(LinearSVC())
         self.columns = MultiLabelBinarizer(sparse_output=True)
 
-    def fit(self, X: Any, y: Sequence[Sequence[str]]) -> OneVsRest:
+    def fit(self, X: CSR, y: Sequence[Sequence[str]]) -> OneVsRest:
         """Learn."""
         self.model.fit(X, self.columns.fit_transform(y))
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: CSR) -> Any:
         """Return the label set of each item."""
         return self.columns.inverse_transform(self.model.predict(X))
 
@@ -92,7 +93,7 @@ class PerParentNode:
         self.model = LocalClassifierPerParentNode(LinearSVC())
         self.taxonomy = taxonomy
 
-    def fit(self, X: Any, y: Sequence[str]) -> PerParentNode:
+    def fit(self, X: CSR, y: Sequence[str]) -> PerParentNode:
         """Learn from one column of labels per level, empty below an item's label.
 
         HiClass always continues to a leaf, so interior nodes used as labels get their own leaf.
@@ -107,7 +108,7 @@ class PerParentNode:
         self.model.fit(X, np.array(rows, dtype=object))
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: CSR) -> Any:
         """Return the last label on the path of each item."""
         rows = self.model.predict(X).tolist()
         return np.array([[node for node in row if node][-1] for row in rows], dtype=object)
@@ -123,7 +124,7 @@ class Omikuji:
         self.columns: list[str] = []
         self.threshold = 0.0
 
-    def fit(self, X: Any, y: Sequence[Sequence[str]]) -> Omikuji:
+    def fit(self, X: CSR, y: Sequence[Sequence[str]]) -> Omikuji:
         """Choose the threshold, and learn."""
         X = csr_array(X)
         self.columns = sorted({label for row in y for label in row})
@@ -138,12 +139,12 @@ class Omikuji:
         self._learn(X, y)
         return self
 
-    def predict(self, X: Any) -> list[list[str]]:
+    def predict(self, X: CSR) -> list[list[str]]:
         """Return the label set of each item."""
         ranked = self._ranked(csr_array(X))
         return [[label for label, score in row if score >= self.threshold] for row in ranked]
 
-    def _learn(self, X: Any, y: Sequence[Sequence[str]]) -> None:
+    def _learn(self, X: CSR, y: Sequence[Sequence[str]]) -> None:
         """Write the items to a file, the only input that Omikuji reads, and learn from it."""
         import omikuji
 
@@ -160,14 +161,14 @@ class Omikuji:
             self.model = omikuji.Model.train_on_data(str(file), n_threads=1)
         self.model.init_prediction_thread_pool(1)
 
-    def _ranked(self, X: Any) -> Iterator[list[tuple[str, float]]]:
+    def _ranked(self, X: CSR) -> Iterator[list[tuple[str, float]]]:
         """Yield the best labels of each item with their scores."""
         for row in _pairs(X):
             found = self.model.predict(row, top_k=self.most)
             yield [(self.columns[label], score) for label, score in found]
 
 
-def _pairs(X: Any) -> Iterator[list[tuple[int, float]]]:
+def _pairs(X: CSR) -> Iterator[list[tuple[int, float]]]:
     """Yield the non-zero features of each row."""
     indices, data = X.indices.tolist(), X.data.tolist()
     for start, end in pairwise(X.indptr.tolist()):

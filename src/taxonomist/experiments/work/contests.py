@@ -27,6 +27,7 @@ from taxonomist.experiments.work.trials import joined
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
+    from taxonomist._typing import CSR, LabelsLike
     from taxonomist.experiments.work.contestants import Contestant
     from taxonomist.experiments.work.trials import MakeProblem, SplitData
 
@@ -166,7 +167,9 @@ def compete(file: str, contestant: str, repeats: int) -> Run:
     return Run(predicted, fit, predict, _peak_mib())
 
 
-def _learn_and_predict(model: Contestant, X: Any, y: Any, X_test: Any) -> tuple[Any, list[float]]:
+def _learn_and_predict(
+    model: Contestant, X: CSR, y: LabelsLike, X_test: Any
+) -> tuple[Any, list[float]]:
     """Return predictions, and the seconds of learning and of predicting."""
     times = [time.process_time()]
     model.fit(X, y)

@@ -15,6 +15,8 @@ from taxonomist.experiments.work.set_measures import pseudo_values
 from taxonomist.taxonomy import differences, labels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taxonomist._typing import CSR, Floats
     from taxonomist.experiments.work.trials import MakeModel, MakeProblem
     from taxonomist.taxonomy import Taxonomy
@@ -55,7 +57,9 @@ def labelling_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
     return Result(sizes | values, items)
 
 
-def microlabel_values(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> dict[str, Floats]:
+def microlabel_values(
+    y_true: Sequence[Any], y_pred: Sequence[Any], taxonomy: Taxonomy
+) -> dict[str, Floats]:
     """Return measures of label sets for each item; their means are the overall measures.
 
     Parameters
@@ -85,7 +89,7 @@ def microlabel_values(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> dict[str,
     return values
 
 
-def _labellings(y: Any, taxonomy: Taxonomy) -> CSR:
+def _labellings(y: Sequence[Any], taxonomy: Taxonomy) -> CSR:
     """Return the microlabels of all items, items x nodes."""
     sets = [list(row) for row in y]
     if taxonomy.has_artificial_root:

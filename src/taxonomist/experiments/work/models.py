@@ -12,10 +12,11 @@ from taxonomist.models import HierarchicalSVC
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from taxonomist._typing import Classifier
     from taxonomist.taxonomy import Taxonomy
 
 
-def with_tfidf(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any]) -> Any:
+def with_tfidf(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier]) -> Any:
     """Return a model on counts weighted by tf-idf of the training items."""
     return make_pipeline(TfidfWeights(sublinear_tf=True), model(taxonomy))
 
@@ -28,7 +29,7 @@ def joint_svm(taxonomy: Taxonomy, is_flat: bool = False, **parameters: Any) -> H
 
 
 def ranking_model(
-    taxonomy: Taxonomy, kind: Callable[..., Any], is_flat: bool = False, **parameters: Any
+    taxonomy: Taxonomy, kind: Callable[..., Classifier], is_flat: bool = False, **parameters: Any
 ) -> Any:
     """Return a model that ranks categories, or its flat form with the zero-one loss.
 
@@ -40,11 +41,11 @@ def ranking_model(
     return kind(taxonomy, **{"decision": "top_k", "n_jobs": 1, **parameters})
 
 
-def with_counts_weighted(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any]) -> Any:
+def with_counts_weighted(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier]) -> Any:
     """Return a model on counts n_u weighted as n_u log2 N / N_u [RSSS06, Sec. 2.2]."""
     return make_pipeline(TfidfWeights(), model(taxonomy))
 
 
-def of_label_sets(taxonomy: Taxonomy, kind: Callable[..., Any], **parameters: Any) -> Any:
+def of_label_sets(taxonomy: Taxonomy, kind: Callable[..., Classifier], **parameters: Any) -> Any:
     """Return a label-set model of a given class."""
     return kind(taxonomy, **parameters)

@@ -14,7 +14,7 @@ from taxonomist.experiments.work.trials import SplitData
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Objects
     from taxonomist.taxonomy import Taxonomy
 
 FIRST_SEED = 1000
@@ -88,7 +88,7 @@ def without_encoded(text: str) -> str:
     return ENCODED.sub("", text)
 
 
-def _drawn(y: Any, size: int, n_test: int, seed: int) -> tuple[Codes, Codes]:
+def _drawn(y: Objects, size: int, n_test: int, seed: int) -> tuple[Codes, Codes]:
     """Return ``size`` training items of each label, and test items from the rest."""
     rng = np.random.default_rng(seed)
     parts = [rng.permutation(np.flatnonzero(y == label))[:size] for label in np.unique(y)]

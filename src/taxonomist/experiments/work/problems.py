@@ -20,7 +20,7 @@ from taxonomist.experiments.work.trials import SplitData
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, ItemsLike
     from taxonomist.datasets import Corpus
     from taxonomist.experiments.work.trials import MakeProblem
 
@@ -46,6 +46,7 @@ def synthetic(
     corpus = datasets.make_taxonomy_data(
         n_items, branching=branching, depth=depth, margin=margin, random_state=seed
     )
+    assert corpus.X is not None
     folds = StratifiedFolds(n_folds, random_state=seed).split(corpus.X, corpus.y)
     return SplitData(corpus.X, corpus.y, corpus.taxonomy, list(folds))
 
@@ -156,6 +157,8 @@ def enzymes(length: int, n_items: int | None = None) -> SplitData:
     corpus = datasets.load("enzyme-ec")
     train, test = corpus.train().select(slice(n_items)), corpus.test().select(slice(n_items))
     spectrum = SpectrumFeatures(length)
+    assert train.texts is not None
+    assert test.texts is not None
     X = [spectrum.fit_transform(train.texts), spectrum.transform(test.texts)]
     splits = [(np.arange(len(train)), np.arange(len(train), len(train) + len(test)))]
     y = [list(row) for row in (*train.labels, *test.labels)]
@@ -193,7 +196,7 @@ def distinct_samples(problem: MakeProblem, per_category: int, n_repeats: int) ->
     return SplitData(X, y, data.taxonomy, splits)
 
 
-def first_copies(X: Any) -> Codes:
+def first_copies(X: ItemsLike) -> Codes:
     """Return the rows of a sparse matrix that differ from all earlier rows."""
     from scipy.sparse import csr_array
 

@@ -26,6 +26,8 @@ from taxonomist.taxonomy import Taxonomy
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from taxonomist._typing import Classifier, Objects
+
 SENSEVAL = "senseval2-english-lexical-sample"
 
 
@@ -56,7 +58,7 @@ class AmongSenses(BaseEstimator):
         Takes passages, and has ``decision_function`` or ``predict_log_proba``.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Classifier) -> None:
         self.model = model
 
     def fit(self, X: Sequence[Any], y: Sequence[Sequence[str]]) -> AmongSenses:
@@ -70,7 +72,7 @@ class AmongSenses(BaseEstimator):
             self.candidates_[lemma].add(columns[sense])
         return self
 
-    def predict(self, X: Sequence[Any]) -> Any:
+    def predict(self, X: Sequence[Any]) -> Objects:
         """Return the candidate with the highest score for each passage."""
         scored = hasattr(self.model_, "decision_function")
         scores = (self.model_.decision_function if scored else self.model_.predict_log_proba)(X)
@@ -83,12 +85,12 @@ class AmongSenses(BaseEstimator):
         return self.classes_[best]
 
 
-def sense_model(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any]) -> AmongSenses:
+def sense_model(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier]) -> AmongSenses:
     """Return a model of passages that chooses among the senses of the target word."""
     return AmongSenses(make_pipeline(ContextFeatures(), model(taxonomy)))
 
 
-def shuffled(taxonomy: Taxonomy, model: Callable[[Taxonomy], Any], seed: int) -> Any:
+def shuffled(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier], seed: int) -> Any:
     """Return a model for a taxonomy whose categories are randomly permuted."""
     places = np.random.default_rng(seed).permutation(taxonomy.leaves).tolist()
     moved = dict(zip(taxonomy.leaves, places, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from taxonomist.experiments.declarations import Result
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Floats
+    from taxonomist._typing import CSR, Floats, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 
-def measured(y_true: Any, y_pred: Any, taxonomy: Taxonomy) -> Result:
+def measured(y_true: LabelsLike, y_pred: LabelsLike, taxonomy: Taxonomy) -> Result:
     """Measure predictions, with values for paired tests.
 
     Parameters

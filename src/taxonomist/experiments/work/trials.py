@@ -12,7 +12,7 @@ from taxonomist.experiments.declarations import Result
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Classifier, Codes
     from taxonomist.evaluation.measures import MeasuresLike
     from taxonomist.taxonomy import Taxonomy
 
@@ -38,7 +38,7 @@ class SplitData:
 
 
 MakeProblem: TypeAlias = Callable[[], SplitData]
-MakeModel: TypeAlias = "Callable[[Taxonomy], Any]"
+MakeModel: TypeAlias = "Callable[[Taxonomy], Classifier]"
 """Makes the unfitted model for a taxonomy."""
 
 

@@ -121,7 +121,7 @@ def _id_of(entry: Any) -> str:
     return _id(entry["id"])
 
 
-def _id(value: Any) -> str:
+def _id(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)) or not str(value).strip():
         raise FormatError(f"an id must be a non-empty string; got {_shown(value)}.")
     return str(value).strip()
@@ -134,13 +134,13 @@ def _name_of(entry: dict[str, Any]) -> str | None:
     return name
 
 
-def _list(value: Any, key: str) -> list[Any]:
+def _list(value: object, key: str) -> list[Any]:
     if not isinstance(value, list):
         raise FormatError(f'"{key}" must be a list; got {_shown(value)}.')
     return value
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """Return a value as JSON, shortened for an error message."""
     text = _dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."
@@ -150,5 +150,5 @@ def _object(node: str, name: str | None) -> dict[str, Any]:
     return {"id": node} if name is None else {"id": node, "name": name}
 
 
-def _dumps(value: Any, indent: int | None = None) -> str:
+def _dumps(value: object, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent)
