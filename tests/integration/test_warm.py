@@ -1,0 +1,40 @@
+"""``taxonomist warm`` compiles what commands need later."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+TRAIN = """
+import sys
+from taxonomist.compiled import compiling
+from taxonomist import datasets
+from taxonomist.text import MODELS, TextClassifier
+compiling._watch.is_announced = True
+for labels in ("primary", "all"):
+    corpus = datasets.load("arxiv-sample", labels=labels)
+    items = corpus.train()
+    for name in MODELS:
+        model = TextClassifier(corpus.taxonomy, model=name).fit(items.texts[:60], items.y[:60])
+        model.answer(items.texts[:2]).topk(2)
+print(compiling._watch.seconds)
+"""
+
+
+@pytest.mark.slow
+def test_after_warm_nothing_is_compiled(tmp_path):
+    settings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "taxonomist", "warm"]
+    first, second = (
+        subprocess.run(command, env=settings, capture_output=True, text=True, check=True).stderr
+        for _ in range(2)
+    )
+    assert first.splitlines()[-1].startswith("Compiled in ")
+    assert second.splitlines()[-1] == "Everything was compiled."
+    done = subprocess.run(
+        [sys.executable, "-c", TRAIN], env=settings, capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) == 0.0

@@ -1,0 +1,41 @@
+"""Compiling is announced once, and does not count as work."""
+
+from __future__ import annotations
+
+import logging
+from time import perf_counter
+
+from taxonomist.compiled import compiling
+from taxonomist.compiled.compiling import working_clock
+from taxonomist.compiled.jit import compiled
+
+
+def new_loop():
+    def double(x):
+        return 2.0 * x
+
+    return compiled()(double)
+
+
+def test_the_clock_stands_still_while_a_loop_is_compiled():
+    loop = new_loop()
+    start, work = perf_counter(), working_clock()
+    assert loop(1.5) == 3.0
+    seconds, worked = perf_counter() - start, working_clock() - work
+    assert 0.0 <= worked < seconds / 2
+
+
+def test_the_clock_runs_otherwise():
+    work = working_clock()
+    start = perf_counter()
+    while perf_counter() < start + 0.02:
+        pass
+    assert working_clock() - work >= 0.02
+
+
+def test_the_first_loop_is_announced(monkeypatch, caplog):
+    monkeypatch.setattr(compiling._watch, "is_announced", False)
+    with caplog.at_level(logging.INFO, "taxonomist.compiled"):
+        for _ in range(2):
+            new_loop()(1.5)
+    assert [record.getMessage().split()[0] for record in caplog.records] == ["Compiling"]
