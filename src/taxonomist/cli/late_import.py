@@ -15,7 +15,8 @@ class _LateModule(ModuleType):
     """Stands for a module until something of it is used."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
+        # The import of a submodule asks for the path.
+        if name.startswith("__") and name != "__path__":
             raise AttributeError(name)
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
@@ -26,5 +27,5 @@ def import_when_used(name: str) -> None:
     """Let later imports of a module take effect only when something of it is used."""
     spec = find_spec(name)
     if spec is not None and name not in sys.modules:
-        late = sys.modules[name] = _LateModule(name)
-        late.__spec__, late.__path__ = spec, spec.submodule_search_locations or []
+        sys.modules[name] = _LateModule(name)
+        sys.modules[name].__spec__ = spec

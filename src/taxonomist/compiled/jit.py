@@ -35,17 +35,18 @@ def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:
     loops_only: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
     def decorate(function: F) -> F:
-        loop: Any = numba.njit(nogil=True, **rules)(function)
-        is_cached = cache_folder() is not None
-        if is_cached:
-            loop._cache = LoopCache(function)
+        loop = _cached(numba.njit(nogil=True, **rules)(function), LoopCache)
         if inline:
             # Code that only loops include needs no entry from Python, which takes long to compile.
-            inlined: Any = numba.njit(**rules, **loops_only)(function)
-            if is_cached:
-                inlined._cache = InlineCache(function)
+            inlined = _cached(numba.njit(**rules, **loops_only)(function), InlineCache)
             loop.get_call_template = inlined.get_call_template
             loop.get_overload = inlined.get_overload
         return cast("F", loop)
 
     return decorate
+
+
+def _cached(loop: Any, kind: type[LoopCache]) -> Any:
+    if cache_folder() is not None:
+        loop._cache = kind(loop.py_func)
+    return loop

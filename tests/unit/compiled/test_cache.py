@@ -36,7 +36,7 @@ class Package:
         self.compiled = folder / "src" / "taxonomist" / "compiled"
         self.compiled.mkdir(parents=True)
         (self.compiled.parent / "__init__.py").touch()
-        for name in ("__init__.py", "jit.py", "cache.py"):
+        for name in ("__init__.py", "jit.py", "cache.py", "compiling.py"):
             shutil.copy(SOURCES / "compiled" / name, self.compiled)
         self.home, self.temporary = folder / "home", folder / "tmp"
         self.home.mkdir()
