@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from bs4 import BeautifulSoup
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for tools
 
 from taxonomist import __version__
+
+# Other packages turn messages on that a user does not see.
+logging.getLogger("taxonomist").setLevel(logging.WARNING)
 
 project = "Taxonomist"
 author = "the Taxonomist developers"
@@ -51,13 +55,14 @@ def setup(app: Any) -> None:
     app.connect("html-page-context", _fold_results, priority=900)  # after the theme
 
 
-def _add_results(app: Any, page: str, source: list[str]) -> None:
+def _add_results(_app: Any, page: str, source: list[str]) -> None:
     if page == RESULTS:
         source[0] += RESULT_PAGES
 
 
-def _fold_results(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+def _fold_results(*event: Any) -> None:
     """Leave the pages of single results out of the side bar."""
+    context: dict[str, Any] = event[3]
     menu = BeautifulSoup(context["furo_navigation_tree"], "html.parser")
     caption = menu.find("span", string="Results")
     if caption is None:

@@ -1,11 +1,11 @@
 """A Sphinx extension: pages show what their snippets print and draw, made when they are built.
 
-Below a ``python`` block stands what it prints, and a figure that it assigns to ``figure``. A command
-of a console block is followed by its output, unless the page shows lines of its own there. A comment
-``<!-- section: report.html#reliability -->`` becomes that section of an HTML report that a snippet
-above it wrote, and ``<!-- page: report.html -->`` becomes the whole report in a frame.
+Below a ``python`` block stands what it prints, and a figure that it assigns to ``figure``. A
+command of a console block is followed by its output, unless the page shows lines of its own there.
+A comment ``<!-- section: report.html#reliability -->`` becomes that section of an HTML report that
+a snippet above it wrote, and ``<!-- page: report.html -->`` becomes the whole report in a frame.
 
-A snippet that fails is a warning, which ``make docs`` treats as an error.
+A snippet that fails ends the build.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sphinx.errors import ExtensionError
+
 from tools.figures import draw_for_pages
 from tools.report_parts import frame, section
 from tools.snippets import Outcome, run_page, workplace
-
-from sphinx.util import logging
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -40,16 +40,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def _show_output(app: Sphinx, page: str, source: list[str]) -> None:
     """Replace the text of a page by one with output."""
-    if not app.env.doc2path(page).suffix == ".md":
+    if app.env.doc2path(page).suffix != ".md":
         return
     with workplace():
         try:
             source[0] = with_output(source[0], page, Path(app.srcdir), Path(app.outdir))
         except Exception as error:
-            message = "A snippet failed: %s: %s"
-            logging.getLogger(__name__).warning(
-                message, type(error).__name__, error, location=page, type="snippet"
-            )
+            message = f"{page}.md: a snippet failed: {type(error).__name__}: {error}"
+            raise ExtensionError(message, error) from error
 
 
 def with_output(text: str, page: str, sources: Path, site: Path) -> str:

@@ -68,7 +68,7 @@ def _colours(style: str) -> str:
 
 
 def _without_colours(style: str) -> str:
-    """Return the report's style for a shadow tree: without variables and without a page's margins."""
+    """Return the report's style for a shadow tree: without variables, and without margins."""
     style = re.sub(r"@media \(prefers-color-scheme: dark\) \{\s*:root \{[^}]*\}\s*\}", "", style)
     style = re.sub(r"@media print \{.*", "", style, flags=re.S)
     style = re.sub(r"^:root \{[^}]*\}", "", style.strip())

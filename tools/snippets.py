@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 BLOCK = re.compile(
     r"^(?:<!-- run first:\n(?P<hidden>.*?)^-->$"
-    r"|(?P<skip><!-- not run: [^\n]+ -->\n+)?```(?P<kind>[\w{}-]*)(?: [^\n]*)?\n(?P<code>.*?)^```$)",
+    r"|(?P<skip><!-- not run: [^\n]+ -->\n+)?"
+    r"```(?P<kind>[\w{}-]*)(?: [^\n]*)?\n(?P<code>.*?)^```$)",
     re.M | re.S,
 )
 PROMPT = "$ taxonomist "
