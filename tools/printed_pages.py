@@ -5,7 +5,8 @@ command of a console block is followed by its output, unless the page shows line
 A comment ``<!-- section: report.html#reliability -->`` becomes that section of an HTML report that
 a snippet above it wrote, and ``<!-- page: report.html -->`` becomes the whole report in a frame.
 
-A snippet that fails ends the build.
+Of an output of more than 40 lines the middle is left out; a first line such as
+````` ```console lines=12````` sets another number. A snippet that fails ends the build.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from sphinx.errors import ExtensionError
 
 from tools.figures import draw_for_pages
 from tools.report_parts import frame, section
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 LONGEST = 40
-"""Number of printed lines that are shown; the middle of a longer output is left out."""
+"""Number of printed lines that are shown."""
 
 _MARK = re.compile(
     r"^<!-- (?P<what>section|page): (?P<file>[\w.-]+)(?:#(?P<id>[\w-]+))? -->$", re.M
@@ -46,6 +45,8 @@ def _show_output(app: Sphinx, page: str, source: list[str]) -> None:
         try:
             source[0] = with_output(source[0], page, Path(app.srcdir), Path(app.outdir))
         except Exception as error:
+            from sphinx.errors import ExtensionError
+
             message = f"{page}.md: a snippet failed: {type(error).__name__}: {error}"
             raise ExtensionError(message, error) from error
 
@@ -88,18 +89,19 @@ def _shown(block: str, outcome: Outcome) -> str:
         return ""
     if outcome.block.kind == "console":
         pairs = zip(outcome.block.commands, outcome.commands, strict=True)
-        lines = [f"{each.line}\n{each.shown or _cut(printed)}" for each, printed in pairs]
+        longest = int(outcome.block.options.partition("lines=")[2] or LONGEST)
+        lines = [f"{each.line}\n{each.shown or _cut(printed, longest)}" for each, printed in pairs]
         return f"```console\n{''.join(lines)}```"
     if not outcome.printed.strip():
         return block
     return f"{block}\n\n````{{code-block}} text\n:class: printed\n\n{_cut(outcome.printed)}````\n"
 
 
-def _cut(printed: str) -> str:
+def _cut(printed: str, longest: int = LONGEST) -> str:
     """Return printed text with a newline at its end, and without the middle if it is long."""
     lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
-    if len(lines) > LONGEST:
-        lines[LONGEST // 2 : -LONGEST // 2] = ["..."]
+    if len(lines) > longest:
+        lines[longest // 2 : -longest // 2] = ["..."]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -2,9 +2,10 @@
 
 The ``python`` blocks of a page share one namespace, in order; blocks of ``>>>`` examples are
 checked as doctests. In ``console`` blocks the lines ``$ taxonomist ...`` are run and must succeed;
-lines below a command are checked against what it prints, with ``...`` for any text. An HTML comment
-``<!-- not run: why -->`` on the line above keeps a block from being run, and the code inside
-``<!-- run first:`` is run but not shown.
+lines below a command are checked against what it prints, with ``...`` for any text. A command goes
+on in the next line if its line ends in a backslash. An HTML comment ``<!-- not run: why -->`` on
+the line above keeps a block from being run, and the code inside ``<!-- run first:`` is run but not
+shown.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 BLOCK = re.compile(
     r"^(?:<!-- run first:\n(?P<hidden>.*?)^-->$"
     r"|(?P<skip><!-- not run: [^\n]+ -->\n+)?"
-    r"```(?P<kind>[\w{}-]*)(?: [^\n]*)?\n(?P<code>.*?)^```$)",
+    r"```(?P<kind>[\w{}-]*)(?P<options>(?: [^\n]*)?)\n(?P<code>.*?)^```$)",
     re.M | re.S,
 )
+COMMAND = re.compile(r"^(?P<line>\$ (?:.*\\\n)*.*)\n?(?P<shown>(?:(?!\$ ).*\n)*)", re.M)
 PROMPT = "$ taxonomist "
 COLUMNS = 100
 """Width of the terminal that commands see."""
@@ -50,24 +52,25 @@ class Command(NamedTuple):
     @property
     def arguments(self) -> list[str] | None:
         """What ``taxonomist`` is called with; None for other programs, which are not run."""
-        is_ours = self.line.startswith(PROMPT)
-        return shlex.split(self.line.removeprefix(PROMPT)) if is_ours else None
+        if not self.line.startswith(PROMPT):
+            return None
+        return shlex.split(self.line.removeprefix(PROMPT).replace("\\\n", " "))
 
 
 class Block(NamedTuple):
     """A fenced block of a page, with its place in the page's text."""
 
     kind: str
+    options: str
     code: str
     line: int
-    start: int = 0
-    end: int = 0
+    start: int
+    end: int
 
     @property
     def commands(self) -> list[Command]:
         """The commands of a console block."""
-        parts = re.split(r"^(?=\$ )", self.code, flags=re.M)
-        return [Command(*part.partition("\n")[::2]) for part in parts if part.startswith("$ ")]
+        return [Command(match["line"], match["shown"]) for match in COMMAND.finditer(self.code)]
 
 
 class Outcome(NamedTuple):
@@ -85,7 +88,8 @@ def blocks_to_run(text: str) -> list[Block]:
         kind = "hidden" if match["hidden"] is not None else match["kind"]
         part = "hidden" if kind == "hidden" else "code"
         line = text.count("\n", 0, match.start(part))
-        block = Block(kind, match[part], line, match.start(), match.end())
+        place = match.start(), match.end()
+        block = Block(kind, match["options"] or "", match[part], line, *place)
         is_run = kind in ("python", "hidden") or any(
             command.arguments is not None for command in block.commands
         )

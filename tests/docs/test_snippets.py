@@ -81,6 +81,10 @@ def test_other_programs_are_not_run():
     assert run("```console\n$ false\nshown\n$ taxonomist --version\n```\n")[0].startswith("shown")
 
 
+def test_a_command_goes_on_after_a_backslash():
+    assert run("```console\n$ taxonomist \\\n    --version\n```\n")[0].startswith("taxonomist")
+
+
 def test_only_a_marked_block_is_left_out():
     page = "<!-- not run: slow -->\n```python\n1\n```\n\n```python\n2\n```\n"
     assert [block.code for block in blocks_to_run(page)] == ["2\n"]
