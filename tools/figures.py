@@ -47,13 +47,20 @@ def draw_for_pages(figure: Figure, draft: Path, title: str) -> str:
 
 
 def _frame_of(figure: Figure) -> Iterator[Artist]:
-    """Yield what is drawn around the data of a figure: axes, their labels, legends."""
+    """Yield what is drawn around the data of a figure: axes, labels, legends, black lines."""
+    from matplotlib.colors import same_color
+
     for axes in figure.axes:
         yield from axes.spines.values()
         for axis in (axes.xaxis, axes.yaxis):
             yield axis.label
             for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
                 yield from (tick.label1, tick.label2, tick.tick1line, tick.tick2line)
+        yield from (line for line in axes.lines if same_color(line.get_color(), "black"))
+        for lines in axes.collections:
+            colours = lines.get_edgecolor()
+            if len(colours) and all(same_color(colour, "black") for colour in colours):
+                yield lines
         legend = axes.get_legend()
         if legend is not None:
             yield from legend.get_texts()

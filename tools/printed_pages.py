@@ -5,8 +5,7 @@ command of a console block is followed by its output, unless the page shows line
 A comment ``<!-- section: report.html#reliability -->`` becomes that section of an HTML report that
 a snippet above it wrote, and ``<!-- page: report.html -->`` becomes the whole report in a frame.
 
-Of an output of more than 40 lines the middle is left out; a first line such as
-````` ```console lines=12````` sets another number. A snippet that fails ends the build.
+The middle of a long output is left out. A snippet that fails ends the build.
 """
 
 from __future__ import annotations
@@ -89,19 +88,18 @@ def _shown(block: str, outcome: Outcome) -> str:
         return ""
     if outcome.block.kind == "console":
         pairs = zip(outcome.block.commands, outcome.commands, strict=True)
-        longest = int(outcome.block.options.partition("lines=")[2] or LONGEST)
-        lines = [f"{each.line}\n{each.shown or _cut(printed, longest)}" for each, printed in pairs]
+        lines = [f"{each.line}\n{each.shown or _cut(printed)}" for each, printed in pairs]
         return f"```console\n{''.join(lines)}```"
     if not outcome.printed.strip():
         return block
     return f"{block}\n\n````{{code-block}} text\n:class: printed\n\n{_cut(outcome.printed)}````\n"
 
 
-def _cut(printed: str, longest: int = LONGEST) -> str:
+def _cut(printed: str) -> str:
     """Return printed text with a newline at its end, and without the middle if it is long."""
     lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
-    if len(lines) > longest:
-        lines[longest // 2 : -longest // 2] = ["..."]
+    if len(lines) > LONGEST:
+        lines[LONGEST // 2 : -LONGEST // 2] = ["..."]
     return "".join(f"{line}\n" for line in lines)
 
 

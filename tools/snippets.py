@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BLOCK = re.compile(
     r"^(?:<!-- run first:\n(?P<hidden>.*?)^-->$"
     r"|(?P<skip><!-- not run: [^\n]+ -->\n+)?"
-    r"```(?P<kind>[\w{}-]*)(?P<options>(?: [^\n]*)?)\n(?P<code>.*?)^```$)",
+    r"```(?P<kind>[\w{}-]*)(?: [^\n]*)?\n(?P<code>.*?)^```$)",
     re.M | re.S,
 )
 COMMAND = re.compile(r"^(?P<line>\$ (?:.*\\\n)*.*)\n?(?P<shown>(?:(?!\$ ).*\n)*)", re.M)
@@ -61,7 +61,6 @@ class Block(NamedTuple):
     """A fenced block of a page, with its place in the page's text."""
 
     kind: str
-    options: str
     code: str
     line: int
     start: int
@@ -88,8 +87,7 @@ def blocks_to_run(text: str) -> list[Block]:
         kind = "hidden" if match["hidden"] is not None else match["kind"]
         part = "hidden" if kind == "hidden" else "code"
         line = text.count("\n", 0, match.start(part))
-        place = match.start(), match.end()
-        block = Block(kind, match["options"] or "", match[part], line, *place)
+        block = Block(kind, match[part], line, match.start(), match.end())
         is_run = kind in ("python", "hidden") or any(
             command.arguments is not None for command in block.commands
         )
