@@ -27,7 +27,9 @@ extensions = [
     "tools.printed_pages",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
+pygments_dark_style = "github-dark"
 html_theme = "furo"
 html_title = f"Taxonomist {release}"
 html_static_path = ["_static"]

@@ -14,9 +14,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import taxonomist
 from tools.figures import draw_for_pages
 from tools.report_parts import frame, section
-from tools.snippets import Outcome, run_page, workplace
+from tools.snippets import Outcome, SnippetError, run_page, workplace
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -79,7 +80,11 @@ def with_output(text: str, page: str, sources: Path, site: Path) -> str:
             parts.append(draw_for_pages(figure, draft, title))
         done = block.end
     parts.append(_with_reports(text[done:], page, site))
-    return "".join(parts)
+    shown = "".join(parts)
+    for folder in (Path.cwd(), Path(taxonomist.__file__).parent):
+        if str(folder) in shown:
+            raise SnippetError(f"The output names a folder of this machine, {folder}.")
+    return shown
 
 
 def _shown(block: str, outcome: Outcome) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from taxonomist import plots
 from tools.printed_pages import with_output
+from tools.snippets import SnippetError
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 DRAW = "from matplotlib.figure import Figure\nfigure = Figure()\naxes = figure.subplots()\n"
@@ -49,6 +50,11 @@ def test_hidden_code_is_not_shown(show):
     shown = show("<!-- run first:\nx = 5\n-->\n\n```python\nprint(x)\n```\n")
     assert "x = 5" not in shown
     assert printed(shown) == ["5\n"]
+
+
+def test_a_folder_of_this_machine_is_not_shown(show):
+    with pytest.raises(SnippetError, match="names a folder of this machine"):
+        show("```python\nfrom pathlib import Path\n\nprint(Path('here').resolve())\n```\n")
 
 
 def test_a_figure_is_drawn_for_light_and_dark_pages(show, tmp_path):
