@@ -32,6 +32,7 @@ templates_path = ["_templates"]
 pygments_dark_style = "github-dark"
 html_theme = "furo"
 html_title = f"Taxonomist {release}"
+html_show_copyright = False
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_theme_options = {
