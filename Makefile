@@ -72,4 +72,4 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf docs/_build docs/reference/generated $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/_figures docs/reference/generated $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

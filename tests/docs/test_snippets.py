@@ -1,21 +1,12 @@
-"""Every snippet of the README and the documentation runs and shows what it says it shows.
-
-The ``python`` blocks of a page share one namespace, in order; blocks of ``>>>`` examples are
-checked as doctests. In ``console`` blocks the lines ``$ taxonomist ...`` are run and must succeed.
-An HTML comment ``<!-- not run: why -->`` on the line above keeps a block from being run.
-"""
+"""Every snippet of the README and the documentation runs and shows what it says it shows."""
 
 from __future__ import annotations
 
-import doctest
-import re
-import shlex
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from tests.unit.cli.running import run_here
+from tools.snippets import BLOCK, SnippetError, blocks_to_run, run_page
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ("_build", "generated")
@@ -23,108 +14,81 @@ PAGES = [
     ROOT / "README.md",
     *sorted(page for page in (ROOT / "docs").rglob("*.md") if not set(BUILT) & set(page.parts)),
 ]
-PROSE_ONLY = {"docs/index.md", "docs/reference/index.md"} | {
+PROSE_ONLY = {"docs/reference/index.md"} | {
     page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "reproduction").rglob("*.md")
 }
 """Pages without a snippet to run; those of the reproduction are results."""
 
-SHOWN_ONLY = {"text", "{toctree}", "{eval-rst}"}
+SHOWN_ONLY = {"text", "{toctree}", "{eval-rst}", "{raw}"}
 """Kinds of blocks that are never run: what is shown, and what makes up pages."""
-
-FENCE = re.compile(
-    r"^(?P<skip><!-- not run: [^\n]+ -->\n+)?```(?P<kind>[\w{}-]*)\n(?P<code>.*?)^```$", re.M | re.S
-)
-LINK = re.compile(r"\]\((?!https?:)(?P<path>[^)#]+)")
-
-
-class Block(NamedTuple):
-    """A fenced block that can be run."""
-
-    kind: str
-    code: str
-    line: int
-
-    @property
-    def commands(self) -> list[str]:
-        """The arguments of each call of the command."""
-        prompt = "$ taxonomist "
-        return [line[len(prompt) :] for line in self.code.splitlines() if line.startswith(prompt)]
 
 
 def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def blocks_to_run(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    blocks = [
-        Block(match["kind"], match["code"], text.count("\n", 0, match.start("code")))
-        for match in FENCE.finditer(text)
-        if not match["skip"]
-    ]
-    return [block for block in blocks if block.kind == "python" or block.commands]
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
 
 
-def run_python(page: Path, block: Block, namespace: dict[str, object]) -> None:
-    if ">>>" not in block.code:
-        # Blank lines in front, so that a traceback shows the line of the page.
-        exec(compile("\n" * block.line + block.code, name(page), "exec"), namespace)
-        return
-    examples = doctest.DocTestParser().get_doctest(
-        block.code, namespace, name(page), str(page), block.line
-    )
-    failures: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    runner.run(examples, out=failures.append, clear_globs=False)
-    namespace.update(examples.globs)
-    assert not failures, "".join(failures)
-
-
-def run_command(arguments: str) -> None:
-    done = run_here(*shlex.split(arguments))
-    assert done.code == 0, done.err
+def run(text: str) -> list[str]:
+    """Run a page and return what its blocks printed."""
+    outcomes = run_page(text, "page.md", {})
+    return [outcome.printed or "".join(outcome.commands) for outcome in outcomes]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_snippets_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TAXONOMIST_DATA", raising=False)
-    namespace: dict[str, object] = {"__name__": "__main__"}
-    for block in blocks_to_run(page):
-        if block.kind == "python":
-            run_python(page, block, namespace)
-        for arguments in block.commands:
-            run_command(arguments)
+    for _ in run_page(read(page), name(page), {}):
+        pass
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_a_page_has_a_snippet_or_is_listed_as_prose(page):
-    assert bool(blocks_to_run(page)) != (name(page) in PROSE_ONLY)
+    assert bool(blocks_to_run(read(page))) != (name(page) in PROSE_ONLY)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_no_block_is_passed_over_for_its_kind(page):
-    kinds = {match["kind"] for match in FENCE.finditer(page.read_text(encoding="utf-8"))}
+    kinds = {match["kind"] for match in BLOCK.finditer(read(page))} - {None}
     assert kinds <= {"python", "console"} | SHOWN_ONLY
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_links_lead_somewhere(page):
-    paths = [match["path"] for match in LINK.finditer(page.read_text(encoding="utf-8"))]
-    assert not [path for path in paths if not (page.parent / path).exists()]
-
-
 def test_a_wrong_result_is_noticed():
-    with pytest.raises(AssertionError, match="Got"):
-        run_python(PAGES[0], Block("python", ">>> 1 + 1\n3\n", 0), {})
+    with pytest.raises(SnippetError, match="Got"):
+        run("```python\n>>> 1 + 1\n3\n```\n")
 
 
 def test_a_failing_command_is_noticed():
-    with pytest.raises(AssertionError, match="No such command"):
-        run_command("dmeo")
+    with pytest.raises(SnippetError, match="No such command"):
+        run("```console\n$ taxonomist dmeo\n```\n")
 
 
-def test_only_a_marked_block_is_left_out(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("<!-- not run: slow -->\n```python\n1\n```\n\n```python\n2\n```\n")
+def test_other_output_than_shown_is_noticed():
+    assert run("```console\n$ taxonomist --version\ntaxonomist ...\n```\n")
+    with pytest.raises(SnippetError, match="but prints"):
+        run("```console\n$ taxonomist --version\ntaxonomist 0.0.0\n```\n")
+
+
+def test_what_is_printed_is_returned():
+    page = "```python\nx = 1\n```\n\n```python\nprint(x + 1)\n```\n"
+    assert run(page) == ["", "2\n"]
+
+
+def test_other_programs_are_not_run():
+    assert run("```console\n$ false\nshown\n$ taxonomist --version\n```\n")[0].startswith("shown")
+
+
+def test_a_command_goes_on_after_a_backslash():
+    assert run("```console\n$ taxonomist \\\n    --version\n```\n")[0].startswith("taxonomist")
+
+
+def test_only_a_marked_block_is_left_out():
+    page = "<!-- not run: slow -->\n```python\n1\n```\n\n```python\n2\n```\n"
     assert [block.code for block in blocks_to_run(page)] == ["2\n"]
+
+
+def test_a_comment_can_run_code_first():
+    assert run("<!-- run first:\nx = 3\n-->\n\n```python\nprint(x)\n```\n") == ["", "3\n"]
