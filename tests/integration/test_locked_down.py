@@ -72,7 +72,8 @@ def test_train_and_predict(container):
     done = run(container, "train", *data, "--label", "label", "--model", "flat", "--out", "model")
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("Compiled loops are cached in") == 1
-    done = run(container, "predict", "model", "--text", "it barks")
-    assert done.returncode == 0, done.stderr
-    assert "dog" in done.stdout
+    for _ in range(2):
+        done = run(container, "predict", "model", "--text", "it barks")
+        assert done.returncode == 0, done.stderr
+        assert "dog" in done.stdout
     assert "Compiling" not in done.stderr

@@ -20,6 +20,8 @@ for labels in ("primary", "all"):
     for name in MODELS:
         model = TextClassifier(corpus.taxonomy, model=name).fit(items.texts[:60], items.y[:60])
         model.answer(items.texts[:2]).topk(2)
+        model.save(f"{sys.argv[1]}/{labels}-{name}")
+        TextClassifier.load(f"{sys.argv[1]}/{labels}-{name}").answer(items.texts[:2]).topk(2)
 print(compiling._watch.seconds)
 """
 
@@ -34,7 +36,6 @@ def test_after_warm_nothing_is_compiled(tmp_path):
     )
     assert first.splitlines()[-1].startswith("Compiled in ")
     assert second.splitlines()[-1] == "Everything was compiled."
-    done = subprocess.run(
-        [sys.executable, "-c", TRAIN], env=settings, capture_output=True, text=True, check=True
-    )
+    train = [sys.executable, "-c", TRAIN, tmp_path]
+    done = subprocess.run(train, env=settings, capture_output=True, text=True, check=True)
     assert float(done.stdout) == 0.0
