@@ -16,12 +16,13 @@ from taxonomist.text import MODELS, TextClassifier
 compiling._watch.is_announced = True
 for labels in ("primary", "all"):
     corpus = datasets.load("arxiv-sample", labels=labels)
-    items = corpus.train()
+    texts, sets = corpus.texts[::50], corpus.labels[::50]
     for name in MODELS:
-        model = TextClassifier(corpus.taxonomy, model=name).fit(items.texts[:60], items.y[:60])
-        model.answer(items.texts[:2]).topk(2)
-        model.save(f"{sys.argv[1]}/{labels}-{name}")
-        TextClassifier.load(f"{sys.argv[1]}/{labels}-{name}").answer(items.texts[:2]).topk(2)
+        folder = f"{sys.argv[1]}/{labels}-{name}"
+        model = TextClassifier(corpus.taxonomy, model=name).fit(texts, sets)
+        model.answer(texts[:2]).topk(2)
+        model.save(folder)
+        TextClassifier.load(folder).answer(texts[:2]).topk(2)
 print(compiling._watch.seconds)
 """
 
