@@ -1,8 +1,9 @@
 """Output shared by all commands: tables, JSON, notes, progress and errors.
 
 Data go to standard output: a table on a terminal, tab-separated lines elsewhere, or only JSON
-with ``--json``. Notes, progress and errors go to standard error. Exit codes: 0 success, 1 a bug
-or a check that found an error, 2 bad input, 130 interrupted.
+with ``--json``. Notes, progress and errors go to standard error. Files and pipes get UTF-8; see
+``cli.encodings``. Exit codes: 0 success, 1 a bug or a check that found an error, 2 bad input, 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from taxonomist.cli.encodings import is_terminal, keep_characters
 from taxonomist.errors import TaxonomistError
 
 if TYPE_CHECKING:
@@ -44,9 +46,7 @@ def plain_errors() -> Iterator[None]:
     traceback, so that users can report it.
     """
     for stream in (sys.stdout, sys.stderr):
-        # Taxonomies are drawn with characters that some terminals cannot show.
-        if reconfigure := getattr(stream, "reconfigure", None):
-            reconfigure(errors="replace")
+        keep_characters(stream)
     try:
         yield
     except KeyboardInterrupt:
@@ -64,11 +64,6 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and not isinstance(error, TaxonomistError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     return str(error) or type(error).__name__
-
-
-def is_terminal(stream: IO[str]) -> bool:
-    """Return whether a stream is a terminal."""
-    return stream.isatty()
 
 
 def print_json(value: Any) -> None:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["WRITABLE", "format_of", "json_lines", "open_output", "table_rows"]
 
 WRITABLE = ("csv", "tsv", "jsonl")
-TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "replace", "newline": ""}
-"""How text is written. JSON input can hold lone surrogates, which no encoding can represent."""
+TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
+"""How text is written. JSON input can hold lone surrogates, which UTF-8 cannot represent; they
+are written as escapes, so that ids stay distinct."""
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 
