@@ -12,7 +12,7 @@ import codecs
 import unicodedata
 from typing import IO
 
-__all__ = ["is_terminal", "keep_characters"]
+__all__ = ["keep_characters"]
 
 ESCAPED = "taxonomist.escaped"
 """Name under which the error handler for terminals is registered."""
@@ -20,17 +20,12 @@ ESCAPED = "taxonomist.escaped"
 _LINES = {"─": "-", "│": "|", "…": "...", "–": "-", "’": "'"}
 
 
-def is_terminal(stream: IO[str]) -> bool:
-    """Return whether a stream is a terminal."""
-    return stream.isatty()
-
-
 def keep_characters(stream: IO[str]) -> None:
     """Configure a stream so that every character is written, if need be as an escape."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is None:
         return
-    if is_terminal(stream):
+    if stream.isatty():
         codecs.register_error(ESCAPED, _escape)
         reconfigure(errors=ESCAPED)
     else:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from taxonomist.cli.encodings import is_terminal, keep_characters
+from taxonomist.cli.encodings import keep_characters
 from taxonomist.errors import TaxonomistError
 
 if TYPE_CHECKING:
@@ -64,6 +64,11 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and not isinstance(error, TaxonomistError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     return str(error) or type(error).__name__
+
+
+def is_terminal(stream: IO[str]) -> bool:
+    """Return whether a stream is a terminal."""
+    return stream.isatty()
 
 
 def print_json(value: Any) -> None:
