@@ -30,7 +30,7 @@ def keep_characters(stream: IO[str]) -> None:
         reconfigure(errors=ESCAPED)
     else:
         # Lone surrogates, for example from file names, are all that UTF-8 cannot represent.
-        reconfigure(encoding="utf-8", errors="backslashreplace")
+        reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -6,13 +6,13 @@ import csv
 import gzip
 import io
 import json
-import os
 import secrets
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from taxonomist._files import move_into_place
 from taxonomist.errors import FormatError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def open_output(out: Path | None) -> Iterator[IO[str]]:
     try:
         with opener(temporary, "wt", **TEXT) as stream:
             yield stream
-        os.replace(temporary, out)
+        move_into_place(temporary, out)
     finally:
         temporary.unlink(missing_ok=True)
 

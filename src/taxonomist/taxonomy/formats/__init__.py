@@ -25,13 +25,13 @@ from __future__ import annotations
 
 import gzip
 import inspect
-import os
 import secrets
 import zlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from taxonomist._files import move_into_place
 from taxonomist.errors import FormatError, TaxonomyError, closest
 from taxonomist.taxonomy.formats import delimited, json_format, obo, skos
 from taxonomist.taxonomy.formats.networkx_format import from_networkx, to_networkx
@@ -191,6 +191,6 @@ def _replace(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         temporary.write_bytes(data)
-        os.replace(temporary, path)
+        move_into_place(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
