@@ -13,6 +13,7 @@ from taxonomist.cli.output import print_note
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from taxonomist.errors import TaxonomyWarning
     from taxonomist.taxonomy import Taxonomy
 
 __all__ = ["Cycles", "Outside", "left_out", "read_taxonomy"]
@@ -51,7 +52,7 @@ def read_taxonomy(
 
 def left_out(
     path: Path, format: str | None, cycles: str, outside: str, **options: Any
-) -> tuple[Taxonomy, list[Any]]:
+) -> tuple[Taxonomy, list[TaxonomyWarning]]:
     """Read a taxonomy; return it and the warnings about edges that were left out."""
     from taxonomist.errors import CycleError, TaxonomyWarning
     from taxonomist.taxonomy import Taxonomy
@@ -68,7 +69,14 @@ def left_out(
             taxonomy = Taxonomy.read(path, format, **options)
         except CycleError as error:
             raise CycleError(f"{error} Or pass --cycles break to leave out edges.") from error
-    return taxonomy, [warning.message for warning in caught]
+    found = []
+    for warning in caught:
+        if isinstance(warning.message, TaxonomyWarning):
+            found.append(warning.message)
+        else:
+            where = warning.filename, warning.lineno
+            warnings.warn_explicit(warning.message, warning.category, *where)
+    return taxonomy, found
 
 
 def _check(option: str, value: str, known: tuple[str, str]) -> None:

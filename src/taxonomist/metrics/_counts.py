@@ -76,7 +76,7 @@ def count_per_item(Y: CSR, U: CSR) -> Counts:
     return Counts(*(np.diff(part.indptr).astype(np.float64) for part in (Y * U, U, Y)))
 
 
-def check_options(beta: float, zero_division: Any) -> None:
+def check_options(beta: float, zero_division: object) -> None:
     """Raise unless beta is 0 or more and ``zero_division`` is in [0, 1], NaN or ``"warn"``."""
     is_number = isinstance(beta, (int, float, np.number)) and not isinstance(beta, bool)
     if not is_number or math.isnan(beta) or beta < 0:
@@ -133,7 +133,7 @@ def compared(
     return closed_nodes(taxonomy, nodes), labels.close(taxonomy, Y), labels.close(taxonomy, U)
 
 
-def mean_of_defined(values: Floats, weights: Floats | None, otherwise: Any) -> float:
+def mean_of_defined(values: Floats, weights: Floats | None, otherwise: ZeroDivision) -> float:
     """Return the mean of the values that are not NaN, or another value if all are."""
     defined = ~np.isnan(values)
     counted = None if weights is None else weights[defined]

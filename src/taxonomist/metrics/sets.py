@@ -339,10 +339,8 @@ def _over_items(
 ) -> PRF:
     """Return the means over items of their precision, recall and F-beta."""
     otherwise = 0.0 if zero_division is None else zero_division
-    zeros: Any = zero_division
-    if zero_division is None:
-        zeros = (sizes.predicted + sizes.true == 0).astype(np.float64)
-    each = sizes.prf(zeros, beta)
+    nothing_at_all = (sizes.predicted + sizes.true == 0).astype(np.float64)
+    each = sizes.prf(nothing_at_all if zero_division is None else zero_division, beta)
     means = [mean_of_defined(part, weights, otherwise) for part in each[:3]]
     return PRF._make([*means, float(weights @ sizes.true)])
 
