@@ -1,7 +1,16 @@
 # make demo, make test, make lint, make bench: each sets up what it needs in .venv.
-PYTHON ?= python3
 VENV := .venv
+
+# Windows sets OS. Run make there in a shell with touch and rm, such as Git Bash.
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN := $(VENV)/Scripts
+EXE := .exe
+else
+PYTHON ?= python3
 BIN := $(VENV)/bin
+EXE :=
+endif
 
 .PHONY: help demo test test-corpora test-slow lint format docs bench clean
 .DEFAULT_GOAL := help
@@ -17,17 +26,17 @@ help:
 	@echo "make bench         run the benchmarks and record them in benchmarks/results"
 	@echo "make clean         remove .venv and caches"
 
-$(BIN)/python:
+$(BIN)/python$(EXE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Taxonomist needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: pyproject.toml | $(BIN)/python
+$(VENV)/.runtime: pyproject.toml | $(BIN)/python$(EXE)
 	@echo "Installing Taxonomist into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
+$(VENV)/.dev: pyproject.toml | $(BIN)/python$(EXE)
 	@echo "Installing Taxonomist and its development tools into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(VENV)/.runtime

@@ -33,15 +33,15 @@ SIZES = (20_000, 100_000, 1_000_000)
 BLOCK = 20_000
 ROUNDS = 5
 
-# Runs the command and reports the most memory that it held; resource.getrusage would also count
-# that of the process that started it.
+# Runs the command and reports the most memory that it held.
 MEASURED = """
-import re, sys
+import sys
 from taxonomist.cli import main
 try:
     main()
 finally:
-    print(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1], file=sys.stderr)
+    from taxonomist.experiments.work.memory import peak_mib
+    print(peak_mib(), file=sys.stderr)
 """
 
 
@@ -49,12 +49,15 @@ def run_command(*arguments: str) -> tuple[float, float, str]:
     """Return the seconds, the peak memory in MiB, and the output of a command."""
     start = perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", MEASURED, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-c", MEASURED, *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     seconds = perf_counter() - start
     if done.returncode:
         sys.exit(done.stderr)
-    return seconds, int(done.stderr.splitlines()[-1]) / 1024, done.stdout
+    return seconds, float(done.stderr.splitlines()[-1]), done.stdout
 
 
 def write_rows(path: Path, n_items: int, seed: int) -> None:

@@ -19,7 +19,7 @@ def run_apart(benchmark: str, file: str, contestant: str, with_quality: bool) ->
     """Measure in a process of its own: a benchmark called with these arguments prints JSON."""
     command = [sys.executable, "-m", f"benchmarks.{benchmark}", file, contestant]
     done = subprocess.run(
-        [*command, str(int(with_quality))], capture_output=True, text=True, check=False
+        [*command, str(int(with_quality))], capture_output=True, encoding="utf-8", check=False
     )
     if done.returncode:
         sys.exit(done.stderr)

@@ -106,7 +106,9 @@ def run_apart(file: str, contestant: str, share: float = 1.0) -> dict[str, float
     """Measure in a process of its own, on one thread."""
     command = [sys.executable, "-m", "benchmarks.mixture_speed", file, contestant, str(share)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
     if done.returncode:
         sys.exit(done.stderr)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])

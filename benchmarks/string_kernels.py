@@ -15,7 +15,7 @@ from typing import Any
 
 from sklearn.feature_extraction.text import CountVectorizer
 
-from benchmarks.record import peak_memory_mib, save
+from benchmarks.record import on_one_core, peak_memory_mib, save
 from taxonomist import datasets
 from taxonomist.features import SequenceCodes, SpectrumFeatures
 from taxonomist.kernels import GappedKernel
@@ -75,8 +75,8 @@ def run() -> None:
     rounds = []
     for _ in range(ROUNDS):
         command = [sys.executable, "-m", "benchmarks.string_kernels"]
-        pinned = ["taskset", "-c", "0", *command]
-        done = subprocess.run(pinned, capture_output=True, text=True, check=True)
+        pinned = [*on_one_core(), *command]
+        done = subprocess.run(pinned, capture_output=True, encoding="utf-8", check=True)
         rounds.append(json.loads(done.stdout))
     medians = {key: statistics.median(entry[key] for entry in rounds) for key in rounds[0]}
     worst = {key: max(entry[key] for entry in rounds) for key in rounds[0]}

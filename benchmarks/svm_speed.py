@@ -143,7 +143,9 @@ def run_apart(
     command = [sys.executable, "-m", "benchmarks.svm_speed", file, contestant, str(share), of]
     with tempfile.TemporaryDirectory() as empty:
         environment = {**os.environ, **({"NUMBA_CACHE_DIR": empty} if cold else {})}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, encoding="utf-8", check=False
+        )
     if done.returncode:
         sys.exit(done.stderr)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

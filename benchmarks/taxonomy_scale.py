@@ -12,7 +12,7 @@ import subprocess
 import sys
 from time import perf_counter
 
-from benchmarks.record import peak_memory_mib, save
+from benchmarks.record import on_one_core, peak_memory_mib, save
 from taxonomist import Taxonomy, datasets
 
 ROUNDS = 7
@@ -40,8 +40,8 @@ def run() -> None:
     rounds = []
     for _ in range(ROUNDS):
         command = [sys.executable, "-m", "benchmarks.taxonomy_scale"]
-        pinned = ["taskset", "-c", "0", *command]
-        done = subprocess.run(pinned, capture_output=True, text=True, check=True)
+        pinned = [*on_one_core(), *command]
+        done = subprocess.run(pinned, capture_output=True, encoding="utf-8", check=True)
         rounds.append(json.loads(done.stdout))
     medians = {key: statistics.median(entry[key] for entry in rounds) for key in rounds[0]}
     worst = {key: max(entry[key] for entry in rounds) for key in rounds[0]}

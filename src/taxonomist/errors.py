@@ -2,6 +2,7 @@
 
     TaxonomistError
     ├── TaxonomyError        (ValueError)         nodes and edges that do not form a taxonomy
+    │   └── CycleError                            edges that form a cycle
     ├── UnknownNodeError     (KeyError)           an id that is not in the taxonomy
     ├── ParameterError       (ValueError)         a parameter that makes no sense
     ├── LabelError           (ValueError)         labels or scores that do not match the taxonomy
@@ -13,7 +14,7 @@
     └── MissingExtraError    (ImportError)        an optional package that is not installed
 
 Each also derives from the built-in exception that a caller would expect, so ``except ValueError``
-works as usual.
+works as usual. ``TaxonomyWarning`` says that a taxonomy was changed while it was read.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CorpusNotFoundError",
+    "CycleError",
     "DownloadError",
     "FormatError",
     "LabelError",
@@ -36,6 +38,7 @@ __all__ = [
     "ParameterError",
     "TaxonomistError",
     "TaxonomyError",
+    "TaxonomyWarning",
     "UnknownNodeError",
     "closest",
     "import_extra",
@@ -49,6 +52,26 @@ class TaxonomistError(Exception):
 
 class TaxonomyError(TaxonomistError, ValueError):
     """The given nodes and edges do not form a taxonomy."""
+
+
+class CycleError(TaxonomyError):
+    """Edges form a cycle; ``cycles="break"`` leaves out the edges that close one."""
+
+
+class TaxonomyWarning(UserWarning):
+    """Part of a taxonomy was left out on reading.
+
+    Parameters
+    ----------
+    message
+        A sentence with the number of edges and the first of them.
+    edges
+        All edges (parent, child) that were left out, in alphabetical order.
+    """
+
+    def __init__(self, message: str, edges: Iterable[tuple[str, str]] = ()) -> None:
+        super().__init__(message)
+        self.edges = sorted(edges)
 
 
 class UnknownNodeError(TaxonomistError, KeyError):

@@ -23,6 +23,7 @@ from taxonomist.cli.options import (
     Text,
 )
 from taxonomist.cli.output import AsJson, progress
+from taxonomist.cli.taxonomy_file import Cycles, Outside, read_taxonomy
 
 
 def compare(
@@ -45,6 +46,8 @@ def compare(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     skip_bad: SkipBad = False,
     taxonomy_format: TaxonomyFormat = None,
+    cycles: Cycles = "error",
+    outside: Outside = "drop",
     format: Format = None,
     encoding: Encoding = UTF_8,
     as_json: AsJson = False,
@@ -57,12 +60,13 @@ def compare(
     from taxonomist.cli.reading import read_labelled
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.table_file import TableSource
-    from taxonomist.taxonomy import Taxonomy
 
     names = [name.strip() for name in models.split(",")]
     check_models(names)
     check_cost(C)
-    known = None if taxonomy is None else Taxonomy.read(taxonomy, taxonomy_format)
+    known = None
+    if taxonomy is not None:
+        known = read_taxonomy(taxonomy, taxonomy_format, cycles, outside)
     columns = Columns(text, label, label_sep=separator, path_sep=path_separator)
     source = TableSource(data, format, encoding)
     labelled = read_labelled(source, columns, known, skip_bad=skip_bad)

@@ -53,8 +53,8 @@ TaxonomyFile = Annotated[
 TaxonomyFormat = Annotated[
     str | None,
     typer.Option(
-        help="Format of the taxonomy file: csv, levels, json, turtle, xml, json-ld or obo. By "
-        "default, determined by the suffix."
+        help="Format of the taxonomy file: csv, levels, json, turtle, xml, json-ld, nt, n3 or "
+        "obo. By default, determined by the suffix."
     ),
 ]
 Text = Annotated[

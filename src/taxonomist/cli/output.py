@@ -1,8 +1,9 @@
 """Output shared by all commands: tables, JSON, notes, progress and errors.
 
 Data go to standard output: a table on a terminal, tab-separated lines elsewhere, or only JSON
-with ``--json``. Notes, progress and errors go to standard error. Exit codes: 0 success, 1 a bug
-or a check that found an error, 2 bad input, 130 interrupted.
+with ``--json``. Notes, progress and errors go to standard error. Files and pipes get UTF-8; see
+``cli.encodings``. Exit codes: 0 success, 1 a bug or a check that found an error, 2 bad input, 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from taxonomist.cli.encodings import keep_characters
 from taxonomist.errors import TaxonomistError
 
 if TYPE_CHECKING:
@@ -46,9 +48,7 @@ def plain_errors() -> Iterator[None]:
     traceback, so that users can report it.
     """
     for stream in (sys.stdout, sys.stderr):
-        # Taxonomies are drawn with characters that some terminals cannot show.
-        if reconfigure := getattr(stream, "reconfigure", None):
-            reconfigure(errors="replace")
+        keep_characters(stream)
     try:
         yield
     except KeyboardInterrupt:

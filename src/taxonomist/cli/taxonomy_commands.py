@@ -16,6 +16,7 @@ from taxonomist.cli.output import (
     print_note,
     print_table,
 )
+from taxonomist.cli.taxonomy_file import Cycles, Outside, left_out, read_taxonomy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,12 +33,13 @@ Format = Annotated[
     typer.Option(
         "--format",
         "--from",
-        help="Format of the file: csv, levels, json, turtle, xml, json-ld or obo. "
+        help="Format of the file: csv, levels, json, turtle, xml, json-ld, nt, n3 or obo. "
         "By default, determined by the suffix.",
     ),
 ]
 
 WORDS = {
+    "left_out": "edges left out",
     "several_parents": "nodes with several parents",
     "chains": "inner nodes with a single child",
     "alone": "top nodes without children",
@@ -47,17 +49,17 @@ SHOWN = 10
 """Number of findings of each kind to list; JSON output has all of them."""
 
 
-def read(path: Path, format: str | None = None, **columns: str | None) -> Taxonomy:
+def read(
+    path: Path, format: str | None, cycles: str, outside: str, **columns: str | None
+) -> Taxonomy:
     """Read a taxonomy from a file, as an edge list if column names are given."""
-    from taxonomist.taxonomy import Taxonomy
-
     given: dict[str, object] = {
         column: name for column, name in columns.items() if name is not None
     }
     if given and format not in (None, "csv"):
         options = ", ".join(f"--{column}" for column in given)
         raise OptionError(f"{options}: the format {format!r} has no such columns; only csv does.")
-    return Taxonomy.read(path, "csv" if given else format, **given)
+    return read_taxonomy(path, "csv" if given else format, cycles, outside, **given)
 
 
 @app.command()
@@ -74,10 +76,12 @@ def show(
         str | None, typer.Option(help="Show only this node and its descendants.")
     ] = None,
     format: Format = None,
+    cycles: Cycles = "error",
+    outside: Outside = "drop",
     as_json: AsJson = False,
 ) -> None:
     """Draw a taxonomy as a tree."""
-    taxonomy = read(file, format)
+    taxonomy = read(file, format, cycles, outside)
     if below is not None:
         taxonomy = taxonomy.subtree(taxonomy.resolve(below))
     if as_json:
@@ -96,11 +100,14 @@ def check(
         typer.Option("--strict", help="Exit with code 1 for warnings too, not only for errors."),
     ] = False,
     format: Format = None,
+    cycles: Cycles = "error",
+    outside: Outside = "drop",
     as_json: AsJson = False,
 ) -> None:
     """Check a taxonomy file for errors (cycles, bad lines) and likely mistakes.
 
-    Exits with code 1 if the file has an error.
+    Exits with code 1 if the file has an error. With --cycles break, a cycle is no error, and the
+    edges that would be left out are listed.
     """
     from taxonomist.cli.taxonomy_facts import counts, findings
     from taxonomist.errors import FormatError, TaxonomyError
@@ -108,11 +115,12 @@ def check(
     result: dict[str, object] = {"file": str(file), "ok": False, "error": None}
     found: dict[str, Any] = {}
     try:
-        taxonomy = read(file, format)
+        taxonomy, notes = left_out(file, format, cycles, outside)
     except (FormatError, TaxonomyError) as error:
         result["error"] = str(error)
     else:
-        found = findings(taxonomy)
+        edges = [edge for note in notes for edge in note.edges]
+        found = {"left_out": edges, **findings(taxonomy)}
         result |= {"ok": True, **counts(taxonomy), **found}
     if as_json:
         print_json(result)
@@ -130,9 +138,14 @@ def _print_check(result: Mapping[str, object], found: dict[str, Any]) -> None:
     print_facts({key: value for key, value in result.items() if key not in found | {"error": 0}})
     for kind, nodes in found.items():
         if nodes:
-            listed = "; ".join(list(nodes)[:SHOWN])
+            listed = "; ".join(map(_shown, list(nodes)[:SHOWN]))
             more = f"; and {len(nodes) - SHOWN} more" if len(nodes) > SHOWN else ""
             typer.echo(f"{len(nodes)} {WORDS[kind]}: {listed}{more}")
+
+
+def _shown(finding: str | tuple[str, str]) -> str:
+    """Return a node, a name or an edge as text."""
+    return finding if isinstance(finding, str) else " -> ".join(finding)
 
 
 @app.command()
@@ -147,6 +160,8 @@ def convert(
     parent: Annotated[str | None, typer.Option(help="Column with parents in a CSV file.")] = None,
     child: Annotated[str | None, typer.Option(help="Column with ids in a CSV file.")] = None,
     name: Annotated[str | None, typer.Option(help="Column with names in a CSV file.")] = None,
+    cycles: Cycles = "error",
+    outside: Outside = "drop",
     as_json: AsJson = False,
 ) -> None:
     """Convert a taxonomy to another format.
@@ -156,7 +171,7 @@ def convert(
     """
     from taxonomist.cli.taxonomy_facts import counts
 
-    taxonomy = read(source, format, parent=parent, child=child, name=name)
+    taxonomy = read(source, format, cycles, outside, parent=parent, child=child, name=name)
     taxonomy.write(target, to)
     if as_json:
         print_json({"file": str(target), **counts(taxonomy)})
@@ -172,12 +187,15 @@ def diff(
         bool, typer.Option("--exit-code", help="Exit with code 1 if the taxonomies differ.")
     ] = False,
     format: Format = None,
+    cycles: Cycles = "error",
+    outside: Outside = "drop",
     as_json: AsJson = False,
 ) -> None:
     """List the changes between two taxonomies: + added, - removed, > moved, ~ renamed."""
     from taxonomist.cli.taxonomy_facts import differences
 
-    found = read(old, format).diff(read(new, format))
+    options = (format, cycles, outside)
+    found = read(old, *options).diff(read(new, *options))
     if as_json:
         print_json(differences(found))
     else:
@@ -187,11 +205,17 @@ def diff(
 
 
 @app.command()
-def stats(file: File, format: Format = None, as_json: AsJson = False) -> None:
+def stats(
+    file: File,
+    format: Format = None,
+    cycles: Cycles = "error",
+    outside: Outside = "drop",
+    as_json: AsJson = False,
+) -> None:
     """Count nodes, leaves, levels and children."""
     from taxonomist.cli.taxonomy_facts import statistics
 
-    facts = statistics(read(file, format))
+    facts = statistics(read(file, format, cycles, outside))
     if as_json:
         print_json({"file": str(file), **facts})
         return

@@ -36,6 +36,7 @@ from taxonomist.cli.output import (
     print_table,
     progress,
 )
+from taxonomist.cli.taxonomy_file import Cycles, Outside, read_taxonomy
 
 if TYPE_CHECKING:
     from taxonomist.workflow import Labelled, TrainingResult
@@ -94,6 +95,8 @@ def train(
     seed: Seed = 0,
     skip_bad: SkipBad = False,
     taxonomy_format: TaxonomyFormat = None,
+    cycles: Cycles = "error",
+    outside: Outside = "drop",
     format: Format = None,
     encoding: Encoding = UTF_8,
     as_json: AsJson = False,
@@ -106,7 +109,6 @@ def train(
     from taxonomist.cli.reading import read_labelled
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.table_file import TableSource
-    from taxonomist.taxonomy import Taxonomy
     from taxonomist.text import TextClassifier
 
     if model != "auto":
@@ -123,7 +125,9 @@ def train(
         "calibration": None if calibration == "none" else calibration,
         "random_state": seed,
     }
-    known = None if taxonomy is None else Taxonomy.read(taxonomy, taxonomy_format)
+    known = None
+    if taxonomy is not None:
+        known = read_taxonomy(taxonomy, taxonomy_format, cycles, outside)
     columns = Columns(text, label, label_sep=separator, path_sep=path_separator)
     source = TableSource(data, format, encoding)
     labelled = read_labelled(source, columns, known, skip_bad=skip_bad)

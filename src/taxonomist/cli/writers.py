@@ -6,13 +6,13 @@ import csv
 import gzip
 import io
 import json
-import os
 import secrets
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from taxonomist._files import move_into_place
 from taxonomist.errors import FormatError
 
 if TYPE_CHECKING:
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["WRITABLE", "format_of", "json_lines", "open_output", "table_rows"]
 
 WRITABLE = ("csv", "tsv", "jsonl")
-TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "replace", "newline": ""}
-"""How text is written. JSON input can hold lone surrogates, which no encoding can represent."""
+TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
+"""How text is written. JSON input can hold lone surrogates, which UTF-8 cannot represent; they
+are written as escapes, so that ids stay distinct."""
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 
@@ -65,7 +66,7 @@ def open_output(out: Path | None) -> Iterator[IO[str]]:
     try:
         with opener(temporary, "wt", **TEXT) as stream:
             yield stream
-        os.replace(temporary, out)
+        move_into_place(temporary, out)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import secrets
 import stat
 import sys
 import tempfile
@@ -81,7 +82,10 @@ def _usual_folders() -> Iterator[Path]:
 def _is_writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        # Not tempfile: on Windows it tries billions of names in a folder that it cannot write to.
+        probe = folder / f".{secrets.token_hex(8)}"
+        probe.open("xb").close()
+        probe.unlink()
     except OSError:
         return False
     return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from taxonomist._files import move_into_place
 from taxonomist.errors import DownloadError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def download(
         except DownloadError as error:
             errors.append(str(error))
         else:
-            os.replace(part, path)
+            move_into_place(part, path)
             return path
     raise DownloadError(" ".join(errors))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 import shutil
@@ -12,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from taxonomist._files import move_into_place
 from taxonomist.datasets import conversions
 from taxonomist.datasets.download import Remote, download
 from taxonomist.datasets.named import BUNDLED, data_home, find, info
@@ -256,7 +256,9 @@ def _convert(name: str, recipe: Recipe, files: list[Path], made: Path, is_editio
         raise
     sources = [{"file": remote.file, "sha256": remote.sha256} for remote in recipe.remotes]
     facts = {"name": name, "items": n_items, "files": sources}
-    (made / "SOURCE.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    (made / "SOURCE.json").write_text(
+        json.dumps(facts, indent=1) + "\n", encoding="utf-8", newline="\n"
+    )
     return made
 
 
@@ -264,11 +266,11 @@ def _put(made: Path, target: Path) -> None:
     """Move a finished folder into place, then remove the one it replaces."""
     old = target.with_name(f".{target.name}.old-{secrets.token_hex(4)}")
     if target.exists():
-        os.rename(target, old)
+        move_into_place(target, old)
     try:
-        os.rename(made, target)
+        move_into_place(made, target)
     except OSError:
         if old.exists():
-            os.rename(old, target)
+            move_into_place(old, target)
         raise
     shutil.rmtree(old, ignore_errors=True)

@@ -168,7 +168,7 @@ def _write_index(out: Path) -> None:
         "claim about every row needs every row.",
         *sections,
     ]
-    (out / "index.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+    (out / "index.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
 def _verdicts(records: Sequence[Mapping[str, Any]]) -> str:
@@ -193,7 +193,7 @@ def _write(folder: Path, part: Table | Figure, results: Results, *, is_quick: bo
     seconds = sum(result.seconds for result in results.values())
     written = Written(paper, name, part.title, claims, seconds)
     record = json.dumps(asdict(written) | {"is_quick": is_quick}, indent=1)
-    (folder / f"{name}.json").write_text(record + "\n", encoding="utf-8")
+    (folder / f"{name}.json").write_text(record + "\n", encoding="utf-8", newline="\n")
     return written
 
 

@@ -15,6 +15,7 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from taxonomist._files import move_into_place
 from taxonomist.experiments.declarations import Result
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Store:
         handle, name = tempfile.mkstemp(dir=self.folder, suffix=".part")
         with os.fdopen(handle, "wb") as stream:
             stream.write(packed)
-        os.replace(name, self._path(cell))
+        move_into_place(name, self._path(cell))
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / f"{cell.key}.json.gz"

@@ -43,7 +43,9 @@ def write_part(
     path = folder / f"{file_name(part)}.md"
     if isinstance(part, Table):
         shown = _grid(part.entries, results)
-        path.with_suffix(".csv").write_text(_lines(part.entries, results), encoding="utf-8")
+        path.with_suffix(".csv").write_text(
+            _lines(part.entries, results), encoding="utf-8", newline="\n"
+        )
     else:
         shown = f"![{part.title}]({path.stem}.png)"
         # Leave out date and version, so that the same results give the same file.
@@ -56,7 +58,7 @@ def write_part(
         parts.append("## Claims\n\n" + _verdicts(part, judgements))
     if finding:
         parts.append(f"## What we found\n\n{finding.strip()}")
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8", newline="\n")
     return judgements
 
 

@@ -20,6 +20,7 @@ from taxonomist.metrics.labelling import (
 )
 from taxonomist.metrics.ranking import (
     average_precision,
+    f1_at_k,
     maximal_loss,
     ndcg_at_k,
     one_accuracy,
@@ -60,6 +61,7 @@ __all__ = [
     "accuracy",
     "au_prc",
     "average_precision",
+    "f1_at_k",
     "hierarchical_f1",
     "hierarchical_loss",
     "hierarchical_precision",

@@ -8,6 +8,7 @@ import numpy as np
 
 from taxonomist._typing import is_sparse
 from taxonomist.errors import LabelError
+from taxonomist.metrics._counts import closed_nodes
 from taxonomist.metrics._inputs import count_items, item_weights, undefined
 from taxonomist.metrics._rankings import check_classes, check_scores, dense
 from taxonomist.taxonomy import labels
@@ -65,6 +66,7 @@ def au_prc(
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str] | None = None,
+    nodes: str | Sequence[str] = "all",
     exclude_root: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -86,16 +88,19 @@ def au_prc(
     classes
         The node of each column; ``node_scores`` then scores the nodes. None if the columns are
         the nodes.
+    nodes
+        The nodes that count: ``"all"``; ``"below_roots"`` to leave out ``taxonomy.roots``, such as
+        the three namespaces of the Gene Ontology; ``"leaves"``; or ids.
     exclude_root
-        Leave out the root, to which every item belongs.
+        With ``nodes="all"``, leave out the root, to which every item belongs.
     sample_weight
         Weights of the items; all equal by default.
 
     Returns
     -------
     float
-        Between 0 and 1; higher is better. NaN, with a warning, if no item has a label
-        (below the root if the root is excluded).
+        Between 0 and 1; higher is better. NaN, with a warning, if no item has a label among the
+        nodes that count.
 
     Raises
     ------
@@ -110,7 +115,10 @@ def au_prc(
     by_class = classes is not None and getattr(y_true, "shape", ())[1:] == (len(classes),)
     true = labels.encode_sets(taxonomy, y_true, classes if by_class else None, name="y_true")
     true = labels.close(taxonomy, true)
-    if exclude_root:
+    if not (isinstance(nodes, str) and nodes == "all"):
+        chosen = closed_nodes(taxonomy, nodes)
+        true, scores = true[:, chosen], scores[:, chosen]
+    elif exclude_root:
         true, scores = true[:, 1:], scores[:, 1:]
     weights = item_weights(sample_weight, n_items)
     if is_sparse(scores):

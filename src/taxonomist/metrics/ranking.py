@@ -183,6 +183,48 @@ def precision_at_k(
     )
 
 
+def f1_at_k(
+    y_true: LabelsLike,
+    scores: MatrixLike,
+    *,
+    k: int = 5,
+    classes: Sequence[object] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """F1 of the first ``k`` categories as a prediction, averaged over items.
+
+    The harmonic mean of the precision and the recall of the first ``k``: twice the number of
+    relevant ones among them, divided by ``k`` plus the number of all relevant ones.
+
+    Parameters
+    ----------
+    y_true
+        Label sets, or an indicator matrix with the shape of ``scores``.
+    scores
+        Dense or sparse, items x classes.
+    k
+        Number of positions, which counts in full even if there are fewer categories.
+    classes
+        The label of each column; not needed if ``y_true`` is an indicator matrix.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; higher is better.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN, a label has no column, shapes differ, or ``k`` is not 1, 2, ...
+    """
+    _check_k(k)
+    ranking = rank(y_true, scores, classes)
+    hits = ranking.per_item(ranking.position <= k)
+    return defined_mean(2 * hits / (k + ranking.n_relevant), ranking.n_relevant > 0, sample_weight)
+
+
 def ndcg_at_k(
     y_true: LabelsLike,
     scores: MatrixLike,

@@ -2,64 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from taxonomist.errors import LabelError
-from taxonomist.metrics._inputs import closed_sets, encode_sets, item_weights, mean
-from taxonomist.taxonomy import labels
+from taxonomist.metrics._counts import (
+    PRF,
+    Counts,
+    check_options,
+    closed_nodes,
+    compared,
+    count_per_item,
+    count_per_node,
+    mean_of_defined,
+)
+from taxonomist.metrics._inputs import closed_sets, encode_sets, item_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import CSR, Bools, Codes, Floats, LabelsLike
+    from taxonomist._typing import Floats, LabelsLike
+    from taxonomist.metrics._counts import ZeroDivision
     from taxonomist.taxonomy import Taxonomy
 
-
-class PRF(NamedTuple):
-    """Precision, recall, F1 and support, the (weighted) number of true labels.
-
-    The fields are numbers for an average, otherwise arrays aligned with the nodes.
-    """
-
-    precision: Any
-    recall: Any
-    f1: Any
-    support: Any
+__all__ = [
+    "PRF",
+    "hierarchical_f1",
+    "hierarchical_precision",
+    "hierarchical_prf",
+    "hierarchical_recall",
+    "precision_recall_f1",
+    "precision_recall_f1_per_level",
+]
 
 
-class Counts(NamedTuple):
-    """Numbers of labels that are both true and predicted, predicted, and true."""
-
-    both: Floats
-    predicted: Floats
-    true: Floats
-
-    def prf(self, zero_division: float | Floats) -> PRF:
-        """Return the three ratios; F1 is computed from counts, not from P and R."""
-        return PRF(
-            _ratio(self.both, self.predicted, zero_division),
-            _ratio(self.both, self.true, zero_division),
-            _ratio(2 * self.both, self.predicted + self.true, zero_division),
-            self.true,
-        )
-
-    def total(self, chosen: Codes | Bools) -> Counts:
-        """Return the sums over the chosen nodes as arrays of length one."""
-        return Counts(*(np.array([part[chosen].sum()]) for part in self))
-
-
-def precision_recall_f1(
+def precision_recall_f1(  # noqa: PLR0913 (options have defaults)
     y_true: LabelsLike,
     y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
-    average: Literal["micro", "macro"] | None = "micro",
+    average: Literal["micro", "macro", "samples"] | None = "micro",
     nodes: str | Sequence[str] = "leaves",
-    zero_division: float = 0.0,
+    beta: float = 1.0,
+    zero_division: ZeroDivision = 0.0,
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> PRF:
@@ -69,21 +57,26 @@ def precision_recall_f1(
     ----------
     y_true, y_pred
         Label sets, an indicator matrix, or one label per item. They are closed under ancestors
-        first, except for ``nodes="categories"``.
+        first, except for ``nodes="categories"`` and ``nodes="labels"``.
     taxonomy
         The taxonomy of the labels.
     average
         ``"micro"`` pools all pairs of item and node; ``"macro"`` averages the values of the
-        nodes; None returns the values of the nodes in order.
+        nodes; ``"samples"`` averages the values of the items; None returns the values of the
+        nodes in order.
     nodes
         ``"leaves"``; ``"all"`` for every node except the root, which is in every closed set and
-        would inflate the result; ``"categories"`` for the leaves and the interior nodes that are
-        some item's most specific label, comparing only most specific labels; or ids. A macro
-        average is over all given ids, but for a word only over nodes that are true or predicted
-        for some item.
+        would inflate the result; ``"below_roots"`` to leave out ``taxonomy.roots`` too;
+        ``"categories"`` for the leaves and the interior nodes that are some item's most specific
+        label, comparing only most specific labels; ``"labels"`` to compare the sets as given,
+        without ancestors; or ids. A macro average is over all given ids, but for a word only over
+        nodes that are true or predicted for some item.
+    beta
+        Weight of recall against precision in F-beta, which takes the place of F1.
     zero_division
         The value if nothing is predicted (precision), nothing is true (recall), or neither
-        (F1). NaN leaves the node out of a macro average.
+        (F1). NaN leaves the node or item out of an average. ``"warn"`` is 0 with scikit-learn's
+        ``UndefinedMetricWarning``.
     classes
         Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
@@ -99,20 +92,24 @@ def precision_recall_f1(
     LabelError
         If labels or options are unknown, or lengths differ.
     """
-    if average not in ("micro", "macro", None):
-        raise LabelError(f"average is {average!r}; it must be 'micro', 'macro' or None.")
+    if average not in ("micro", "macro", "samples", None):
+        message = f"average is {average!r}; it must be 'micro', 'macro', 'samples' or None."
+        raise LabelError(message)
+    check_options(beta, zero_division)
     Y, U = encode_sets(y_true, y_pred, taxonomy, classes)
-    chosen = _choose(taxonomy, nodes, Y, U)
-    narrow = labels.most_specific if nodes == "categories" else labels.close
-    counts = _count_nodes(narrow(taxonomy, Y), narrow(taxonomy, U), sample_weight)
+    chosen, Y, U = compared(taxonomy, nodes, Y, U)
+    weights = item_weights(sample_weight, Y.shape[0])
+    if average == "samples":
+        return _over_items(count_per_item(Y[:, chosen], U[:, chosen]), weights, zero_division, beta)
+    counts = count_per_node(Y, U, weights)
     if average == "micro":
-        return _single(counts.total(chosen).prf(zero_division))
+        return _single(counts.total(chosen).prf(zero_division, beta))
     if average == "macro" and isinstance(nodes, str):
         chosen = chosen[(counts.predicted + counts.true)[chosen] > 0]
-    each = Counts(*(part[chosen] for part in counts)).prf(zero_division)
+    each = Counts(*(part[chosen] for part in counts)).prf(zero_division, beta)
     if average is None:
         return each
-    means = [_mean_of_defined(values, zero_division) for values in each[:3]]
+    means = [mean_of_defined(values, None, zero_division) for values in each[:3]]
     return PRF._make([*means, float(each.support.sum())])
 
 
@@ -121,7 +118,8 @@ def precision_recall_f1_per_level(
     y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
-    zero_division: float = 0.0,
+    beta: float = 1.0,
+    zero_division: ZeroDivision = 0.0,
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> dict[int, PRF]:
@@ -134,8 +132,8 @@ def precision_recall_f1_per_level(
     taxonomy
         The taxonomy of the labels. A node's level is the length of the longest path from the
         root.
-    zero_division
-        The value if nothing is predicted, or nothing is true.
+    beta, zero_division
+        As for ``precision_recall_f1``.
     classes
         Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
@@ -151,11 +149,12 @@ def precision_recall_f1_per_level(
     LabelError
         If labels are unknown or lengths differ.
     """
+    check_options(beta, zero_division)
     Y, U = closed_sets(y_true, y_pred, taxonomy, classes)
-    counts = _count_nodes(Y, U, sample_weight)
+    counts = count_per_node(Y, U, item_weights(sample_weight, Y.shape[0]))
     first = 1 if taxonomy.has_artificial_root else 0
     return {
-        level: _single(counts.total(taxonomy.depths == level).prf(zero_division))
+        level: _single(counts.total(taxonomy.depths == level).prf(zero_division, beta))
         for level in range(first, taxonomy.height + 1)
     }
 
@@ -166,13 +165,14 @@ def hierarchical_precision(
     taxonomy: Taxonomy,
     *,
     average: Literal["micro", "samples"] = "micro",
+    nodes: str | Sequence[str] = "all",
+    zero_division: ZeroDivision | None = None,
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Fraction of the predicted nodes, including ancestors, that are true.
 
-    The root is left out because it is in every set. If nothing is predicted, the value is 0, or 1
-    if nothing is true either.
+    The root is left out because it is in every set.
 
     Parameters
     ----------
@@ -182,6 +182,12 @@ def hierarchical_precision(
         The taxonomy of the labels.
     average
         ``"micro"`` pools all items, ``"samples"`` averages the values of the items.
+    nodes
+        The nodes that count: ``"all"`` except the root, ``"below_roots"`` to leave out
+        ``taxonomy.roots`` too, ``"leaves"``, or ids.
+    zero_division
+        The value if the denominator is zero. By default 0, or 1 if nothing is true and nothing is
+        predicted. NaN leaves an item out of the average over items; ``"warn"`` is 0 with a warning.
     classes
         Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
@@ -197,7 +203,9 @@ def hierarchical_precision(
     LabelError
         If labels are unknown or lengths differ.
     """
-    prf = hierarchical_prf(y_true, y_pred, taxonomy, average, classes, sample_weight)
+    prf = hierarchical_prf(
+        y_true, y_pred, taxonomy, average, classes, sample_weight, nodes, zero_division
+    )
     return float(prf.precision)
 
 
@@ -207,13 +215,14 @@ def hierarchical_recall(
     taxonomy: Taxonomy,
     *,
     average: Literal["micro", "samples"] = "micro",
+    nodes: str | Sequence[str] = "all",
+    zero_division: ZeroDivision | None = None,
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Fraction of the true nodes, including ancestors, that are predicted.
 
-    The root is left out because it is in every set. If nothing is true, the value is 0, or 1 if
-    nothing is predicted either.
+    The root is left out because it is in every set.
 
     Parameters
     ----------
@@ -223,6 +232,12 @@ def hierarchical_recall(
         The taxonomy of the labels.
     average
         ``"micro"`` pools all items, ``"samples"`` averages the values of the items.
+    nodes
+        The nodes that count: ``"all"`` except the root, ``"below_roots"`` to leave out
+        ``taxonomy.roots`` too, ``"leaves"``, or ids.
+    zero_division
+        The value if the denominator is zero. By default 0, or 1 if nothing is true and nothing is
+        predicted. NaN leaves an item out of the average over items; ``"warn"`` is 0 with a warning.
     classes
         Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
@@ -238,20 +253,25 @@ def hierarchical_recall(
     LabelError
         If labels are unknown or lengths differ.
     """
-    prf = hierarchical_prf(y_true, y_pred, taxonomy, average, classes, sample_weight)
+    prf = hierarchical_prf(
+        y_true, y_pred, taxonomy, average, classes, sample_weight, nodes, zero_division
+    )
     return float(prf.recall)
 
 
-def hierarchical_f1(
+def hierarchical_f1(  # noqa: PLR0913 (options have defaults)
     y_true: LabelsLike,
     y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
     average: Literal["micro", "samples"] = "micro",
+    nodes: str | Sequence[str] = "all",
+    beta: float = 1.0,
+    zero_division: ZeroDivision | None = None,
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Harmonic mean of hierarchical precision and recall.
+    """Harmonic mean of hierarchical precision and recall, or their F-beta.
 
     Parameters
     ----------
@@ -261,6 +281,14 @@ def hierarchical_f1(
         The taxonomy of the labels.
     average
         ``"micro"`` pools all items, ``"samples"`` averages the F1 of the items.
+    nodes
+        The nodes that count: ``"all"`` except the root, ``"below_roots"`` to leave out
+        ``taxonomy.roots`` too, ``"leaves"``, or ids.
+    beta
+        Weight of recall against precision; 1 gives F1.
+    zero_division
+        The value if nothing is true and nothing is predicted, 1 by default. NaN leaves an item out
+        of the average over items; ``"warn"`` is 0 with a warning.
     classes
         Ids of the columns of an indicator matrix; by default one column per node.
     sample_weight
@@ -276,61 +304,45 @@ def hierarchical_f1(
     LabelError
         If labels are unknown or lengths differ.
     """
-    prf = hierarchical_prf(y_true, y_pred, taxonomy, average, classes, sample_weight)
+    prf = hierarchical_prf(
+        y_true, y_pred, taxonomy, average, classes, sample_weight, nodes, zero_division, beta
+    )
     return float(prf.f1)
 
 
-def hierarchical_prf(
+def hierarchical_prf(  # noqa: PLR0913 (the options of the three measures)
     y_true: LabelsLike,
     y_pred: LabelsLike,
     taxonomy: Taxonomy,
     average: str = "micro",
     classes: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
+    nodes: str | Sequence[str] = "all",
+    zero_division: ZeroDivision | None = None,
+    beta: float = 1.0,
 ) -> PRF:
     """Return the three hierarchical measures at once; ``support`` counts true nodes."""
     if average not in ("micro", "samples"):
         raise LabelError(f"average is {average!r}; it must be 'micro' or 'samples'.")
-    Y, U = (part[:, 1:] for part in closed_sets(y_true, y_pred, taxonomy, classes))
-    sizes = Counts(*(np.diff(part.indptr).astype(np.float64) for part in (Y * U, U, Y)))
-    weights = item_weights(sample_weight, Y.shape[0])
+    check_options(beta, 0.0 if zero_division is None else zero_division)
+    chosen = closed_nodes(taxonomy, nodes)
+    Y, U = (part[:, chosen] for part in closed_sets(y_true, y_pred, taxonomy, classes))
+    sizes, weights = count_per_item(Y, U), item_weights(sample_weight, Y.shape[0])
     support = float(weights @ sizes.true)
     if average == "micro":
         sizes, weights = Counts(*(np.array([weights @ part]) for part in sizes)), np.ones(1)
+    return _over_items(sizes, weights, zero_division, beta)._replace(support=support)
+
+
+def _over_items(
+    sizes: Counts, weights: Floats, zero_division: ZeroDivision | None, beta: float
+) -> PRF:
+    """Return the means over items of their precision, recall and F-beta."""
+    otherwise = 0.0 if zero_division is None else zero_division
     nothing_at_all = (sizes.predicted + sizes.true == 0).astype(np.float64)
-    means = [mean(part, weights) for part in sizes.prf(nothing_at_all)[:3]]
-    return PRF._make([*means, support])
-
-
-def _choose(taxonomy: Taxonomy, nodes: str | Sequence[str], Y: CSR, U: CSR) -> Codes:
-    if not isinstance(nodes, str):
-        return taxonomy.codes(nodes)
-    if nodes == "leaves":
-        return np.flatnonzero(taxonomy.is_leaf)
-    if nodes == "all":
-        return np.arange(1, taxonomy.n_nodes)
-    if nodes == "categories":
-        return np.union1d(labels.categories(taxonomy, Y), labels.categories(taxonomy, U))
-    message = f"nodes is {nodes!r}; pass 'leaves', 'all', 'categories' or a sequence of ids."
-    raise LabelError(message)
-
-
-def _count_nodes(Y: CSR, U: CSR, sample_weight: ArrayLike | None) -> Counts:
-    """Count labels per node over all items."""
-    weights = item_weights(sample_weight, Y.shape[0])
-    return Counts(*(weights @ part for part in (Y * U, U, Y)))
-
-
-def _ratio(part: Floats, whole: Floats, zero_division: float | Floats) -> Floats:
-    """Return part / whole, and ``zero_division`` where the whole is zero."""
-    result = np.array(np.broadcast_to(zero_division, whole.shape), dtype=np.float64)
-    return np.divide(part, whole, out=result, where=whole > 0)
-
-
-def _mean_of_defined(values: Floats, zero_division: float) -> float:
-    """Return the mean of the values that are not NaN."""
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if defined.size else zero_division
+    each = sizes.prf(nothing_at_all if zero_division is None else zero_division, beta)
+    means = [mean_of_defined(part, weights, otherwise) for part in each[:3]]
+    return PRF._make([*means, float(weights @ sizes.true)])
 
 
 def _single(prf: PRF) -> PRF:

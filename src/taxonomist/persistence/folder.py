@@ -19,6 +19,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Any
 
+from taxonomist._files import move_into_place
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence.parts import RESTORE, as_json, flush, from_json, write_parts
 
@@ -72,9 +73,9 @@ def _make(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> None
     token = secrets.token_hex(4)
     base = path.with_name(f".{path.name}.{token}.unfinished")
     try:
-        _write(base, token, head, parts).replace(base / MANIFEST)
+        move_into_place(_write(base, token, head, parts), base / MANIFEST)
         _flush_folder(base)
-        base.rename(path)
+        move_into_place(base, path)
     except BaseException:
         shutil.rmtree(base, ignore_errors=True)
         raise
@@ -86,7 +87,7 @@ def _replace(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> N
     try:
         manifest = _write(path, token, head, parts)
         old = _folder_of(path)
-        manifest.replace(path / MANIFEST)
+        move_into_place(manifest, path / MANIFEST)
     except BaseException:
         # Keep the parts if the manifest was replaced before the interruption.
         if _folder_of(path) != f"parts-{token}":

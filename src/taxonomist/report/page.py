@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taxonomist import __version__
+from taxonomist._files import move_into_place
 from taxonomist.evaluation.learning_curve import LearningCurve
 from taxonomist.report import background, sections
 from taxonomist.report.html import Html, join, tag
@@ -159,6 +160,6 @@ def _replace(target: Path, text: str) -> None:
     try:
         # Texts can hold lone surrogates, which no encoding can represent.
         draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-        draft.replace(target)
+        move_into_place(draft, target)
     finally:
         draft.unlink(missing_ok=True)

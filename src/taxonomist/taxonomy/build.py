@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from taxonomist.errors import TaxonomyError, some
+from taxonomist.errors import CycleError, TaxonomyError, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -173,7 +173,7 @@ def _reverse_postorder(root: int, indptr: list[int], indices: list[int]) -> list
     return finished
 
 
-def _cycle_error(ids: Sequence[str], edges: Codes) -> TaxonomyError:
+def _cycle_error(ids: Sequence[str], edges: Codes) -> CycleError:
     parents: dict[int, list[int]] = {}
     children: dict[int, list[int]] = {}
     for parent, child in edges.tolist():
@@ -201,7 +201,7 @@ def _cycle_error(ids: Sequence[str], edges: Codes) -> TaxonomyError:
         half = _MAX_CYCLE_NODES // 2
         shown = [*shown[:half], f"({len(shown) - 2 * half} more)", *shown[-half:]]
     path = " -> ".join(shown)
-    return TaxonomyError(f"The edges form a cycle: {path}. Remove one of these edges.")
+    return CycleError(f"The edges form a cycle: {path}. Remove one of these edges.")
 
 
 def edges_from_parents(parents: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from taxonomist.errors import TaxonomyError
 from taxonomist.taxonomy import build, edit, show
+from taxonomist.taxonomy.cycles import without_cycles
 from taxonomist.taxonomy.graph import Graph
 
 if TYPE_CHECKING:
@@ -60,8 +61,20 @@ class Taxonomy(Graph):
         edges: Iterable[tuple[str, str]],
         names: Mapping[str, str] | None = None,
         nodes: Iterable[str] = (),
+        cycles: str = "error",
     ) -> Self:
-        """Return the taxonomy with these (parent, child) edges."""
+        """Return the taxonomy with these (parent, child) edges.
+
+        Parameters
+        ----------
+        edges, names, nodes
+            See ``Taxonomy``.
+        cycles
+            ``"error"`` raises a ``TaxonomyError`` for a cycle. ``"break"`` leaves out the edges
+            that close one, the same whatever the order of the edges, and lists them in a
+            ``TaxonomyWarning``.
+        """
+        edges, nodes = without_cycles(edges, nodes, cycles)
         return cls(edges, names=names, nodes=nodes)
 
     @classmethod

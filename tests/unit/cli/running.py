@@ -47,8 +47,11 @@ def run(*args: object, **env: str) -> Result:
     return Result(done.returncode, done.stdout, done.stderr)
 
 
-def run_on_terminal(*args: object, **env: str) -> Result:
-    """Run ``taxonomist`` with standard output and error on a terminal of 100 columns."""
+def run_on_terminal(*args: object, shown_as: str = "utf-8", **env: str) -> Result:
+    """Run ``taxonomist`` with standard output and error on a terminal of 100 columns.
+
+    ``shown_as`` is the encoding of that terminal.
+    """
     import pty
 
     main, terminal = pty.openpty()
@@ -65,4 +68,4 @@ def run_on_terminal(*args: object, **env: str) -> Result:
         # Linux ends a terminal that no one writes to any more with an error.
         pass
     os.close(main)
-    return Result(process.wait(timeout=120), shown.decode(), "")
+    return Result(process.wait(timeout=120), shown.decode(shown_as), "")

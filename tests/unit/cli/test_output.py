@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -81,28 +80,6 @@ def test_wrong_usage_exits_with_2(command):
     assert done.code == 2
     assert done.out == ""
     assert "Usage: taxonomist" in done.err
-
-
-def test_json_fits_the_encoding(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("parent,child\nfrüh,später\n", encoding="utf-8")
-    for encoding in ("utf-8", "latin-1", "ascii"):
-        command = arguments(("taxonomy", "show", path, "--json"))
-        env = os.environ | {"PYTHONIOENCODING": encoding}
-        done = subprocess.run(command, capture_output=True, env=env, timeout=120)
-        nodes = json.loads(done.stdout.decode(encoding))["nodes"]
-        assert [node["id"] for node in nodes] == ["früh", "später"]
-        assert ("ü" in done.stdout.decode(encoding)) == (encoding == "utf-8")
-
-
-def test_a_tree_is_drawn_whatever_the_encoding(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("parent,child\na,b\n", encoding="utf-8")
-    command = arguments(("taxonomy", "show", path))
-    env = os.environ | {"PYTHONIOENCODING": "latin-1"}
-    done = subprocess.run(command, capture_output=True, env=env, timeout=120)
-    assert done.returncode == 0
-    assert done.stdout.decode("latin-1").splitlines() == ["a", "??? b"]
 
 
 def test_a_closed_pipe_is_no_error(tmp_path):

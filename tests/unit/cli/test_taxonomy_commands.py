@@ -269,3 +269,62 @@ def test_the_real_command(files):
     assert (done.code, done.err) == (1, "")
     done = run("taxonomy", "diff", "old.csv", "nix.csv")
     assert done == (2, "", "taxonomist: nix.csv: No such file or directory.\n")
+
+
+def test_a_cycle_can_be_broken(call, files):
+    done = call("taxonomy", "show", "cycle.csv")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("Or pass --cycles break to leave out edges.\n")
+    done = call("taxonomy", "show", "cycle.csv", "--cycles", "break")
+    note = "Left out 1 of 2 edges to break cycles: 'b -> a'.\n"
+    assert done == (0, "a\n└── b\n", note)
+
+
+def test_check_lists_the_edges_left_out(call, files):
+    done = call("taxonomy", "check", "cycle.csv", "--cycles", "break")
+    assert done.code == 0
+    assert "1 edges left out: b -> a\n" in done.out
+    done = call("taxonomy", "check", "cycle.csv", "--cycles", "break", "--json", "--strict")
+    assert done.code == 1
+    assert json.loads(done.out)["left_out"] == [["b", "a"]]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["convert", "cycle.csv", "t.json"], ["diff", "cycle.csv", "old.csv"], ["stats", "cycle.csv"]],
+)
+def test_all_commands_can_break_cycles(call, files, command):
+    assert call("taxonomy", *command).code == 2
+    done = call("taxonomy", *command, "--cycles", "break")
+    assert done.code == 0
+    assert "'b -> a'" in done.err
+
+
+def test_concepts_outside_a_file(call, files):
+    (files / "t.ttl").write_text(
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . <urn:a> a skos:Concept ; "
+        "skos:broader <urn:b> .",
+        encoding="utf-8",
+    )
+    done = call("taxonomy", "show", "t.ttl")
+    assert (done.code, done.out) == (0, "urn:a\n")
+    assert done.err.endswith("'urn:b'. To make them nodes, pass --outside keep.\n")
+    done = call("taxonomy", "show", "t.ttl", "--outside", "keep")
+    assert done == (0, "urn:b\n└── urn:a\n", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--cycles", "cut"], "--cycles must be 'error' or 'break'. Got 'cut'."),
+        (["--outside", "yes"], "--outside must be 'drop' or 'keep'. Got 'yes'."),
+        (["--outside", "keep"], "old.csv: the format 'csv' has no option 'outside'."),
+        (
+            ["--cycles", "break", "--format", "levels"],
+            "old.csv: the format 'levels' has no option 'cycles'.",
+        ),
+    ],
+)
+def test_wrong_ways_of_reading(call, files, options, sentence):
+    done = call("taxonomy", "show", "old.csv", *options)
+    assert (done.code, done.out, done.err) == (2, "", f"taxonomist: {sentence}\n")

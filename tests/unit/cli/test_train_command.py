@@ -33,6 +33,17 @@ def test_a_model_is_trained_measured_and_saved(call, folder):
     assert shown["facts"]["test_items"] == 16
 
 
+def test_cycles_of_the_taxonomy_can_be_broken(call, folder):
+    (folder / "cycle.csv").write_text(EDGES + "cat,A,Animals\n", encoding="utf-8")
+    options = ("--taxonomy", "cycle.csv", "--model", "svm")
+    done, _ = train(call, *options)
+    assert (done.code, done.out) == (2, "")
+    assert "pass --cycles break" in done.err
+    done, found = train(call, *options, "--cycles", "break")
+    assert "Left out 1 of 7 edges to break cycles: 'cat -> A'.\n" in done.err
+    assert found["taxonomy"] == {"origin": "given", "nodes": 7}
+
+
 def test_what_was_tried_is_said(call, folder):
     done = call("train", "data.csv", "-t", "taxonomy.csv", "--label", "code", "-o", "model")
     assert done.code == 0, done.err

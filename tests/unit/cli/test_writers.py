@@ -1,6 +1,7 @@
 import csv
 import gzip
 import io
+import json
 import sys
 
 import pytest
@@ -64,7 +65,10 @@ def test_rows_and_lines():
     assert stream.getvalue() == '{"a": "né\\n"}\n{}\n'
 
 
-def test_halves_of_characters_are_replaced(tmp_path):
+def test_halves_of_characters_are_escaped_and_stay_distinct(tmp_path):
     with open_output(tmp_path / "a.csv") as stream:
         stream.write("a\ud800b")
-    assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "a?b"
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8") == r"a\ud800b"
+    with open_output(tmp_path / "a.jsonl") as stream:
+        json_lines(stream)({"id": "a\ud800b"})
+    assert json.loads((tmp_path / "a.jsonl").read_bytes()) == {"id": "a\ud800b"}

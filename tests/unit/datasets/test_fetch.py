@@ -227,14 +227,14 @@ def test_a_file_of_this_machine(home, tiny, tmp_path):
 def test_if_the_new_folder_cannot_be_put_in_place_the_old_one_stays(site, home, tiny, monkeypatch):
     path = datasets.fetch("20newsgroups", url=site.url)
     (path / "mine.txt").touch()
-    rename = os.rename
+    rename = os.replace
 
     def refuse(source, target):
         if source.name == "corpus":
             raise PermissionError(13, "no", str(target))
         rename(source, target)
 
-    monkeypatch.setattr(os, "rename", refuse)
+    monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(PermissionError):
         datasets.fetch("20newsgroups", url=site.url, force=True)
     assert (path / "mine.txt").exists()

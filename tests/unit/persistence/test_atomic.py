@@ -6,7 +6,6 @@ import signal
 import sys
 import time
 import traceback
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -207,13 +206,13 @@ def test_an_error_leaves_what_was_there(is_new, error, tmp_path, monkeypatch):
 
 def test_an_interruption_after_the_step_keeps_the_new_model(tmp_path, monkeypatch):
     save(model(1.0), tmp_path / "model")
-    replace = Path.replace
+    replace = os.replace
 
-    def interrupted(self, target):
-        replace(self, target)
+    def interrupted(source, target):
+        replace(source, target)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "replace", interrupted)
+    monkeypatch.setattr(os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         save(model(2.0), tmp_path / "model")
     assert is_whole(load(tmp_path / "model"), 2.0)

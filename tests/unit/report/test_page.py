@@ -1,6 +1,7 @@
 """The page as text: whole, well-formed, safe, self-contained, and small."""
 
 import json
+import os
 import re
 from html.parser import HTMLParser
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from taxonomist.evaluation import assess
-from taxonomist.report import page, write_report
+from taxonomist.report import write_report
 from taxonomist.taxonomy import Taxonomy
 from tests.unit.report.pages import EVIL, IMAGE, curve, full_report, shop
 
@@ -223,7 +224,7 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(page.Path, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
         minimal(target)
     assert target.read_text() == "old"

@@ -22,6 +22,7 @@ import numpy as np
 from taxonomist.evaluation.splits import take
 from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work.contestants import SETS, SINGLE
+from taxonomist.experiments.work.memory import peak_mib
 from taxonomist.experiments.work.set_measures import measured
 from taxonomist.experiments.work.trials import joined
 from taxonomist.taxonomy import labels
@@ -164,7 +165,7 @@ def compete(file: str, contestant: str, repeats: int) -> Run:
             predicted, spent = _learn_and_predict(make(taxonomy), X, y, X_test)
             seconds.append(spent)
     fit, predict = np.transpose(seconds).tolist()
-    return Run(predicted, fit, predict, _peak_mib())
+    return Run(predicted, fit, predict, peak_mib())
 
 
 def _learn_and_predict(
@@ -194,12 +195,3 @@ def _hush() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
-
-
-def _peak_mib() -> float:
-    """Return the peak memory of this process, or NaN if the system does not report it."""
-    try:
-        import resource
-    except ImportError:
-        return np.nan
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

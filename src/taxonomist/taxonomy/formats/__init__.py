@@ -3,30 +3,35 @@
 =============  =============================  ====================================================
 format         suffixes                       options (``read`` / ``write``)
 =============  =============================  ====================================================
-``csv``        ``.csv``, ``.tsv``, ``.txt``   parent, child, name, delimiter / delimiter
+``csv``        ``.csv``, ``.tsv``, ``.txt``   parent, child, name, delimiter, cycles / delimiter
 ``levels``                                    columns, sep, ids, delimiter / delimiter
-``json``       ``.json``                      / nested
-``turtle``     ``.ttl``                       id, language, scheme, base / base, language
-``xml``        ``.rdf``, ``.xml``             as ``turtle``
+``json``       ``.json``                      cycles / nested
+``turtle``     ``.ttl``                       id, language, scheme, base, outside, cycles / base,
+                                              language
+``xml``        ``.rdf``, ``.owl``, ``.xml``   as ``turtle``
 ``json-ld``    ``.jsonld``                    as ``turtle``
-``obo``        ``.obo``                       relations /
+``nt``         ``.nt``                        as ``turtle``
+``n3``         ``.n3``                        as ``turtle``
+``obo``        ``.obo``                       relations, cycles /
 =============  =============================  ====================================================
 
-The modules ``delimited``, ``json_format``, ``skos`` (Turtle, RDF/XML, JSON-LD) and ``obo`` document
-the options. Text is UTF-8. Files may be compressed with gzip; a file is written compressed if its
-name ends in ``.gz``. Writing raises ``FormatError`` if the format could not be read back exactly.
+The modules ``delimited``, ``json_format``, ``skos`` (Turtle, RDF/XML, JSON-LD, N-Triples, N3) and
+``obo`` document the options. Text is UTF-8. Files may be compressed with gzip; a file is written
+compressed if its name ends in ``.gz``. Writing raises ``FormatError`` if the format could not be
+read back exactly.
 """
 
 from __future__ import annotations
 
 import gzip
-import os
+import inspect
 import secrets
 import zlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from taxonomist._files import move_into_place
 from taxonomist.errors import FormatError, TaxonomyError, closest
 from taxonomist.taxonomy.formats import delimited, json_format, obo, skos
 from taxonomist.taxonomy.formats.networkx_format import from_networkx, to_networkx
@@ -46,6 +51,8 @@ _READERS: dict[str, Callable[..., Taxonomy]] = {
     "turtle": partial(skos.read, syntax="turtle"),
     "xml": partial(skos.read, syntax="xml"),
     "json-ld": partial(skos.read, syntax="json-ld"),
+    "nt": partial(skos.read, syntax="nt"),
+    "n3": partial(skos.read, syntax="n3"),
     "obo": obo.read,
 }
 _WRITERS: dict[str, Callable[..., str]] = {
@@ -55,6 +62,8 @@ _WRITERS: dict[str, Callable[..., str]] = {
     "turtle": partial(skos.write, syntax="turtle"),
     "xml": partial(skos.write, syntax="xml"),
     "json-ld": partial(skos.write, syntax="json-ld"),
+    "nt": partial(skos.write, syntax="nt"),
+    "n3": partial(skos.write, syntax="n3"),
     "obo": obo.write,
 }
 _SUFFIXES = {
@@ -64,8 +73,11 @@ _SUFFIXES = {
     ".json": "json",
     ".ttl": "turtle",
     ".rdf": "xml",
+    ".owl": "xml",
     ".xml": "xml",
     ".jsonld": "json-ld",
+    ".nt": "nt",
+    ".n3": "n3",
     ".obo": "obo",
 }
 
@@ -85,12 +97,16 @@ def read(path: str | PathLike[str], format: str | None = None, **options: Any) -
     Raises
     ------
     FormatError
-        If the file does not match the format; the message gives the line where possible.
+        If the file does not match the format; the message gives the line where possible. Also if
+        the format has no such option.
     TaxonomyError
         If the content is not a taxonomy, e.g. has a cycle.
     """
     path = Path(path)
-    reader = _READERS[_format(path, format)]
+    format = _format(path, format)
+    reader = _READERS[format]
+    if unknown := options.keys() - inspect.signature(reader).parameters.keys():
+        raise FormatError(f"{path}: the format {format!r} has no option {min(unknown)!r}.")
     try:
         text = _decode(path.read_bytes())
         if not text.strip():
@@ -175,6 +191,6 @@ def _replace(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         temporary.write_bytes(data)
-        os.replace(temporary, path)
+        move_into_place(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -29,6 +29,7 @@ def read_edges(
     child: str = "child",
     name: str | None = None,
     delimiter: str | None = None,
+    cycles: str = "error",
 ) -> Taxonomy:
     """Read a taxonomy from an edge list.
 
@@ -42,6 +43,8 @@ def read_edges(
         Column with the child's display name; by default ``name`` if that column exists.
     delimiter
         Cell separator; by default the most frequent of tab ``,`` ``;`` ``|`` in the first line.
+    cycles
+        ``"error"``, or ``"break"`` to leave out edges; see ``Taxonomy.from_edges``.
     """
     rows = _rows(text, delimiter)
     top, header = next(rows)
@@ -67,7 +70,8 @@ def read_edges(
     if not edges:
         raise FormatError("the file has a header line but no rows.")
     tops = [node for above, node in edges if not above]
-    return Taxonomy.from_edges((edge for edge in edges if edge[0]), names, nodes=tops)
+    pairs = (edge for edge in edges if edge[0])
+    return Taxonomy.from_edges(pairs, names, nodes=tops, cycles=cycles)
 
 
 def write_edges(taxonomy: Taxonomy, *, delimiter: str = ",") -> str:

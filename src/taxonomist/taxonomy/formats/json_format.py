@@ -28,8 +28,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def read(text: str) -> Taxonomy:
-    """Read a taxonomy from a JSON document in any of the three forms."""
+def read(text: str, *, cycles: str = "error") -> Taxonomy:
+    """Read a taxonomy from a JSON document in any of the three forms.
+
+    Parameters
+    ----------
+    text
+        The content of the file.
+    cycles
+        ``"error"``, or ``"break"`` to leave out edges; see ``Taxonomy.from_edges``.
+    """
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:
@@ -38,7 +46,7 @@ def read(text: str) -> Taxonomy:
         raise FormatError("the objects are nested too deeply; use a list of edges.") from error
     if isinstance(document, dict):
         if any(isinstance(document.get(key), list) for key in ("nodes", "edges")):
-            return _from_lists(document.get("nodes", []), document.get("edges", []))
+            return _from_lists(document.get("nodes", []), document.get("edges", []), cycles)
         # Without this check, the keys of a nested object without an id would become nodes.
         is_object = "id" in document or {"name", "children"} <= document.keys()
         if not is_object:
@@ -46,7 +54,7 @@ def read(text: str) -> Taxonomy:
         document = [document]
     if not isinstance(document, list):
         raise FormatError(f"expected an object or a list of objects; got {_shown(document)}.")
-    return _from_objects(document)
+    return _from_objects(document, cycles)
 
 
 def write(taxonomy: Taxonomy, *, nested: bool = False) -> str:
@@ -75,7 +83,7 @@ def write(taxonomy: Taxonomy, *, nested: bool = False) -> str:
         raise FormatError("the taxonomy is too deep for nesting; use nested=False.") from error
 
 
-def _from_lists(nodes: Any, edges: Any) -> Taxonomy:
+def _from_lists(nodes: Any, edges: Any, cycles: str) -> Taxonomy:
     names: dict[str, str | None] = {}
     pairs: list[tuple[str, str]] = []
     for entry in _list(nodes, "nodes"):
@@ -88,10 +96,10 @@ def _from_lists(nodes: Any, edges: Any) -> Taxonomy:
         if not isinstance(edge, list) or len(edge) != 2:
             raise FormatError(f"an edge is a list [parent, child]; got {_shown(edge)}.")
         pairs.append((_id(edge[0]), _id(edge[1])))
-    return _build(pairs, names)
+    return _build(pairs, names, cycles)
 
 
-def _from_objects(objects: list[Any]) -> Taxonomy:
+def _from_objects(objects: list[Any], cycles: str) -> Taxonomy:
     names: dict[str, str | None] = {}
     edges: list[tuple[str, str]] = []
     stack: list[tuple[str | None, Any]] = [(None, entry) for entry in reversed(objects)]
@@ -106,13 +114,13 @@ def _from_objects(objects: list[Any]) -> Taxonomy:
             edges.append((parent, node))
         children = _list(entry.get("children", []), "children")
         stack.extend((node, child) for child in reversed(children))
-    return _build(edges, names)
+    return _build(edges, names, cycles)
 
 
-def _build(edges: Iterable[tuple[str, str]], names: dict[str, str | None]) -> Taxonomy:
+def _build(edges: Iterable[tuple[str, str]], names: dict[str, str | None], cycles: str) -> Taxonomy:
     """Build the taxonomy; all keys of ``names`` are nodes, even without a name."""
     given = {node: name for node, name in names.items() if name}
-    return Taxonomy.from_edges(edges, given, nodes=names)
+    return Taxonomy.from_edges(edges, given, nodes=names, cycles=cycles)
 
 
 def _id_of(entry: Any) -> str:

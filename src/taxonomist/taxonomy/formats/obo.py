@@ -35,7 +35,7 @@ class _Term(NamedTuple):
         return next((value for _, other, value in self.tags if other == tag), "")
 
 
-def read(text: str, *, relations: Collection[str] = ("is_a",)) -> Taxonomy:
+def read(text: str, *, relations: Collection[str] = ("is_a",), cycles: str = "error") -> Taxonomy:
     """Read a taxonomy from OBO terms.
 
     Parameters
@@ -45,6 +45,8 @@ def read(text: str, *, relations: Collection[str] = ("is_a",)) -> Taxonomy:
     relations
         The relations that lead from a term to its parent: ``is_a``, or a type of
         ``relationship`` such as ``part_of``.
+    cycles
+        ``"error"``, or ``"break"`` to leave out edges; see ``Taxonomy.from_edges``.
     """
     wanted = {relations} if isinstance(relations, str) else set(relations)
     terms: dict[str, _Term] = {}
@@ -64,7 +66,7 @@ def read(text: str, *, relations: Collection[str] = ("is_a",)) -> Taxonomy:
     edges = dict[tuple[str, str], None]()
     for relation in sorted(wanted):
         edges |= dict.fromkeys(_edges(terms, relation))
-    return Taxonomy.from_edges(edges, names, nodes=terms)
+    return Taxonomy.from_edges(edges, names, nodes=terms, cycles=cycles)
 
 
 def write(taxonomy: Taxonomy) -> str:

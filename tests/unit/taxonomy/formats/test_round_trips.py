@@ -13,7 +13,20 @@ from taxonomist.taxonomy import Taxonomy, formats
 from taxonomist.taxonomy.formats import delimited, json_format, obo, skos
 from tests.strategies import taxonomies
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".ttl", ".rdf", ".xml", ".jsonld", ".obo")
+SUFFIXES = (
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".json",
+    ".ttl",
+    ".rdf",
+    ".xml",
+    ".jsonld",
+    ".nt",
+    ".n3",
+    ".owl",
+    ".obo",
+)
 
 ANIMALS = Taxonomy.from_edges(
     [("ROOT", "animal"), ("ROOT", "pet"), ("animal", "cat"), ("animal", "dog"), ("pet", "dog")],
@@ -28,6 +41,7 @@ node_ids = st.one_of(
         [
             "ROOT", "root", "http://example.org/a?b=c#d", "https://example.org/ä", "urn:x:y",
             "urn:taxonomist:a", "a%20b", "a\\nb", "! x", "a {b}", "a > b", "x\ny", "c:10", "_:b0",
+            "tag:x,2020:ä", "info:x/y z", "http://例え.jp/犬",
         ]
     ),
 )  # fmt: skip

@@ -7,7 +7,13 @@ import sys
 
 import pytest
 
-from taxonomist.errors import FormatError, MissingExtraError, TaxonomyError
+from taxonomist.errors import (
+    FormatError,
+    MissingExtraError,
+    ParameterError,
+    TaxonomyError,
+    TaxonomyWarning,
+)
 from taxonomist.taxonomy import Taxonomy
 from taxonomist.taxonomy.formats import skos
 
@@ -50,13 +56,13 @@ def test_order_is_that_of_the_ids():
 def test_ids():
     assert read(VOCABULARY).children(HOME + "animal")[0] == HOME + "cat"
     assert read(VOCABULARY, id="notation").children(HOME + "animal")[0] == "C"
-    short = read("<http://x/a#b/> skos:broader <urn:x:y> .", id="fragment")
+    short = read("<http://x/a#b/> skos:broader <urn:x:y> .", id="fragment", outside="keep")
     assert short == Taxonomy([("y", "b")])
 
 
 def test_shared_ids():
     with pytest.raises(FormatError, match="'http://x/a' and 'http://y/a' would both have the id"):
-        read("<http://x/a> skos:broader <http://y/a> .", id="fragment")
+        read("<http://x/a> skos:broader <http://y/a> .", id="fragment", outside="keep")
 
 
 def test_languages():
@@ -71,7 +77,8 @@ def test_scheme():
 
 
 def test_deprecated_concepts_stay_where_others_are_below():
-    text = ":b a skos:Concept ; owl:deprecated true ; skos:broader :a . :c skos:broader :b ."
+    text = ":a a skos:Concept . "
+    text += ":b a skos:Concept ; owl:deprecated true ; skos:broader :a . :c skos:broader :b ."
     assert read(text, id="fragment") == Taxonomy([("a", "b"), ("b", "c")])
 
 
@@ -119,6 +126,153 @@ def test_without_rdflib(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdflib", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'taxonomist\[skos\]'"):
         read(VOCABULARY)
+
+
+def test_deprecated_concepts_above_deprecated_ones_are_left_out():
+    text = """
+    :a a skos:Concept . :live skos:broader :kept .
+    :kept owl:deprecated true ; skos:broader :a .
+    :old owl:deprecated "True" ; skos:broader :a . :older owl:deprecated "1" ; skos:broader :old .
+    :x owl:deprecated true ; skos:broader :y . :y owl:deprecated true ; skos:broader :x .
+    """
+    assert read(text, id="fragment") == Taxonomy([("a", "kept"), ("kept", "live")])
+
+
+def test_deprecated_concepts_stay_only_for_concepts_of_the_scheme():
+    text = """
+    :a a skos:Concept ; skos:inScheme :one .
+    :old owl:deprecated true ; skos:broader :a ; skos:inScheme :one .
+    :other skos:broader :old ; skos:inScheme :two .
+    """
+    assert read(text, id="fragment", scheme=HOME + "one").nodes == ("a",)
+
+
+OUTSIDE = """
+:a a skos:Concept ; skos:broader <http://else.where/x>, <http://else.where/y> .
+:b skos:broader :a ; skos:narrower <http://else.where/z> .
+:scheme skos:hasTopConcept :top . :c skos:broader :top .
+"""
+
+
+def test_concepts_of_other_files_are_counted_and_left_out():
+    message = r"not in the file \(3\) and the edges to them \(3\): 'http://else.where/x'"
+    with pytest.warns(TaxonomyWarning, match=message) as caught:
+        taxonomy = read(OUTSIDE, id="fragment")
+    assert taxonomy == Taxonomy([("ROOT", "a"), ("ROOT", "top"), ("a", "b"), ("top", "c")])
+    (warning,) = caught
+    assert warning.message.edges == [
+        ("http://else.where/x", HOME + "a"),
+        ("http://else.where/y", HOME + "a"),
+        (HOME + "b", "http://else.where/z"),
+    ]
+
+
+def test_concepts_of_other_files_are_nodes_on_request():
+    taxonomy = read(OUTSIDE, id="fragment", outside="keep")
+    assert taxonomy.parents("a") == ("x", "y")
+    assert taxonomy.children("b") == ("z",)
+    with pytest.raises(ParameterError, match="outside must be 'drop' or 'keep'. Got 'yes'"):
+        read(OUTSIDE, outside="yes")
+
+
+def test_cycles_can_be_broken():
+    text = (
+        ":a skos:narrower :b . :b skos:narrower :c . :c skos:narrower :b, :c, :d . :d skos:note 1 ."
+    )
+    with pytest.warns(TaxonomyWarning, match=r"2 of 5 edges .*: 'c -> b', 'c -> c'\.") as caught:
+        taxonomy = read(text, id="fragment", cycles="break")
+    assert taxonomy == Taxonomy([("a", "b"), ("b", "c"), ("c", "d")])
+    assert caught[0].message.edges == [("c", "b"), ("c", "c")]
+    with pytest.raises(TaxonomyError):
+        read(text, id="fragment")
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en-GB", "British"),
+        ("en-GB-oed", "British"),
+        ("en-US", "English"),
+        ("en", "English"),
+        ("DE-de", "Deutsch"),
+        ("de-x-private", "Deutsch"),
+        ("pt", "Brasil"),
+        ("pt-PT", "Brasil"),
+        ("fr", "none"),
+    ],
+)
+def test_languages_fall_back_by_lookup(language, expected):
+    text = """:a a skos:Concept ; skos:prefLabel "Deutsch"@de, "English"@en, "British"@en-gb,
+    "none", "Brasil"@pt-BR ."""
+    assert read(text, language=language).names == (expected,)
+
+
+def test_a_language_falls_back_to_another_only_at_last():
+    text = ':a a skos:Concept ; skos:prefLabel "Deutsch"@de, "English"@en .'
+    assert read(text, language="en-GB").names == ("English",)
+    assert read(text, language="fr-CA").names == ("Deutsch",)
+
+
+XL_LABELS = """
+@prefix xl: <http://www.w3.org/2008/05/skos-xl#> .
+:a a skos:Concept ; xl:prefLabel :l1, :l2 ; xl:altLabel :l3 .
+:l1 a xl:Label ; xl:literalForm "Animals"@en . :l2 a xl:Label ; xl:literalForm "Tiere"@de .
+:l3 xl:literalForm "Beasts"@en .
+:b skos:broader :a ; xl:altLabel [ xl:literalForm "Cats"@en ] .
+:c skos:broader :a ; xl:prefLabel [ xl:literalForm "Hunde"@de ] ; skos:prefLabel "Dogs"@en .
+:d skos:broader :a ; skos:altLabel "Fish"@en, "Aal"@en .
+"""
+
+
+def test_labels_of_skos_xl():
+    names = {"a": "Animals", "b": "Cats", "c": "Dogs", "d": "Aal"}
+    assert read(XL_LABELS, id="fragment").raw_names == names
+    german = read(XL_LABELS, id="fragment", language="de").raw_names
+    assert german == names | {"a": "Tiere", "c": "Hunde"}
+
+
+ADDRESSES = (
+    "http://example.org/früh",
+    "https://例え.jp/分類#犬",
+    "http://example.org/हिन्दी",
+    "info:lc/authorities/sh85061212",
+    "tag:example.org,2020:a",
+    "urn:isbn:0-486-27557-4",
+)
+
+
+@pytest.mark.parametrize("syntax", ["turtle", "xml", "json-ld", "nt", "n3"])
+def test_addresses_are_kept_as_they_are(syntax):
+    taxonomy = Taxonomy.flat(ADDRESSES)
+    text = skos.write(taxonomy, syntax=syntax)
+    assert skos.read(text, syntax=syntax) == taxonomy
+    assert skos.read(text, syntax=syntax, base="urn:none:", id="uri").leaves == tuple(
+        sorted(ADDRESSES)
+    )
+    assert text.count("notation") <= 2  # of the scheme, and of its prefix
+
+
+@pytest.mark.parametrize(
+    "node", ["tag: x", "info:a b", "http://x/<y>", "mt:100141", "http://x/\ud7ff\ue000"]
+)
+def test_other_ids_are_not_taken_for_addresses(node):
+    text = skos.write(Taxonomy.flat([node, "other"]), syntax="turtle")
+    assert f"<{node}>" not in text
+    assert set(skos.read(text, syntax="turtle").leaves) == {node, "other"}
+
+
+@pytest.mark.parametrize("suffix", ["nt", "n3", "owl", "rdf", "ttl", "jsonld"])
+def test_suffixes(tmp_path, suffix):
+    taxonomy = Taxonomy([("ROOT", "a"), ("ROOT", "b"), ("a", "c")], names={"c": "Größe"})
+    for name in (f"t.{suffix}", f"t.{suffix}.gz"):
+        taxonomy.write(tmp_path / name)
+        assert Taxonomy.read(tmp_path / name) == taxonomy
+
+
+def test_an_ontology_without_concepts():
+    text = "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . :a a owl:Class ."
+    with pytest.raises(FormatError, match="only classes of an OWL ontology; convert it"):
+        read(text)
 
 
 def test_stw(data_folder):
