@@ -8,7 +8,8 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line and report expected errors in one sentence."""
     from taxonomist.cli.app import app
-    from taxonomist.cli.output import plain_errors
+    from taxonomist.cli.output import plain_errors, show_controls
 
+    show_controls()
     with plain_errors():
         app(prog_name="taxonomist")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taxonomist.cli.checks import OptionError
+from taxonomist.cli.options import RawCells
 from taxonomist.cli.output import (
     FOUND,
     AsJson,
@@ -15,6 +16,7 @@ from taxonomist.cli.output import (
     print_json,
     print_note,
     print_table,
+    print_text,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def show(
 
         print_json(shown_nodes(taxonomy, depth, children))
     else:
-        typer.echo(taxonomy.to_text(depth, children))
+        print_text(taxonomy.to_text(depth, children))
 
 
 @app.command()
@@ -121,14 +123,14 @@ def check(
 def _print_check(result: dict[str, Any], found: dict[str, Any]) -> None:
     """Print the counts, then a line for each kind of finding, or the error."""
     if not result["ok"]:
-        typer.echo(f"error: {result['error']}")
+        print_text(f"error: {result['error']}")
         return
     print_facts({key: value for key, value in result.items() if key not in found | {"error": 0}})
     for kind, nodes in found.items():
         if nodes:
             listed = "; ".join(list(nodes)[:SHOWN])
             more = f"; and {len(nodes) - SHOWN} more" if len(nodes) > SHOWN else ""
-            typer.echo(f"{len(nodes)} {WORDS[kind]}: {listed}{more}")
+            print_text(f"{len(nodes)} {WORDS[kind]}: {listed}{more}")
 
 
 @app.command()
@@ -143,6 +145,7 @@ def convert(
     parent: Annotated[str | None, typer.Option(help="Column with parents in a CSV file.")] = None,
     child: Annotated[str | None, typer.Option(help="Column with ids in a CSV file.")] = None,
     name: Annotated[str | None, typer.Option(help="Column with names in a CSV file.")] = None,
+    raw_cells: RawCells = False,
     as_json: AsJson = False,
 ) -> None:
     """Convert a taxonomy to another format.
@@ -153,11 +156,20 @@ def convert(
     from taxonomist.cli.taxonomy_facts import counts
 
     taxonomy = read(source, format, parent=parent, child=child, name=name)
-    taxonomy.write(target, to)
+    taxonomy.write(target, to, **_cell_options(target, to, raw_cells))
     if as_json:
         print_json({"file": str(target), **counts(taxonomy)})
     else:
         print_note(f"Wrote {taxonomy.n_nodes:,} nodes to {target}.")
+
+
+def _cell_options(target: Path, to: str | None, raw_cells: bool) -> dict[str, bool]:
+    """Return the options for the cells of the target; raise if it has no cells."""
+    suffix = Path(target.name.lower().removesuffix(".gz")).suffix
+    has_cells = to in ("csv", "levels") or (to is None and suffix in (".csv", ".tsv", ".txt"))
+    if raw_cells and not has_cells:
+        raise OptionError("--raw-cells: only CSV and levels have cells; leave it out.")
+    return {"raw_cells": True} if raw_cells else {}
 
 
 @app.command()
@@ -177,7 +189,7 @@ def diff(
     if as_json:
         print_json(differences(found))
     else:
-        typer.echo(str(found))
+        print_text(str(found))
     if exit_code and found:
         raise typer.Exit(FOUND)
 
@@ -200,5 +212,5 @@ def stats(file: File, format: Format = None, as_json: AsJson = False) -> None:
             f"median {branching['median']:.3g}, max {branching['max']:,} ({branching['widest']})",
         }
     )
-    typer.echo()
+    print_text()
     print_table(("depth", "nodes", "leaves"), [tuple(level.values()) for level in levels])

@@ -3,8 +3,8 @@
 =============  =============================  ====================================================
 format         suffixes                       options (``read`` / ``write``)
 =============  =============================  ====================================================
-``csv``        ``.csv``, ``.tsv``, ``.txt``   parent, child, name, delimiter / delimiter
-``levels``                                    columns, sep, ids, delimiter / delimiter
+``csv``        ``.csv``, ``.tsv``, ``.txt``   parent, child, name, delimiter / delimiter, raw_cells
+``levels``                                    columns, sep, ids, delimiter / delimiter, raw_cells
 ``json``       ``.json``                      / nested
 ``turtle``     ``.ttl``                       id, language, scheme, base / base, language
 ``xml``        ``.rdf``, ``.xml``             as ``turtle``

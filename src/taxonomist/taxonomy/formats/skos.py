@@ -21,12 +21,16 @@ from urllib.parse import quote, unquote
 from taxonomist.errors import FormatError, ParameterError, closest, import_extra, some
 from taxonomist.taxonomy.build import is_artificial
 from taxonomist.taxonomy.core import Taxonomy
+from taxonomist.taxonomy.formats.rdf_guard import checked_json_ld, checked_xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 BASE = "urn:taxonomist:"
 """Prefix for the URIs of ids that are not addresses themselves."""
+
+CHECKS = {"xml": checked_xml, "json-ld": checked_json_ld}
+"""Checks of texts before they are parsed, by syntax."""
 
 _ADDRESS = re.compile(r"(https?://|urn:)[\w!#$%&'()*+,./:;=?@~-]+", re.ASCII)
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -121,6 +125,8 @@ class _Vocabulary:
 
     def __init__(self, text: str, syntax: str) -> None:
         rdflib = import_extra("rdflib", "skos")
+        if syntax in CHECKS:
+            text = CHECKS[syntax](text)
         self.skos = rdflib.SKOS
         self.graph = rdflib.Graph(bind_namespaces="none")
         try:
