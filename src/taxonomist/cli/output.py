@@ -147,7 +147,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
         _draw_table(columns, cells, title)
         return
     for row in [list[object](columns), *cells]:
-        typer.echo("\t".join(" ".join(_plain(cell).split()) for cell in row))
+        # With color, nothing is stripped that looks like a terminal escape.
+        typer.echo("\t".join(" ".join(_plain(cell).split()) for cell in row), color=True)
 
 
 def _draw_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str) -> None:

@@ -84,6 +84,17 @@ class _Shown(io.StringIO):
         return self._terminal.write(visible(text))
 
 
+class _Lines:
+    """A stream for csv.writer, which quotes only cells with characters of its line ends."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, row: str) -> int:
+        """Write a row with a line feed at its end."""
+        return self._stream.write(row.removesuffix("\r\n") + "\n")
+
+
 def table_rows(
     stream: IO[str], format: str, *, raw_cells: bool = False
 ) -> Callable[[Sequence[object]], object]:
@@ -99,7 +110,7 @@ def table_rows(
         Whether to write cells as they are, even if a spreadsheet would run them as formulas.
     """
     delimiter = "\t" if format == "tsv" else ","
-    write = csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerow
+    write = csv.writer(_Lines(stream), delimiter=delimiter, lineterminator="\r\n").writerow
     return write if raw_cells else lambda cells: write([guarded(cell) for cell in cells])
 
 
