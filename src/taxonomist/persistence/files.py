@@ -170,7 +170,7 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     folder = Path(path)
     head = read_manifest(folder)
     try:
-        PartReader(folder / head["folder"], head["parts"], mmap=True).check(verify=False)
+        PartReader(folder, head["folder"], head["parts"], mmap=True).check(verify=False)
         total = sum(entry["bytes"] for entry in head["parts"])
     except (LookupError, TypeError) as error:
         raise _not_understood(folder, error) from error
@@ -181,13 +181,13 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
 
 def _load(folder: Path, head: dict[str, Any], mmap: bool, verify: bool, registry: Registry) -> Any:
     try:
-        reader = PartReader(folder / head["folder"], head["parts"], mmap)
+        reader = PartReader(folder, head["folder"], head["parts"], mmap)
         reader.check(verify)
         decoder = Decoder(registry, reader)
         model = decoder.decode(reader.value(STATE_FILE))
     except ModelFileError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, OSError, RecursionError) as error:
+    except Exception as error:  # whatever a changed file leads to
         raise _not_understood(folder, error) from error
     if decoder.has_foreign:
         _compare_versions(type(model).__name__, head["libraries"])

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence.parts import RESTORE, as_json, flush, from_json, write_parts
+from taxonomist.persistence.regular import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +34,9 @@ logger = logging.getLogger(__name__)
 FORMAT = "taxonomist model"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+MAX_MANIFEST_BYTES = 2**26
+"""Maximum size of a manifest that is read."""
+
 LEFTOVER_SECONDS = 86_400.0
 """Age at which files left by an interrupted save are deleted by the next save."""
 
@@ -155,7 +159,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> bytes:
     try:
-        return (path / MANIFEST).read_bytes()
+        return read_regular(path, MANIFEST, most=MAX_MANIFEST_BYTES)
+    except ModelFileError:
+        raise
     except OSError as error:
         if not path.exists():
             raise ModelFileError(
@@ -179,7 +185,9 @@ def _is_there(path: Path) -> bool:
     if not path.exists() and not path.is_symlink():
         return False
     try:
-        is_ours = FORMAT.encode() in (path / MANIFEST).read_bytes()[:200]
+        is_ours = FORMAT.encode() in read_regular(path, MANIFEST, most=MAX_MANIFEST_BYTES)[:200]
+    except ModelFileError:
+        is_ours = False
     except OSError:
         is_ours = path.is_dir() and all(_is_left(entry.name) for entry in path.iterdir())
     if not is_ours:
