@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.errors import ModelFileError, closest
+from taxonomist.persistence.contracts import check_object
 from taxonomist.persistence.encoding import BUILT_IN, SPARSE_FORMATS
 from taxonomist.persistence.registry import CONSTRUCTOR_ARGUMENTS
 
@@ -116,7 +117,9 @@ class Decoder:
         fields = {name: self.decode(value) for name, value in node["fields"].items()}
         if set(fields) != set(getattr(kind, "_fields", ())):
             raise ModelFileError(f"{node['class']} has other fields in this version of Taxonomist.")
-        return kind(**fields)
+        value = kind(**fields)
+        check_object(value)
+        return value
 
     def _object(self, node: Any) -> Any:
         """Return an object; parameters that are missing in the file get their defaults."""
@@ -134,6 +137,7 @@ class Decoder:
                 if name not in state and parameter.default is not parameter.empty:
                     value.__dict__[name] = parameter.default
         value.__dict__.update(state)
+        check_object(value)
         return value
 
     def _upgraded(self, kind: type, node: Any, state: dict[str, Any]) -> dict[str, Any]:
@@ -156,13 +160,12 @@ class Decoder:
         dtype, shape = _any_type(node["dtype"]), _shape(node["shape"])
         if "values" not in node:
             array = self._filed(node, shape)
-        elif prod(shape) != len(node["values"]):
-            raise ModelFileError(f"An array of shape {shape} has {len(node['values'])} values.")
         elif dtype.hasobject:
-            array = np.fromiter(self.decode(node["values"]), dtype, count=prod(shape))
+            values = self.decode(node["values"])
+            array = np.fromiter(values, dtype, count=min(prod(shape), len(values)))
             array = array.reshape(shape)
         else:
-            self._take(prod(shape) * dtype.itemsize)
+            self._take(len(node["values"]) * dtype.itemsize)
             array = np.array(node["values"], dtype=dtype).reshape(shape)
         if array.dtype != dtype or array.shape != shape:
             raise ModelFileError(f"A part contains {array.dtype}{array.shape}, not {dtype}{shape}.")

@@ -17,6 +17,7 @@ from taxonomist.persistence.folder import read_manifest, write_model
 from taxonomist.persistence.parts import PartReader, TextPart
 from taxonomist.persistence.pruning import pruned
 from taxonomist.persistence.registry import Registry
+from taxonomist.persistence.trial import try_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -185,6 +186,7 @@ def _load(folder: Path, head: dict[str, Any], mmap: bool, verify: bool, registry
         reader.check(verify)
         decoder = Decoder(registry, reader)
         model = decoder.decode(reader.value(STATE_FILE))
+        try_out(model)
     except ModelFileError:
         raise
     except Exception as error:  # whatever a changed file leads to

@@ -266,7 +266,9 @@ def read_array(file: IO[bytes], mmap: bool) -> Any:
     shape, is_fortran, dtype = read_header(file)
     start, n_bytes = file.tell(), os.fstat(file.fileno()).st_size
     if dtype.hasobject or min(shape, default=0) < 0:
-        raise ModelFileError(f"An array of type {dtype} and shape {shape} is not allowed.")
+        raise ModelFileError(
+            f"An array of type {dtype} and shape {shape} cannot be read as a model's part."
+        )
     if prod(shape) * dtype.itemsize != n_bytes - start:
         raise ModelFileError(
             f"An array has {n_bytes - start:,} bytes, which is not its shape {shape}. {RESTORE}"
