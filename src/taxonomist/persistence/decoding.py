@@ -125,6 +125,8 @@ class Decoder:
         """Return an object; parameters that are missing in the file get their defaults."""
         kind = self._class(node["class"])
         state = {name: self.decode(value) for name, value in node["attributes"].items()}
+        if not all(map(str.isidentifier, state)):
+            raise ModelFileError(f"{node['class']} has attributes without a valid name.")
         if node["class"] in CONSTRUCTOR_ARGUMENTS:
             return kind(**state)
         state = self._upgraded(kind, node, state)

@@ -186,6 +186,8 @@ def _load(folder: Path, head: dict[str, Any], mmap: bool, verify: bool, registry
         reader.check(verify)
         decoder = Decoder(registry, reader)
         model = decoder.decode(reader.value(STATE_FILE))
+        if head.get("classes") is not None and not hasattr(model, "classes_"):
+            raise ModelFileError(f"{folder} is damaged: the model has lost its classes.")
         try_out(model)
     except ModelFileError:
         raise

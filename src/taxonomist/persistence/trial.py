@@ -18,6 +18,9 @@ __all__ = ["try_out"]
 MAX_DENSE = 4096
 """Maximum number of features of a dense item. A longer one would read all the weights."""
 
+FITTED = frozenset(("classes_", "model_", "scorer_", "targets_"))
+"""Attributes that a model of this library has if it is fitted."""
+
 N_FEATURES: dict[str, Callable[[Any], int]] = {
     "BlendScorer": lambda scorer: scorer.members[0].n_features_in_,
     "GainScorer": lambda scorer: _linear_features(scorer),
@@ -41,9 +44,11 @@ def try_out(model: Any) -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            if hasattr(model, "takes_counts_"):
+            if not hasattr(type(model), "predict_labels") or FITTED.isdisjoint(vars(model)):
+                return
+            if hasattr(type(model), "has_seen"):
                 _try_texts(model)
-            elif "targets_" in vars(model) or "scorer_" in vars(model):
+            else:
                 _try_rows(model)
         except ModelFileError:
             raise

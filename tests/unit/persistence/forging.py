@@ -205,7 +205,7 @@ def _answer(folder, items, writing):
         warnings.simplefilter("ignore")
         try:
             kind, text = ask(folder, items)
-        except BaseException:
+        except BaseException:  # noqa: BLE001
             kind, text = "raw", traceback.format_exc()
     os.write(writing, f"{kind}\n{text[-3000:]}".encode("utf-8", "replace"))
     os._exit(0)
