@@ -26,6 +26,9 @@ __all__ = ["check_object"]
 MAX_STEPS = 100_000
 """Maximum number of iterations per item that a file may ask for."""
 
+MAX_GRAM = 1000
+"""Maximum number of words or characters of a term."""
+
 
 def check_object(value: Any) -> None:
     """Raise if the attributes of a decoded object are not what its class needs.
@@ -290,6 +293,23 @@ def _check_softmax(softmax: Any) -> None:
     )
 
 
+def _check_features(features: Any) -> None:
+    if "idf_" not in vars(features):
+        return
+    n, known, columns = len(features.idf_), features.vocabulary_, features.columns_
+    numbers = np.array(list(known.values()))
+    lengths = [given for given in (features.words, features.characters) if given is not None]
+    _need(
+        features,
+        idf_=_are_vectors(n, features.idf_, features.terms_) and features.idf_.dtype.kind == "f",
+        vocabulary_=isinstance(known, dict) and _are_strings(known) and _within(numbers, n),
+        columns=len(known) == n == len(np.unique(numbers)),
+        words=all(0 < low <= high <= MAX_GRAM for low, high in lengths),
+        column_weights_=all(map(_is_number, features.column_weights_)),
+        columns_=columns is None or len(columns) == len(features.column_weights_),
+    )
+
+
 def _check_pairs(*names: str) -> Callable[[Any], None]:
     """Return a check that some attributes are vectors of the same length."""
 
@@ -325,6 +345,7 @@ CONTRACTS: dict[str, Callable[[Any], None]] = {
     "NodeOdds": _check_pairs("slopes", "offsets"),
     "ShareScorer": _check_shares,
     "Targets": _check_targets,
+    "TextFeatures": _check_features,
     "Tree": _check_tree,
     "VoteScorer": _check_votes,
     "WordScorer": _check_words,

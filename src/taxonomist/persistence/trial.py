@@ -60,15 +60,23 @@ def try_out(model: Any) -> None:
 
 
 def _try_texts(model: Any) -> None:
-    n_features = len(model.features_.idf_)
-    inner = model.model_
+    features, inner = model.features_, model.model_
+    n_features = len(features.idf_)
     if inner.n_features_in_ != n_features:
         raise ModelFileError(
             f"The model is damaged: it takes {inner.n_features_in_} features, but its texts have "
             f"{n_features}."
         )
     _try_rows(inner)
-    model.predict([""])
+    text = " ".join(list(features.vocabulary_)[:3])
+    _ask(model, [[text] * len(features.column_weights_)])
+
+
+def _ask(model: Any, items: Any) -> None:
+    if type(model.taxonomy_).__name__ != "Taxonomy":
+        raise ModelFileError(f"The model is damaged: {type(model).__name__} has no taxonomy.")
+    model.predict(items)
+    model.predict_paths(items)
 
 
 def _try_rows(model: Any) -> None:
@@ -78,7 +86,7 @@ def _try_rows(model: Any) -> None:
     else:
         row = csr_array(([1.0], ([0], [n_features - 1])), shape=(1, n_features))
     _check_sizes(getattr(model, "model_", model), row)
-    model.predict(row)
+    _ask(model, row)
 
 
 def _check_sizes(model: Any, row: Any) -> None:
@@ -88,6 +96,7 @@ def _check_sizes(model: Any, row: Any) -> None:
     scorer, n_categories = model.scorer_, len(model.targets_.categories)
     count = N_FEATURES.get(type(scorer).__name__)
     is_same = count is None or count(scorer) == model.check_rows(row, reset=False).shape[1]
+    is_same &= model.taxonomy_.nodes == model.targets_.categories.taxonomy.nodes
     if not is_same or model.classes_.shape != (n_categories,):
         raise ModelFileError(
             f"The model is damaged: the sizes of {type(model).__name__} and its "
