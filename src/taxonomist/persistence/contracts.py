@@ -283,6 +283,42 @@ def _check_margins(scorer: Any) -> None:
     _need(scorer, nodes=_within(scorer.nodes, n), constants=_are_vectors(n, scorer.constants))
 
 
+def _check_classifiers(scorer: Any) -> None:
+    n, wanted = scorer.taxonomy.n_nodes, np.flatnonzero(np.isnan(scorer.constants))
+    _need(
+        scorer,
+        estimators=_within(np.array(list(scorer.estimators), dtype=np.intp), n)
+        and set(wanted.tolist()) <= set(scorer.estimators),
+        support=not scorer.support or set(scorer.support) == set(scorer.estimators),
+    )
+
+
+def _check_linear_estimator(estimator: Any) -> None:
+    if "coef_" not in vars(estimator):
+        return
+    n_rows, n_classes = len(estimator.coef_), len(estimator.classes_)
+    intercept = np.asarray(estimator.intercept_)
+    _need(
+        estimator,
+        coef_=_is_matrix(estimator.coef_),
+        classes_=estimator.classes_.ndim == 1 and n_rows == (1 if n_classes == 2 else n_classes),
+        intercept_=intercept.dtype.kind in "fiu" and intercept.size in (1, n_rows),
+    )
+
+
+def _check_least_squares(scorer: Any) -> None:
+    n = scorer.taxonomy.n_nodes
+    _need(scorer, weights=_is_matrix(scorer.weights) and scorer.weights.shape[0] == n)
+    for siblings, system in scorer.systems:
+        _need(
+            scorer,
+            systems=all(type(code) is int for code in siblings)
+            and _within(np.array(siblings, dtype=np.intp), n)
+            and system.S.ndim == 2
+            and system.S.shape[1] == scorer.weights.shape[1],
+        )
+
+
 def _check_softmax(softmax: Any) -> None:
     parents, n = softmax.parents, len(softmax.parents)
     _need(
@@ -333,13 +369,17 @@ def _check_kernel(rows: Any) -> None:
 CONTRACTS: dict[str, Callable[[Any], None]] = {
     "Calibration": _check_pairs("slopes", "offsets"),
     "Categories": _check_categories,
+    "ClassifierScorer": _check_classifiers,
     "Curve": _check_pairs("points", "heights"),
     "FittedThresholds": _check_pairs("thresholds"),
     "GainScorer": _check_gains,
     "Graph": _check_taxonomy,
     "GramMap": _check_gram,
     "KernelMap": _check_kernel,
+    "LeastSquaresScorer": _check_least_squares,
+    "LinearSVC": _check_linear_estimator,
     "LinearScorer": _check_linear,
+    "LogisticRegression": _check_linear_estimator,
     "MarginScorer": _check_margins,
     "NestedSoftmax": _check_softmax,
     "NodeOdds": _check_pairs("slopes", "offsets"),

@@ -150,7 +150,10 @@ class Decoder:
         if version == 1 and known == 2:
             from taxonomist.persistence.version_1 import upgraded
 
-            return upgraded(node["class"], state)
+            found = upgraded(node["class"], state)
+            for value in found.values():
+                check_object(value)
+            return found
         raise ModelFileError(
             f"{node['class']} has file version {version}, but this version of Taxonomist reads "
             f"versions up to {known}: update Taxonomist (pip install -U taxonomist)."

@@ -194,7 +194,7 @@ def _load(folder: Path, head: dict[str, Any], mmap: bool, verify: bool, registry
     except Exception as error:  # whatever a changed file leads to
         raise _not_understood(folder, error) from error
     if decoder.has_foreign:
-        _compare_versions(type(model).__name__, head["libraries"])
+        _compare_versions(type(model).__name__, head.get("libraries"))
     return model
 
 
@@ -210,11 +210,14 @@ def _compare_versions(name: str, libraries: Any) -> None:
     """Warn like pickle if the model was saved with another version of scikit-learn."""
     from sklearn.exceptions import InconsistentVersionWarning
 
-    saved, now = libraries.get("scikit-learn"), _versions()["scikit-learn"]
+    known = libraries if isinstance(libraries, dict) else {}
+    saved, now = known.get("scikit-learn"), _versions()["scikit-learn"]
     if saved != now:
         warnings.warn(
             InconsistentVersionWarning(
-                estimator_name=name, current_sklearn_version=now, original_sklearn_version=saved
+                estimator_name=name,
+                current_sklearn_version=now,
+                original_sklearn_version=str(saved),
             ),
             stacklevel=3,
         )
