@@ -133,7 +133,8 @@ def load(
     ------
     ModelFileError
         If there is no model at the path, or if the model is damaged, incomplete, in a newer format,
-        or contains unknown classes.
+        or contains unknown classes. A fitted model is asked about one item, so that damage is found
+        here and not by its first user.
     """
     folder = Path(path)
     for _ in range(LOAD_ATTEMPTS - 1):
