@@ -80,12 +80,17 @@ def _ask(model: Any, items: Any) -> None:
 
 
 def _try_rows(model: Any) -> None:
+    inner = getattr(model, "model_", model)
+    is_foreign = "model_" in vars(model) and "scorer_" not in vars(inner)
+    if is_foreign and not getattr(inner, "n_features_in_", np.inf) <= MAX_DENSE:
+        # A pipeline may take texts, or refuse sparse items.
+        return
     n_features = int(model.n_features_in_)
     if n_features <= MAX_DENSE:
         row: Any = np.ones((1, n_features))
     else:
         row = csr_array(([1.0], ([0], [n_features - 1])), shape=(1, n_features))
-    _check_sizes(getattr(model, "model_", model), row)
+    _check_sizes(inner, row)
     _ask(model, row)
 
 

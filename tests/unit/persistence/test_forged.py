@@ -9,9 +9,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from taxonomist import persistence
 from taxonomist.errors import ModelFileError
+from taxonomist.models import CalibratedClassifier
 from tests.unit.persistence.examples import TREE, model_of, problem
 from tests.unit.persistence.forging import HUGE, ask, folders, forge, seal, verdict_of, verdicts_of
 
@@ -207,6 +211,19 @@ def test_a_manifest_that_is_a_pipe_is_not_replaced(folder):
     os.mkfifo(folder / "manifest.json")
     with pytest.raises(ModelFileError, match="is not a Taxonomist model, so it is not replaced"):
         persistence.save(model_of("HierarchicalSVC"), folder)
+
+
+def test_models_that_take_texts_and_dense_items_are_loaded(tmp_path):
+    X, y, _ = problem()
+    texts = [" ".join(f"w{k} " * int(n) for k, n in enumerate(row)) or "none" for row in X]
+    reader = make_pipeline(CountVectorizer(), model_of("LidstoneNB"))
+    wide = np.hstack([X, np.zeros((len(X), 5000))])
+    scaled = make_pipeline(StandardScaler(), model_of("HierarchicalSVC"))
+    for model, items in ((reader, texts), (scaled, wide)):
+        fitted = CalibratedClassifier(model, cv=2).fit(items, y)
+        persistence.save(fitted, tmp_path / "model")
+        found = persistence.load(tmp_path / "model")
+        assert found.predict(items).tolist() == fitted.predict(items).tolist()
 
 
 def test_links_inside_the_folder_are_followed(folder):
