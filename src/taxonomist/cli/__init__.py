@@ -12,8 +12,9 @@ def main() -> None:
     # scikit-learn imports it, which takes longer than the rest of it, and seldom uses it.
     import_when_used("scipy.stats")
     from taxonomist.cli.app import app
-    from taxonomist.cli.output import plain_errors, show_log
+    from taxonomist.cli.output import plain_errors, show_controls, show_log
 
     show_log("taxonomist.compiled")
+    show_controls()
     with plain_errors():
         app(prog_name="taxonomist")

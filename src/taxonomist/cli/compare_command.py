@@ -22,7 +22,7 @@ from taxonomist.cli.options import (
     TaxonomyFormat,
     Text,
 )
-from taxonomist.cli.output import AsJson, progress
+from taxonomist.cli.output import AsJson, print_text, progress
 from taxonomist.cli.taxonomy_file import Cycles, Outside, read_taxonomy
 
 
@@ -82,6 +82,6 @@ def compare(
             on_step=on_step,
         )
     if as_json:
-        typer.echo(table.to_json())
+        print_text(table.to_json())
     else:
-        typer.echo(table.to_markdown() if markdown else table.to_text())
+        print_text(table.to_markdown() if markdown else table.to_text())

@@ -12,6 +12,7 @@ from taxonomist.cli.output import (
     print_json,
     print_note,
     print_table,
+    print_text,
     progress,
 )
 
@@ -66,9 +67,9 @@ def show(name: Name, as_json: AsJson = False) -> None:
     print_facts(facts)
     for title, lines in details.items():
         if lines:
-            typer.echo(f"\n{title}")
+            print_text(f"\n{title}")
         for key, value in lines.items():
-            typer.echo(f"  {key}: {value if isinstance(value, str) else ', '.join(value)}")
+            print_text(f"  {key}: {value if isinstance(value, str) else ', '.join(value)}")
 
 
 def _facts(entry: CatalogueEntry) -> dict[str, object]:

@@ -19,7 +19,7 @@ from taxonomist.cli.options import (
     TrainedLabel,
     TrainedText,
 )
-from taxonomist.cli.output import AsJson, print_json, print_table
+from taxonomist.cli.output import AsJson, print_json, print_table, print_text
 
 Nodes = Annotated[
     bool, typer.Option("--nodes", help="Also print the measures of every node that occurs.")
@@ -57,9 +57,9 @@ def evaluate(
     if as_json:
         print_json({**rows.items.bad.to_dict(), **found.to_dict()})
         return
-    typer.echo(str(found))
+    print_text(str(found))
     if nodes:
-        typer.echo()
+        print_text()
         heads = ("node", "support", "predicted", "precision", "recall", "f1")
         used = [each for each in found.nodes if each.support or each.predicted]
         print_table(heads, [[_rounded(getattr(each, head)) for head in heads] for each in used])

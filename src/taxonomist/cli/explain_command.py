@@ -9,7 +9,7 @@ import typer
 
 from taxonomist.cli.checks import OptionError, check_explains, check_text
 from taxonomist.cli.options import ModelFolder
-from taxonomist.cli.output import AsJson, print_json, print_note
+from taxonomist.cli.output import AsJson, print_json, print_note, print_text
 
 Page = Annotated[
     Path | None,
@@ -63,4 +63,4 @@ def explain(
     if as_json:
         print_json(found.to_dict())
     elif html is None:
-        typer.echo(str(found))
+        print_text(str(found))

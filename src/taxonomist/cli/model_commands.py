@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from taxonomist.cli.options import ModelFolder
-from taxonomist.cli.output import AsJson, print_facts, print_json, print_table
+from taxonomist.cli.output import AsJson, print_facts, print_json, print_table, print_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,10 +38,10 @@ def show(file: ModelFolder, as_json: AsJson = False) -> None:
     print_facts({**_flat(known), **_flat(rest)})
     for name, rows in tables.items():
         if rows:
-            typer.echo()
+            print_text()
             cells = [[_rounded(value) for value in row.values()] for row in rows]
             print_table(list(rows[0]), cells, TITLES[name])
-    typer.echo()
+    print_text()
     columns = ("name", "bytes", "type", "shape")
     print_table(columns, [[_cell(part.get(column)) for column in columns] for part in parts])
 

@@ -18,6 +18,7 @@ __all__ = [
     "Label",
     "ModelFolder",
     "PathSeparator",
+    "RawCells",
     "Seed",
     "Separator",
     "SkipBad",
@@ -33,6 +34,14 @@ TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 UTF_8 = "utf-8"
 """The default encoding of data."""
 
+RawCells = Annotated[
+    bool,
+    typer.Option(
+        "--raw-cells",
+        help="Write CSV cells as they are. By default, cells that spreadsheets would run as "
+        "formulas get an apostrophe in front.",
+    ),
+]
 Data = Annotated[
     str,
     typer.Argument(

@@ -4,6 +4,10 @@ Data go to standard output: a table on a terminal, tab-separated lines elsewhere
 with ``--json``. Notes, progress and errors go to standard error. Files and pipes get UTF-8; see
 ``cli.encodings``. Exit codes: 0 success, 1 a bug or a check that found an error, 2 bad input, 130
 interrupted.
+
+Control characters in names, ids and texts are shown as escapes on terminals, and wherever text is
+laid out for people (trees, facts, notes, errors). Tab-separated lines, CSV and JSON lines that go
+to a pipe or a file keep the data as they are.
 """
 
 from __future__ import annotations
@@ -11,11 +15,14 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import traceback
+import warnings
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from taxonomist._terminals import visible, visible_line
 from taxonomist.cli.encodings import keep_characters
 from taxonomist.errors import TaxonomistError
 
@@ -31,7 +38,9 @@ __all__ = [
     "print_json",
     "print_note",
     "print_table",
+    "print_text",
     "progress",
+    "show_controls",
     "show_log",
 ]
 
@@ -54,10 +63,10 @@ def plain_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except (TaxonomistError, OSError) as error:
-        typer.echo(f"taxonomist: {_sentence(error)}", err=True)
+        print_note(f"taxonomist: {_sentence(error)}")
         sys.exit(BAD_INPUT)
     except Exception:
-        typer.echo("taxonomist: this is a bug; please report it with these lines:", err=True)
+        print_note("taxonomist: this is a bug; please report it with these lines:")
         raise
 
 
@@ -76,12 +85,43 @@ def is_terminal(stream: IO[str]) -> bool:
 def print_json(value: object) -> None:
     """Print a value as JSON, in ASCII unless standard output is UTF-8."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-    typer.echo(json.dumps(value, ensure_ascii=encoding != "utf8", indent=2))
+    print_text(json.dumps(value, ensure_ascii=encoding != "utf8", indent=2))
+
+
+def print_text(text: str = "") -> None:
+    """Print a text for people, or JSON, with escapes for control characters."""
+    typer.echo(visible(text))
 
 
 def print_note(text: str) -> None:
     """Print a sentence to standard error."""
-    typer.echo(text, err=True)
+    typer.echo(visible(text), err=True)
+
+
+def show_controls() -> None:
+    """Have Python show control characters in tracebacks, warnings and logs as escapes."""
+
+    def show_error(*error: Any) -> None:
+        sys.stderr.write(visible("".join(traceback.format_exception(*error))))
+
+    def show_warning(
+        message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None
+    ) -> None:
+        text = warnings.formatwarning(message, category, filename, lineno, line)
+        (file or sys.stderr).write(visible(text))
+
+    sys.excepthook = show_error
+    warnings.showwarning = show_warning
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_LogFormatter())
+
+
+class _LogFormatter(logging.Formatter):
+    """Formats log records with escapes for control characters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the text of a record."""
+        return visible(super().format(record))
 
 
 def show_log(name: str) -> None:
@@ -97,7 +137,7 @@ def print_facts(facts: Mapping[str, object]) -> None:
     """Print the name and the value of each fact on a line."""
     width = max(map(len, facts))
     for name, value in facts.items():
-        typer.echo(f"{name:<{width}}  {_shown(value)}")
+        typer.echo(f"{visible_line(name):<{width}}  {visible_line(_shown(value))}")
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
@@ -117,7 +157,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
         _draw_table(columns, cells, title)
         return
     for row in [list[object](columns), *cells]:
-        typer.echo("\t".join(" ".join(_plain(cell).split()) for cell in row))
+        # With color, nothing is stripped that looks like a terminal escape.
+        typer.echo("\t".join(" ".join(_plain(cell).split()) for cell in row), color=True)
 
 
 def _draw_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str) -> None:
@@ -125,12 +166,13 @@ def _draw_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title or None, title_justify="left")
+    table = Table(title=Text(title) if title else None, title_justify="left")
     for position, column in enumerate(columns):
         is_number = any(isinstance(row[position], int | float) for row in rows)
-        table.add_column(column, justify="right" if is_number else "left", overflow="fold")
+        head = Text(visible_line(column))
+        table.add_column(head, justify="right" if is_number else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_shown(cell)) for cell in row))
+        table.add_row(*(Text(visible_line(_shown(cell))) for cell in row))
     Console().print(table)
 
 
@@ -177,13 +219,14 @@ def progress(unit: str = "items") -> Iterator[OnStep]:
     )
 
     count = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
-    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
+    description = TextColumn("{task.description}", markup=False)
+    columns = (description, BarColumn(), count, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bars:
         tasks: dict[str, Any] = {}
 
         def report(step: str, done: int, total: int | None) -> None:
             if step not in tasks:
-                tasks[step] = bars.add_task(step, total=total)
+                tasks[step] = bars.add_task(visible_line(step), total=total)
             bars.update(tasks[step], completed=done, total=total)
 
         yield report

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taxonomist.cli.checks import OptionError, check_probabilities, check_text, explained
-from taxonomist.cli.options import UTF_8, Encoding, Format, Id, ModelFolder, SkipBad
+from taxonomist.cli.options import UTF_8, Encoding, Format, Id, ModelFolder, RawCells, SkipBad
 from taxonomist.cli.output import AsJson, print_json, print_note, print_table, progress
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def predict(
     separator: Annotated[
         str, typer.Option(help="Separator between several labels in an output cell.")
     ] = ";",
+    raw_cells: RawCells = False,
     id_column: Id = None,
     skip_bad: SkipBad = False,
     format: Format = None,
@@ -95,7 +96,7 @@ def predict(
         return
     columns = Columns(text or model_columns(classifier).text, None, id=id_column)
     source = TableSource(data, format, encoding)
-    target = _Target(out, "jsonl" if as_json else to, wanted, separator)
+    target = _Target(out, "jsonl" if as_json else to, wanted, separator, raw_cells)
     with (
         progress() as on_step,
         workflow.predict_table(
@@ -125,12 +126,15 @@ def _predict_text(
 class _Target:
     """Output for predictions: a file or standard output, and a format."""
 
-    def __init__(self, out: Path | None, to: str | None, wanted: Wanted, separator: str) -> None:
+    def __init__(
+        self, out: Path | None, to: str | None, wanted: Wanted, separator: str, raw_cells: bool
+    ) -> None:
         from taxonomist.cli.writers import format_of
 
         self._out = out
         self._wanted = wanted
         self._separator = separator
+        self._raw_cells = raw_cells
         self._format = format_of(out, to)
 
     def fill(self, predictions: TablePredictions) -> None:
@@ -170,6 +174,6 @@ class _Target:
             return lambda item, found: write_json(
                 as_record({key: getattr(item, key)}, found, wanted)
             )
-        write_row = table_rows(stream, self._format)
+        write_row = table_rows(stream, self._format, raw_cells=self._raw_cells)
         write_row(headings(key, wanted))
         return lambda item, found: write_row(as_cells(getattr(item, key), found, wanted, separator))

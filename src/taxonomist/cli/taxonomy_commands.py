@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taxonomist.cli.checks import OptionError
+from taxonomist.cli.options import RawCells
 from taxonomist.cli.output import (
     FOUND,
     AsJson,
@@ -15,6 +16,7 @@ from taxonomist.cli.output import (
     print_json,
     print_note,
     print_table,
+    print_text,
 )
 from taxonomist.cli.taxonomy_file import Cycles, Outside, left_out, read_taxonomy
 
@@ -89,7 +91,7 @@ def show(
 
         print_json(shown_nodes(taxonomy, depth, children))
     else:
-        typer.echo(taxonomy.to_text(depth, children))
+        print_text(taxonomy.to_text(depth, children))
 
 
 @app.command()
@@ -133,14 +135,14 @@ def check(
 def _print_check(result: Mapping[str, object], found: dict[str, Any]) -> None:
     """Print the counts, then a line for each kind of finding, or the error."""
     if not result["ok"]:
-        typer.echo(f"error: {result['error']}")
+        print_text(f"error: {result['error']}")
         return
     print_facts({key: value for key, value in result.items() if key not in found | {"error": 0}})
     for kind, nodes in found.items():
         if nodes:
             listed = "; ".join(map(_shown, list(nodes)[:SHOWN]))
             more = f"; and {len(nodes) - SHOWN} more" if len(nodes) > SHOWN else ""
-            typer.echo(f"{len(nodes)} {WORDS[kind]}: {listed}{more}")
+            print_text(f"{len(nodes)} {WORDS[kind]}: {listed}{more}")
 
 
 def _shown(finding: str | tuple[str, str]) -> str:
@@ -162,6 +164,7 @@ def convert(
     name: Annotated[str | None, typer.Option(help="Column with names in a CSV file.")] = None,
     cycles: Cycles = "error",
     outside: Outside = "drop",
+    raw_cells: RawCells = False,
     as_json: AsJson = False,
 ) -> None:
     """Convert a taxonomy to another format.
@@ -172,11 +175,20 @@ def convert(
     from taxonomist.cli.taxonomy_facts import counts
 
     taxonomy = read(source, format, cycles, outside, parent=parent, child=child, name=name)
-    taxonomy.write(target, to)
+    taxonomy.write(target, to, **_cell_options(target, to, raw_cells))
     if as_json:
         print_json({"file": str(target), **counts(taxonomy)})
     else:
         print_note(f"Wrote {taxonomy.n_nodes:,} nodes to {target}.")
+
+
+def _cell_options(target: Path, to: str | None, raw_cells: bool) -> dict[str, bool]:
+    """Return the options for the cells of the target; raise if it has no cells."""
+    suffix = Path(target.name.lower().removesuffix(".gz")).suffix
+    has_cells = to in ("csv", "levels") or (to is None and suffix in (".csv", ".tsv", ".txt"))
+    if raw_cells and not has_cells:
+        raise OptionError("--raw-cells: only CSV and levels have cells; leave it out.")
+    return {"raw_cells": True} if raw_cells else {}
 
 
 @app.command()
@@ -199,7 +211,7 @@ def diff(
     if as_json:
         print_json(differences(found))
     else:
-        typer.echo(str(found))
+        print_text(str(found))
     if exit_code and found:
         raise typer.Exit(FOUND)
 
@@ -228,5 +240,5 @@ def stats(
             f"median {branching['median']:.3g}, max {branching['max']:,} ({branching['widest']})",
         }
     )
-    typer.echo()
+    print_text()
     print_table(("depth", "nodes", "leaves"), [tuple(level.values()) for level in levels])

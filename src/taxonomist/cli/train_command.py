@@ -34,6 +34,7 @@ from taxonomist.cli.output import (
     print_json,
     print_note,
     print_table,
+    print_text,
     progress,
 )
 from taxonomist.cli.taxonomy_file import Cycles, Outside, read_taxonomy
@@ -193,16 +194,16 @@ def _print_result(out: Path, result: TrainingResult, final: bool) -> None:
     """Print the models tried, the quality of the best one, and where it was saved."""
     classifier = result.classifier
     if classifier.search_:
-        typer.echo()
+        print_text()
         rows = [(t.model, t.C, round(t.score, 4), round(t.seconds, 2)) for t in classifier.search_]
         print_table(("model", "C", "score", "seconds"), rows, "Models tried, best first")
         print_note(SCORE)
-    typer.echo()
+    print_text()
     if result.assessment is None:
         print_note("No items were held out, so the model's quality on new items is unknown.")
     else:
-        typer.echo(f"Held-out items: {result.assessment}")
-        typer.echo()
+        print_text(f"Held-out items: {result.assessment}")
+        print_text()
     part = "all items" if final or result.assessment is None else "without the held-out ones"
     print_note(
         f"Trained on {result.n_train:,} items ({part}) in "

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from taxonomist._files import move_into_place
+from taxonomist._spreadsheets import guarded
+from taxonomist._terminals import visible
 from taxonomist.errors import FormatError
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def format_of(out: Path | None, wanted: str | None) -> str:
 def open_output(out: Path | None) -> Iterator[IO[str]]:
     """Yield standard output, or a file that replaces ``out`` only after a complete write."""
     if out is None:
-        yield sys.stdout
+        yield _Shown(sys.stdout) if sys.stdout.isatty() else sys.stdout
         sys.stdout.flush()
         return
     if out.exists() and not out.is_file():
@@ -71,10 +73,46 @@ def open_output(out: Path | None) -> Iterator[IO[str]]:
         temporary.unlink(missing_ok=True)
 
 
-def table_rows(stream: IO[str], format: str) -> Callable[[Sequence[object]], object]:
-    """Return a function that writes the cells of a row."""
+class _Shown(io.StringIO):
+    """A terminal that shows control characters as escapes."""
+
+    def __init__(self, terminal: IO[str]) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        return self._terminal.write(visible(text))
+
+
+class _Lines:
+    """A stream for csv.writer, which quotes only cells with characters of its line ends."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, row: str) -> int:
+        """Write a row with a line feed at its end."""
+        return self._stream.write(row.removesuffix("\r\n") + "\n")
+
+
+def table_rows(
+    stream: IO[str], format: str, *, raw_cells: bool = False
+) -> Callable[[Sequence[object]], object]:
+    """Return a function that writes the cells of a row.
+
+    Parameters
+    ----------
+    stream
+        Where to write.
+    format
+        ``"csv"`` or ``"tsv"``.
+    raw_cells
+        Whether to write cells as they are, even if a spreadsheet would run them as formulas.
+    """
     delimiter = "\t" if format == "tsv" else ","
-    return csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerow
+    write = csv.writer(_Lines(stream), delimiter=delimiter, lineterminator="\r\n").writerow
+    return write if raw_cells else lambda cells: write([guarded(cell) for cell in cells])
 
 
 def json_lines(stream: IO[str]) -> Callable[[Any], object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from taxonomist._spreadsheets import unguarded
 from taxonomist.datasets.bad_rows import RowError
 from taxonomist.datasets.cells import STEP
 from taxonomist.errors import UnknownNodeError
@@ -90,6 +91,11 @@ class LabelReader:
         return found
 
     def _found(self, label: Label) -> str | None:
+        """Look a label up as it is, and without the apostrophe of a cell like a formula."""
+        found = self._looked_up(label)
+        return self._looked_up(_unguarded(label)) if found is None else found
+
+    def _looked_up(self, label: Label) -> str | None:
         """Look a label up, first as an id and then as a path."""
         if shown(label) in self._taxonomy:
             return shown(label)
@@ -99,3 +105,9 @@ class LabelReader:
             return self._taxonomy.resolve(label)
         except UnknownNodeError:
             return None
+
+
+def _unguarded(label: Label) -> Label:
+    if isinstance(label, str):
+        return unguarded(label)
+    return (unguarded(label[0]), *label[1:])

@@ -8,6 +8,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
+from taxonomist._spreadsheets import guarded
 from taxonomist.evaluation.significance import smallest_p_value
 
 if TYPE_CHECKING:
@@ -52,10 +53,10 @@ def comma_separated(comparison: Comparison) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     columns = [f"{name}{part}" for name in comparison.measures for part in ("", "_std", "_p")]
-    writer.writerow(["model", *columns])
+    writer.writerow(["model", *map(guarded, columns)])
     for model, cells in comparison.cells.items():
         values = [value for cell in cells.values() for value in (cell.mean, cell.std, cell.p_value)]
-        writer.writerow([model, *map(_finite, values)])
+        writer.writerow([guarded(model), *map(_finite, values)])
     return stream.getvalue()
 
 

@@ -7,6 +7,7 @@ classes.
 from __future__ import annotations
 
 import inspect
+import re
 from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.errors import ModelFileError, closest
+from taxonomist.persistence.contracts import check_object
 from taxonomist.persistence.encoding import BUILT_IN, SPARSE_FORMATS
 from taxonomist.persistence.registry import CONSTRUCTOR_ARGUMENTS
 
@@ -24,7 +26,14 @@ if TYPE_CHECKING:
 
 _BY_NAME = {name: kind for kind, name in BUILT_IN.items()}
 _COLLECTIONS = {"tuple": tuple, "set": set, "frozenset": frozenset}
-_ENDS = {"slice": slice, "range": range}
+_DTYPE = re.compile(r"[<>|=][biufcSUmM]\d{1,9}(\[\w{1,8}\])?")
+"""Names of dtypes of numbers, strings and times, as ``dtype.str`` gives them."""
+
+FREE_BYTES = 2**26
+"""Bytes that arrays may take beyond those of the files: small arrays are written inline."""
+
+MAX_PACKING = 72
+"""How many bytes of an array a byte of a file can stand for, if zeros are left out."""
 
 
 class Decoder:
@@ -48,6 +57,7 @@ class Decoder:
         self._registry = registry
         self._reader = reader
         self._met: dict[int, Any] = {}
+        self._room = FREE_BYTES + MAX_PACKING * reader.n_bytes
         self._ways = {
             "again": lambda node: self._met[node["id"]],
             "array": self._array,
@@ -64,7 +74,8 @@ class Decoder:
             "type": lambda node: _plain_type(node["name"]).type,
             "view": lambda node: MappingProxyType(self._dict(node)),
             **dict.fromkeys(_COLLECTIONS, self._collection),
-            **dict.fromkeys(_ENDS, lambda node: _ENDS[node["$"]](*self.decode(node["items"]))),
+            "range": self._range,
+            "slice": lambda node: slice(*self.decode(node["items"])),
             **dict.fromkeys(SPARSE_FORMATS, self._sparse),
         }
 
@@ -106,12 +117,16 @@ class Decoder:
         fields = {name: self.decode(value) for name, value in node["fields"].items()}
         if set(fields) != set(getattr(kind, "_fields", ())):
             raise ModelFileError(f"{node['class']} has other fields in this version of Taxonomist.")
-        return kind(**fields)
+        value = kind(**fields)
+        check_object(value)
+        return value
 
     def _object(self, node: Any) -> Any:
         """Return an object; parameters that are missing in the file get their defaults."""
         kind = self._class(node["class"])
         state = {name: self.decode(value) for name, value in node["attributes"].items()}
+        if not all(map(str.isidentifier, state)):
+            raise ModelFileError(f"{node['class']} has attributes without a valid name.")
         if node["class"] in CONSTRUCTOR_ARGUMENTS:
             return kind(**state)
         state = self._upgraded(kind, node, state)
@@ -124,6 +139,7 @@ class Decoder:
                 if name not in state and parameter.default is not parameter.empty:
                     value.__dict__[name] = parameter.default
         value.__dict__.update(state)
+        check_object(value)
         return value
 
     def _upgraded(self, kind: type, node: Any, state: dict[str, Any]) -> dict[str, object]:
@@ -134,7 +150,10 @@ class Decoder:
         if version == 1 and known == 2:
             from taxonomist.persistence.version_1 import upgraded
 
-            return upgraded(node["class"], state)
+            found = upgraded(node["class"], state)
+            for value in found.values():
+                check_object(value)
+            return found
         raise ModelFileError(
             f"{node['class']} has file version {version}, but this version of Taxonomist reads "
             f"versions up to {known}: update Taxonomist (pip install -U taxonomist)."
@@ -143,13 +162,15 @@ class Decoder:
     # Arrays ----------------------------------------------------------------------------------
 
     def _array(self, node: Any) -> Any:
-        dtype, shape = _any_type(node["dtype"]), tuple(node["shape"])
+        dtype, shape = _any_type(node["dtype"]), _shape(node["shape"])
         if "values" not in node:
             array = self._filed(node, shape)
         elif dtype.hasobject:
-            array = np.fromiter(self.decode(node["values"]), dtype, count=prod(shape))
+            values = self.decode(node["values"])
+            array = np.fromiter(values, dtype, count=min(prod(shape), len(values)))
             array = array.reshape(shape)
         else:
+            self._take(len(node["values"]) * dtype.itemsize)
             array = np.array(node["values"], dtype=dtype).reshape(shape)
         if array.dtype != dtype or array.shape != shape:
             raise ModelFileError(f"A part contains {array.dtype}{array.shape}, not {dtype}{shape}.")
@@ -167,20 +188,35 @@ class Decoder:
 
     def _packed(self, node: Any) -> Any:
         """Return an array that was stored without its zeros."""
-        dtype, shape = _plain_type(node["dtype"]), tuple(node["shape"])
+        dtype, shape = _plain_type(node["dtype"]), _shape(node["shape"])
         mask, kept = self.decode(node["mask"]), self.decode(node["kept"])
         if len(mask) != -(-prod(shape) // 8):
             raise ModelFileError(
                 f"A packed array of shape {shape} has a mask of {len(mask)} bytes."
             )
+        self._take(prod(shape) * dtype.itemsize)
         array = np.zeros(prod(shape), dtype=dtype)
         array[np.unpackbits(mask, count=array.size).view(bool)] = kept
         return _frozen(array.reshape(shape), node)
 
+    def _range(self, node: Any) -> range:
+        """Return a range that is not longer than the model could need."""
+        found = range(*self.decode(node["items"]))
+        self._take(8 * len(found))
+        return found
+
+    def _take(self, n_bytes: int) -> None:
+        """Count the bytes of a value that the file describes; raise if they are too many."""
+        self._room -= n_bytes
+        if self._room < 0:
+            raise ModelFileError(
+                "The model describes values that are much larger than its files: do not trust it."
+            )
+
     def _sparse(self, node: Any) -> Any:
         """Return a sparse matrix after checking its indices."""
         parts = tuple(self.decode(node[name]) for name in ("data", "indices", "indptr"))
-        matrix = getattr(sparse, node["$"])(parts, shape=tuple(node["shape"]))
+        matrix = getattr(sparse, node["$"])(parts, shape=_shape(node["shape"]))
         matrix.check_format(full_check=True)
         return matrix
 
@@ -192,10 +228,16 @@ def _any_type(name: Any) -> np.dtype[Any]:
 
 def _plain_type(name: Any) -> np.dtype[Any]:
     """Return a dtype of numbers or strings."""
-    found: np.dtype[Any] = np.dtype(str(name))
-    if found.hasobject:
+    if not isinstance(name, str) or not _DTYPE.fullmatch(name):
         raise ModelFileError(f"The model contains an array of type {name!r}, which is not allowed.")
-    return found
+    return np.dtype(name)
+
+
+def _shape(given: Any) -> tuple[int, ...]:
+    """Return the shape of an array."""
+    if not isinstance(given, list) or not all(type(n) is int for n in given):
+        raise ModelFileError(f"{given!r} is not the shape of an array.")
+    return tuple(given)
 
 
 def _frozen(array: Any, node: Any) -> Any:

@@ -17,6 +17,7 @@ from taxonomist.persistence.folder import read_manifest, write_model
 from taxonomist.persistence.parts import PartReader, TextPart
 from taxonomist.persistence.pruning import pruned
 from taxonomist.persistence.registry import Registry
+from taxonomist.persistence.trial import try_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -132,7 +133,8 @@ def load(
     ------
     ModelFileError
         If there is no model at the path, or if the model is damaged, incomplete, in a newer format,
-        or contains unknown classes.
+        or contains unknown classes. A fitted model is asked about one item, so that damage is found
+        here and not by its first user.
     """
     folder = Path(path)
     for _ in range(LOAD_ATTEMPTS - 1):
@@ -170,7 +172,7 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     folder = Path(path)
     head = read_manifest(folder)
     try:
-        PartReader(folder / head["folder"], head["parts"], mmap=True).check(verify=False)
+        PartReader(folder, head["folder"], head["parts"], mmap=True).check(verify=False)
         total = sum(entry["bytes"] for entry in head["parts"])
     except (LookupError, TypeError) as error:
         raise _not_understood(folder, error) from error
@@ -183,16 +185,19 @@ def _load(
     folder: Path, head: Mapping[str, Any], mmap: bool, verify: bool, registry: Registry
 ) -> Any:
     try:
-        reader = PartReader(folder / head["folder"], head["parts"], mmap)
+        reader = PartReader(folder, head["folder"], head["parts"], mmap)
         reader.check(verify)
         decoder = Decoder(registry, reader)
         model = decoder.decode(reader.value(STATE_FILE))
+        if head.get("classes") is not None and not hasattr(model, "classes_"):
+            raise ModelFileError(f"{folder} is damaged: the model has lost its classes.")
+        try_out(model)
     except ModelFileError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, OSError, RecursionError) as error:
+    except Exception as error:  # whatever a changed file leads to
         raise _not_understood(folder, error) from error
     if decoder.has_foreign:
-        _compare_versions(type(model).__name__, head["libraries"])
+        _compare_versions(type(model).__name__, head.get("libraries"))
     return model
 
 
@@ -208,11 +213,14 @@ def _compare_versions(name: str, libraries: Any) -> None:
     """Warn like pickle if the model was saved with another version of scikit-learn."""
     from sklearn.exceptions import InconsistentVersionWarning
 
-    saved, now = libraries.get("scikit-learn"), _versions()["scikit-learn"]
+    known = libraries if isinstance(libraries, dict) else {}
+    saved, now = known.get("scikit-learn"), _versions()["scikit-learn"]
     if saved != now:
         warnings.warn(
             InconsistentVersionWarning(
-                estimator_name=name, current_sklearn_version=now, original_sklearn_version=saved
+                estimator_name=name,
+                current_sklearn_version=now,
+                original_sklearn_version=str(saved),
             ),
             stacklevel=3,
         )

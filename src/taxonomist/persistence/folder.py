@@ -6,6 +6,8 @@
 A new model is written under a temporary name and then renamed. To replace a model, the new parts
 are written next to the old ones, the manifest is replaced atomically, and the old parts are
 deleted. At any time the folder contains either the old model or the new one.
+
+A running save holds a lock, so the next save can delete what an interrupted one left.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 from taxonomist._files import move_into_place
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence.parts import RESTORE, as_json, flush, from_json, write_parts
+from taxonomist.persistence.regular import read_regular
+from taxonomist.persistence.save_lock import held, is_abandoned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +38,11 @@ logger = logging.getLogger(__name__)
 FORMAT = "taxonomist model"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+MAX_MANIFEST_BYTES = 2**26
+"""Maximum size of a manifest that is read."""
+
 LEFTOVER_SECONDS = 86_400.0
-"""Age at which files left by an interrupted save are deleted by the next save."""
+"""Age at which files of a save without a lock are deleted by the next save."""
 
 _PARTS_FOLDER = re.compile(r"parts-[0-9a-f]{8}")
 _BLANK_CHECKSUM = "0" * 64
@@ -65,7 +72,7 @@ def write_model(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -
         path.parent.mkdir(parents=True, exist_ok=True)
         _make(path, head, parts)
     _flush_folder(path.parent)
-    _clear_away(path.parent, lambda name: _is_unfinished(name, path.name))
+    _clear_away(path.parent, lambda name: _is_unfinished(name, path.name), _is_dead_folder)
 
 
 def _make(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> None:
@@ -73,31 +80,38 @@ def _make(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> None
     token = secrets.token_hex(4)
     base = path.with_name(f".{path.name}.{token}.unfinished")
     try:
-        move_into_place(_write(base, token, head, parts), base / MANIFEST)
-        _flush_folder(base)
-        move_into_place(base, path)
+        base.mkdir()
+        with held(base / _lock_name(token)):
+            move_into_place(_write(base, token, head, parts), base / MANIFEST)
+            _flush_folder(base)
+            move_into_place(base, path)
     except BaseException:
         shutil.rmtree(base, ignore_errors=True)
         raise
+    (path / _lock_name(token)).unlink(missing_ok=True)
 
 
 def _replace(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> None:
     """Write new parts, then replace the manifest, then delete the old parts."""
     token = secrets.token_hex(4)
     try:
-        manifest = _write(path, token, head, parts)
-        old = _folder_of(path)
-        move_into_place(manifest, path / MANIFEST)
+        with held(path / _lock_name(token)) as lock:
+            manifest = _write(path, token, head, parts)
+            old = _folder_of(path)
+            if lock is not None and old is not None:
+                lock.write(old)
+                lock.flush()
+            move_into_place(manifest, path / MANIFEST)
+            _flush_folder(path)
+            if old is not None:
+                shutil.rmtree(path / old, ignore_errors=True)
     except BaseException:
         # Keep the parts if the manifest was replaced before the interruption.
         if _folder_of(path) != f"parts-{token}":
             shutil.rmtree(path / f"parts-{token}", ignore_errors=True)
             (path / f"{MANIFEST}.{token}").unlink(missing_ok=True)
         raise
-    _flush_folder(path)
-    if old is not None:
-        shutil.rmtree(path / old, ignore_errors=True)
-    _clear_away(path, lambda name: _is_left(name) and name != f"parts-{token}")
+    _clear_away(path, lambda name: _is_left(name) and name != f"parts-{token}", _is_dead_part)
 
 
 def _write(base: Path, token: str, head: Mapping[str, object], parts: Sequence[Part]) -> Path:
@@ -156,7 +170,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> bytes:
     try:
-        return (path / MANIFEST).read_bytes()
+        return read_regular(path, MANIFEST, most=MAX_MANIFEST_BYTES)
+    except ModelFileError:
+        raise
     except OSError as error:
         if not path.exists():
             raise ModelFileError(
@@ -180,7 +196,9 @@ def _is_there(path: Path) -> bool:
     if not path.exists() and not path.is_symlink():
         return False
     try:
-        is_ours = FORMAT.encode() in (path / MANIFEST).read_bytes()[:200]
+        is_ours = FORMAT.encode() in read_regular(path, MANIFEST, most=MAX_MANIFEST_BYTES)[:200]
+    except ModelFileError:
+        is_ours = False
     except OSError:
         is_ours = path.is_dir() and all(_is_left(entry.name) for entry in path.iterdir())
     if not is_ours:
@@ -230,12 +248,45 @@ def _flush_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _clear_away(folder: Path, is_left: Callable[[str], bool]) -> None:
-    """Delete old leftovers of interrupted saves; recent ones may still be in use."""
+def _lock_name(token: str) -> str:
+    """Return the name of the file that a save locks."""
+    return f"{MANIFEST}.{token}.lock"
+
+
+def _is_dead_folder(entry: Path) -> bool:
+    """Return whether a temporary folder belongs to a save that was interrupted."""
+    return any(is_abandoned(lock) for lock in entry.glob(_lock_name("*")))
+
+
+def _is_dead_part(entry: Path) -> bool:
+    """Return whether a file or folder inside a model belongs to a save that was interrupted."""
+    token = re.sub(r"^parts-|\.lock$", "", entry.name.removeprefix(f"{MANIFEST}."))
+    for lock in entry.parent.glob(_lock_name("*")):
+        # A save that is replacing a model has written the name of the old parts into its lock.
+        is_part = lock.name == _lock_name(token) or _noted(lock) == entry.name
+        if is_part and is_abandoned(lock):
+            # The manifest is read after the lock: a save that just ended has made it its own.
+            return _folder_of(entry.parent) != entry.name
+    return False
+
+
+def _noted(lock: Path) -> str:
+    """Return what is written in the file of a lock."""
+    try:
+        return read_regular(lock.parent, lock.name, most=1000).decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _clear_away(
+    folder: Path, is_left: Callable[[str], bool], is_dead: Callable[[Path], bool]
+) -> None:
+    """Delete leftovers of interrupted saves; those without a lock only if they are old."""
     latest = time.time() - LEFTOVER_SECONDS
-    for entry in folder.iterdir():
+    # Locks come last, because they tell what else belongs to the same save.
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.suffix == ".lock"):
         try:
-            if is_left(entry.name) and entry.stat().st_mtime < latest:
+            if is_left(entry.name) and (is_dead(entry) or entry.stat().st_mtime < latest):
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         except OSError as error:
             logger.info("Could not delete %s: %s", entry, error)

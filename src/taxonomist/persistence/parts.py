@@ -7,14 +7,17 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from math import prod
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from taxonomist.errors import ModelFileError
+from taxonomist.persistence.regular import open_regular, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from io import BufferedReader
     from pathlib import Path
 
     from taxonomist._typing import Objects
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 PART_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 """Valid names of parts: plain file names that cannot point outside their folder."""
+
+MAX_JSON_BYTES = 2**30
+"""Maximum size of a JSON part that is read."""
 
 
 class Part(Protocol):
@@ -150,15 +156,24 @@ class PartReader:
 
     Parameters
     ----------
+    model
+        The folder of the model.
     folder
-        The folder of the parts.
+        The name of the folder of its parts.
     entries
         The manifest entries of the parts.
     mmap
         Whether to memory-map arrays instead of reading them.
+
+    Attributes
+    ----------
+    n_bytes
+        Total size of the parts.
     """
 
-    def __init__(self, folder: Path, entries: Any, mmap: bool) -> None:
+    def __init__(self, model: Path, folder: str, entries: Any, mmap: bool) -> None:
+        self.n_bytes = 0
+        self._model = model
         self._folder = folder
         self._entries = {_checked_name(entry["name"]): entry for entry in entries}
         self._mmap = mmap
@@ -172,27 +187,23 @@ class PartReader:
         verify
             Whether to compare checksums. If False, only file sizes are compared.
         """
+        self.n_bytes = 0
         for name, entry in self._entries.items():
-            path = self._folder / name
-            try:
-                n_bytes = path.stat().st_size
-            except OSError as error:
-                raise ModelFileError(
-                    f"{path}, a part of the model, cannot be read ({error.strerror}). {RESTORE}"
-                ) from error
-            if n_bytes != entry["bytes"]:
-                raise ModelFileError(
-                    f"{path} has {n_bytes} bytes, but should have {entry['bytes']}: it is "
-                    f"truncated or was changed. {RESTORE}"
-                )
-            if verify:
-                with path.open("rb") as file:
-                    found = hashlib.file_digest(file, "sha256").hexdigest()
-                if found != entry["sha256"]:
+            path = self._model / self._folder / name
+            with self._opened(name) as file:
+                n_bytes = os.fstat(file.fileno()).st_size
+                if n_bytes != entry["bytes"]:
                     raise ModelFileError(
-                        f"{path} is damaged: its SHA-256 is {found[:12]}..., but should be "
-                        f"{str(entry['sha256'])[:12]}.... {RESTORE}"
+                        f"{path} has {n_bytes} bytes, but should have {entry['bytes']}: it is "
+                        f"truncated or was changed. {RESTORE}"
                     )
+                found = hashlib.file_digest(file, "sha256").hexdigest() if verify else None
+            if verify and found != entry["sha256"]:
+                raise ModelFileError(
+                    f"{path} is damaged: its SHA-256 is {str(found)[:12]}..., but should be "
+                    f"{str(entry['sha256'])[:12]}.... {RESTORE}"
+                )
+            self.n_bytes += n_bytes
 
     def array(self, name: str) -> Any:
         """Return the array of a part; changes to it do not change the file."""
@@ -200,27 +211,76 @@ class PartReader:
 
     def value(self, name: str) -> Any:
         """Return the value of a part."""
-        return self._once(name, lambda path, _: from_json(path.read_bytes()))
+        return self._once(name, self._load_value)
+
+    def _opened(self, name: str) -> BufferedReader:
+        try:
+            return open_regular(self._model, self._folder, name)
+        except ModelFileError:
+            raise
+        except OSError as error:
+            raise ModelFileError(
+                f"{self._model / self._folder / name}, a part of the model, cannot be read "
+                f"({error.strerror}). {RESTORE}"
+            ) from error
 
     def _once(self, name: str, read: Any) -> Any:
         """Return the content of a part, read on first use."""
         if name not in self._entries:
             raise ModelFileError(
-                f"{self._folder} lacks the part {name!r}, which the model refers to."
+                f"{self._model / self._folder} lacks the part {name!r}, which the model refers to."
             )
         if name not in self._read:
-            self._read[name] = read(self._folder / name, self._entries[name])
+            self._read[name] = read(name, self._entries[name])
         return self._read[name]
 
-    def _load_array(self, path: Path, entry: Any) -> Any:
-        # Copy-on-write, because numba recompiles loops for read-only arrays.
-        array = np.asarray(np.load(path, mmap_mode="c" if self._mmap else None, allow_pickle=False))
+    def _load_value(self, name: str, _: Any) -> Any:
+        return from_json(read_regular(self._model, self._folder, name, most=MAX_JSON_BYTES))
+
+    def _load_array(self, name: str, entry: Any) -> Any:
+        with self._opened(name) as file:
+            array = read_array(file, self._mmap)
         if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
             raise ModelFileError(
-                f"{path} has shape {array.shape} and type {array.dtype}, not what the manifest "
-                f"says: {entry['shape']} and {entry['dtype']}. {RESTORE}"
+                f"{self._model / self._folder / name} has shape {array.shape} and type "
+                f"{array.dtype}, not what the manifest says: {entry['shape']} and "
+                f"{entry['dtype']}. {RESTORE}"
             )
         return array
+
+
+def read_array(file: IO[bytes], mmap: bool) -> Any:
+    """Return the array of an ``.npy`` file, whose size must be what its header says.
+
+    Parameters
+    ----------
+    file
+        The open file.
+    mmap
+        Whether to memory-map the array. It is mapped copy-on-write, because numba recompiles loops
+        for read-only arrays.
+    """
+    version = np.lib.format.read_magic(file)
+    read_header = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
+    shape, is_fortran, dtype = read_header(file)
+    start, n_bytes = file.tell(), os.fstat(file.fileno()).st_size
+    if dtype.hasobject or min(shape, default=0) < 0:
+        raise ModelFileError(
+            f"An array of type {dtype} and shape {shape} cannot be read as a model's part."
+        )
+    if prod(shape) * dtype.itemsize != n_bytes - start:
+        raise ModelFileError(
+            f"An array has {n_bytes - start:,} bytes, which is not its shape {shape}. {RESTORE}"
+        )
+    order: Any = "F" if is_fortran else "C"
+    if mmap and n_bytes > start:
+        found = np.memmap(file, dtype, mode="c", offset=start, shape=shape, order=order)
+        return np.asarray(found)
+    return np.fromfile(file, dtype, count=prod(shape)).reshape(shape, order=order)
 
 
 RESTORE = "Restore the folder from a copy, or save the model again."

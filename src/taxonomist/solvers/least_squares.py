@@ -18,11 +18,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
 from taxonomist._typing import is_sparse
+from taxonomist.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,13 @@ class RidgeSystem:
         size = min(self.S.shape)
         # The transpose, which is the same matrix, is in the order that is factored in place.
         gram = self._gram(np.empty((size, size))).T
-        factor: Floats = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        try:
+            factor: Floats = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError as error:
+            raise ParameterError(
+                "The features are too large for least squares: the system has no numerical "
+                "solution. Scale them, such as with MaxAbsScaler, and fit the model again."
+            ) from error
         return factor
 
     def __getstate__(self) -> dict[str, object]:

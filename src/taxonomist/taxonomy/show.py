@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from taxonomist._terminals import visible_line
 from taxonomist.errors import ParameterError
 from taxonomist.taxonomy import labels as label_codes
 
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import Codes, LabelsLike
     from taxonomist.taxonomy.core import Taxonomy
+
+
+DRAWN_DEPTH = 50
+"""Depth from which on lines show their depth instead of all bars."""
+
+LAST_BARS = 10
+"""Number of bars in front of lines beyond that depth."""
 
 
 class _Line(NamedTuple):
@@ -37,9 +45,19 @@ def to_text(
         if line.depth == 0:
             lines.append(line.text)
         else:
-            lines.append("".join(bars) + ("└── " if line.is_last else "├── ") + line.text)
+            lines.append(_indent(bars) + ("└── " if line.is_last else "├── ") + line.text)
             bars.append("    " if line.is_last else "│   ")
     return "\n".join(lines)
+
+
+def _indent(bars: list[str]) -> str:
+    """Return the bars in front of a line; far down, the depth and only the last bars.
+
+    All bars of a chain of 10,000 nodes would take 200 MB.
+    """
+    if len(bars) < DRAWN_DEPTH:
+        return "".join(bars)
+    return f"[depth {len(bars) + 1:,}] " + "".join(bars[-LAST_BARS:])
 
 
 def to_html(
@@ -104,7 +122,7 @@ def _lines(
 
 def _title(taxonomy: Taxonomy, code: int, counts: Codes | None) -> str:
     node, name = taxonomy.nodes[code], taxonomy.names[code]
-    title = node if name == node else f"{node}  {name}"
+    title = visible_line(node if name == node else f"{node}  {name}")
     return title if counts is None else f"{title}  ({counts[code]:,})"
 
 

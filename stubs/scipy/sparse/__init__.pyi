@@ -18,6 +18,7 @@ class _sparse_array:  # noqa: N801
     __array_priority__: float
     shape: tuple[int, int]
     data: NDArray[Any]
+    format: str
     @property
     def dtype(self) -> np.dtype[Any]: ...
     @property

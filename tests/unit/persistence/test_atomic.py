@@ -269,3 +269,62 @@ def test_empty_folders_and_folders_to_be(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "here")
     save(model(4.0), ".")
     assert is_whole(load("."), 4.0)
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_what_a_killed_save_left_is_removed_by_the_next(is_new, tmp_path):
+    path, moment, n_left = tmp_path / "model", 0, 0
+    is_killed = True
+    while is_killed:
+        moment += 1
+        shutil.rmtree(path, ignore_errors=True)
+        if not is_new:
+            save(model(1.0), path)
+        is_killed = save_until(path, moment, model(2.0), kill_before)
+        n_left += names(tmp_path) != ["model"] or len(names(path)) > 2
+        save(model(3.0), path)
+        # A folder that was made, but not yet locked, may belong to a save that goes on.
+        for early in tmp_path.glob(".model.*.unfinished"):
+            assert names(early) == []
+            early.rmdir()
+        manifest, parts = names(path)
+        assert manifest == "manifest.json"
+        assert parts.startswith("parts-")
+        assert is_whole(load(path), 3.0)
+    assert n_left > 10
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_save_that_goes_on_keeps_its_folder(is_new, tmp_path):
+    path, go_on, going = tmp_path / "model", tmp_path / "go", tmp_path / "going"
+    if not is_new:
+        save(model(1.0), path)
+    pid = os.fork()
+    if pid == 0:
+        write = parts.TextPart.write
+
+        def slow(self, file):
+            going.touch()
+            while not go_on.exists():
+                time.sleep(0.01)
+            return write(self, file)
+
+        parts.TextPart.write = slow
+        try:
+            save(model(2.0), path)
+            os._exit(0)
+        except ModelFileError:
+            os._exit(3)
+        finally:
+            traceback.print_exc()
+            os._exit(1)
+    while not going.exists():
+        time.sleep(0.01)
+    if is_new:
+        # Another model of the same name would make the rename fail: only the clearing counts.
+        folder._clear_away(tmp_path, lambda name: ".unfinished" in name, folder._is_dead_folder)
+    else:
+        save(model(3.0), path)
+    go_on.touch()
+    assert os.waitpid(pid, 0)[1] == 0
+    assert is_whole(load(path), 2.0)

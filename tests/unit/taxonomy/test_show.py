@@ -78,3 +78,22 @@ def test_representations():
     wide = Taxonomy.flat(str(code) for code in range(200))
     assert str(wide).endswith("└── … 188 more")
     assert "… 100 more" in wide._repr_html_()
+
+
+def test_a_long_chain_is_drawn_in_linear_space():
+    n = 10_000
+    chain = Taxonomy.from_edges([(f"n{k}", f"n{k + 1}") for k in range(n)])
+    lines = chain.to_text().split("\n")
+    assert lines[:3] == ["n0", "└── n1", "    └── n2"]
+    assert lines[n].startswith("[depth 10,000] ")
+    assert lines[n].endswith("└── n10000")
+    assert len(lines) == n + 1
+    assert max(map(len, lines)) < 300
+
+
+def test_control_characters_do_not_leave_their_line():
+    taxonomy = Taxonomy.from_edges(
+        [("a", "b")], names={"b": "\x1b[2J\nfake\r\t\x07\x9b\u202eevil\x7f"}
+    )
+    expected = r"└── b  \u001b[2J\u000afake\u000d\u0009\u0007\u009b\u202eevil\u007f"
+    assert taxonomy.to_text().split("\n") == ["a", expected]

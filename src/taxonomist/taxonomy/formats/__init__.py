@@ -3,8 +3,9 @@
 =============  =============================  ====================================================
 format         suffixes                       options (``read`` / ``write``)
 =============  =============================  ====================================================
-``csv``        ``.csv``, ``.tsv``, ``.txt``   parent, child, name, delimiter, cycles / delimiter
-``levels``                                    columns, sep, ids, delimiter / delimiter
+``csv``        ``.csv``, ``.tsv``, ``.txt``   parent, child, name, delimiter, cycles / delimiter,
+                                              raw_cells
+``levels``                                    columns, sep, ids, delimiter / delimiter, raw_cells
 ``json``       ``.json``                      cycles / nested
 ``turtle``     ``.ttl``                       id, language, scheme, base, outside, cycles / base,
                                               language

@@ -6,6 +6,10 @@ of levels, each row is a path from the top; trailing cells may be empty.
 
 The first line names the columns, ignoring case; other columns are ignored. Ids are stripped of
 white space; names are kept as they are.
+
+Cells that a spreadsheet would run as formulas, such as ``=1+1`` or ``@x``, are written with an
+apostrophe in front unless ``raw_cells`` is given; on reading, an apostrophe before such a cell is
+removed.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from taxonomist._spreadsheets import guarded, unguarded
 from taxonomist.errors import FormatError, closest, some
 from taxonomist.taxonomy.core import Taxonomy
 from taxonomist.taxonomy.formats.edges import EdgeLines, edge_ids
@@ -74,16 +79,16 @@ def read_edges(
     return Taxonomy.from_edges(pairs, names, nodes=tops, cycles=cycles)
 
 
-def write_edges(taxonomy: Taxonomy, *, delimiter: str = ",") -> str:
+def write_edges(taxonomy: Taxonomy, *, delimiter: str = ",", raw_cells: bool = False) -> str:
     """Write a taxonomy as an edge list, with a column of names if any node has one."""
     names, root = taxonomy.raw_names, taxonomy.root
     rows = edge_ids(taxonomy)
     if root in names or not rows:
         rows.insert(0, ("", root))
     if not names:
-        return _join([("parent", "child"), *rows], delimiter)
+        return _join([("parent", "child"), *rows], delimiter, raw_cells)
     named = ((parent, child, names.get(child, "")) for parent, child in rows)
-    return _join([("parent", "child", "name"), *named], delimiter)
+    return _join([("parent", "child", "name"), *named], delimiter, raw_cells)
 
 
 def read_levels(
@@ -118,7 +123,7 @@ def read_levels(
     return Taxonomy.from_paths(paths, sep=sep, ids=ids)
 
 
-def write_levels(taxonomy: Taxonomy, *, delimiter: str = ",") -> str:
+def write_levels(taxonomy: Taxonomy, *, delimiter: str = ",", raw_cells: bool = False) -> str:
     """Write a taxonomy as a table with one row per leaf and one column per level.
 
     Raises
@@ -134,7 +139,7 @@ def write_levels(taxonomy: Taxonomy, *, delimiter: str = ",") -> str:
         leaves = (taxonomy.paths(leaf)[0] for leaf in taxonomy.leaves)
         cells = ([taxonomy.name(node) for node in path] for path in leaves)
         rows = [path + [""] * (len(header) - len(path)) for path in cells]
-        table = _join([header, *rows], delimiter)
+        table = _join([header, *rows], delimiter, raw_cells)
         if read_levels(table, delimiter=delimiter) == taxonomy:
             return table
     raise FormatError(
@@ -152,7 +157,7 @@ def _rows(text: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
     try:
         for row in reader:
             if row:
-                yield line, row
+                yield line, [unguarded(cell) for cell in row]
             line = reader.line_num + 1
     except csv.Error as error:
         raise FormatError(f"line {line}: the quotes are malformed ({error}).") from error
@@ -198,8 +203,21 @@ def _path(line: int, row: list[str], header: list[str], places: Sequence[int]) -
     return path
 
 
-def _join(rows: Iterable[Sequence[str]], delimiter: str) -> str:
+def _join(rows: Iterable[Sequence[str]], delimiter: str, raw_cells: bool) -> str:
     """Return rows as text with RFC 4180 line ends."""
     stream = io.StringIO(newline="")
-    csv.writer(stream, delimiter=delimiter).writerows(rows)
+    written = map(_raw if raw_cells else _guarded, rows)
+    csv.writer(stream, delimiter=delimiter).writerows(written)
     return stream.getvalue()
+
+
+def _guarded(row: Sequence[str]) -> Sequence[str]:
+    return [guarded(cell) for cell in row]
+
+
+def _raw(row: Sequence[str]) -> Sequence[str]:
+    """Return the row; raise if it could not be read back exactly."""
+    for cell in row:
+        if unguarded(cell) != cell:
+            raise FormatError(f"{cell!r} cannot be written with raw_cells: write it without.")
+    return row

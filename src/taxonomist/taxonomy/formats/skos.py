@@ -30,6 +30,7 @@ from taxonomist.errors import (
 )
 from taxonomist.taxonomy.build import is_artificial
 from taxonomist.taxonomy.core import Taxonomy
+from taxonomist.taxonomy.formats.rdf_guard import checked_json_ld, checked_xml
 from taxonomist.taxonomy.formats.skos_names import XL, ConceptNames
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 BASE = "urn:taxonomist:"
 """Prefix for the URIs of ids that are not addresses themselves."""
+
+CHECKS = {"xml": checked_xml, "json-ld": checked_json_ld}
+"""Checks of texts before they are parsed, by syntax."""
 
 # RFC 3987 allows letters of all scripts; "[" and "]" only around an IPv6 address.
 _ADDRESS = re.compile(
@@ -148,6 +152,8 @@ class _Vocabulary:
 
     def __init__(self, text: str, syntax: str) -> None:
         rdflib = import_extra("rdflib", "skos")
+        if syntax in CHECKS:
+            text = CHECKS[syntax](text)
         self.skos = rdflib.SKOS
         self.graph = rdflib.Graph(bind_namespaces="none")
         try:
