@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from taxonomist.cli.progress_lines import progress_lines
 from taxonomist.errors import TaxonomistError
 
 if TYPE_CHECKING:
@@ -139,13 +140,11 @@ def _shown(value: object) -> str:
     return _plain(value)
 
 
-def _silent(*_: object) -> None:
-    """Draw nothing."""
-
-
 @contextmanager
 def progress(unit: str = "items") -> Iterator[OnStep]:
-    """Yield a callback that draws a progress bar per step, if standard error is a terminal.
+    """Yield a callback that draws a progress bar per step, or prints a line every ten seconds.
+
+    Bars are drawn if standard error is a terminal.
 
     Parameters
     ----------
@@ -153,7 +152,8 @@ def progress(unit: str = "items") -> Iterator[OnStep]:
         Unit of the progress; ``"bytes"`` are shown as the size of a download.
     """
     if not is_terminal(sys.stderr):
-        yield _silent
+        with progress_lines(unit) as report_lines:
+            yield report_lines
         return
     from rich.console import Console
     from rich.progress import (
@@ -162,17 +162,21 @@ def progress(unit: str = "items") -> Iterator[OnStep]:
         MofNCompleteColumn,
         Progress,
         TextColumn,
+        TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
     count = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
-    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
+    times = (TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
+    columns = (TextColumn("{task.description}"), BarColumn(), count, *times)
     with Progress(*columns, console=Console(stderr=True)) as bars:
         tasks: dict[str, Any] = {}
 
-        def report(step: str, done: int, total: int | None) -> None:
+        def report(step: str, done: int, total: int | None, note: str = "") -> None:
             if step not in tasks:
-                tasks[step] = bars.add_task(step, total=total)
-            bars.update(tasks[step], completed=done, total=total)
+                for former in tasks.values():
+                    bars.stop_task(former)
+                tasks[step] = bars.add_task(step, total=total, note=note)
+            bars.update(tasks[step], completed=done, total=total, note=note)
 
         yield report

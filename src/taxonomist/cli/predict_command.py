@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from taxonomist.cli.checks import OptionError, check_probabilities, check_text, explained
+from taxonomist.cli.checks import (
+    OptionError,
+    can_explain,
+    check_probabilities,
+    check_text,
+    explained,
+)
+from taxonomist.cli.next_steps import after_predicting
 from taxonomist.cli.options import UTF_8, Encoding, Format, Id, ModelFolder, SkipBad
 from taxonomist.cli.output import AsJson, print_json, print_note, print_table, progress
+from taxonomist.cli.places import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +91,7 @@ def predict(
 
     if confident is not None and not 0 < confident < 1:
         raise OptionError(f"--confident must be above 0 and below 1. Got {confident:g}.")
+    check_file(out, [data, model])
     classifier = TextClassifier.load(model)
     wanted = workflow.Wanted(top, proba, confident, N_WORDS if explain else 0)
     if wanted.needs_probabilities:
@@ -92,6 +101,7 @@ def predict(
         if text is None:
             raise OptionError("Pass a file with rows, or a text with --text '...'.")
         _predict_text(classifier, predictor, wanted, text, as_json)
+        _say_next(classifier, model, text)
         return
     columns = Columns(text or model_columns(classifier).text, None, id=id_column)
     source = TableSource(data, format, encoding)
@@ -103,6 +113,12 @@ def predict(
         ) as predictions,
     ):
         target.fill(predictions)
+    _say_next(classifier, model)
+
+
+def _say_next(classifier: TextClassifier, model: Path, text: str | None = None) -> None:
+    if can_explain(classifier):
+        after_predicting(model, text)
 
 
 def _predict_text(
