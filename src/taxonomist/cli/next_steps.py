@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from taxonomist.cli.options import UTF_8
 from taxonomist.cli.output import print_note
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "after_comparing",

@@ -132,8 +132,8 @@ def train(
     check_cost(C)
     check_share(test_size)
     check_budget(budget)
-    check_folder(out, [data, taxonomy])
     _check_target(out)
+    check_folder(out, [data, taxonomy])
     options: dict[str, Any] = {
         "model": model,
         "C": C,

@@ -105,7 +105,7 @@ def _fit(classifier: TextClassifier, labelled: Labelled, on_step: OnStep) -> Non
     def tell(step: SearchStep) -> None:
         note = "" if step.estimate is None else f"about {span(step.estimate)}"
         if step.done == step.total:
-            on_step(step.what.capitalize(), 0, None, note)
+            on_step(step.what[:1].upper() + step.what[1:], 0, None, note)
             return
         left = "" if isinf(step.left) else f"at most {span(step.left)} left"
         on_step(TRYING, step.done, step.total, ", ".join(filter(None, (step.what, note, left))))

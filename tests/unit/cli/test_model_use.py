@@ -185,7 +185,7 @@ def test_evaluation_leaves_out_what_was_trained_on(call, there):
     assert "12 items" in done.out
     assert "node\tsupport\tpredicted\tprecision\trecall\tf1" in done.out
     assert "\ncat\t3\t" in done.out
-    assert not done.err
+    assert done.err == "Next: taxonomist report data new.csv\n"
 
 
 def test_evaluation_of_label_sets(call, there):
@@ -320,3 +320,48 @@ def test_formats_that_help_names_are_those_that_are_read():
     from taxonomist.datasets.table_formats import FORMATS
 
     assert tuple(FORMATS) == TABLE_FORMATS
+
+
+def test_an_input_is_never_the_output(call, there, tmp_path):
+    data = write_csv(tmp_path / "rows.csv", rows(8, seed=3))
+    link = tmp_path / "link.csv"
+    link.symlink_to(data)
+    before = data.read_text()
+    for command in (
+        ["predict", "data", data, "--out", data],
+        ["predict", "data", data, "--out", link],
+        ["report", "data", data, "--out", data],
+    ):
+        done = call(*command)
+        assert done.code == 2
+        assert f"--out {command[-1]} is also an input. Pass another path." in done.err
+        assert data.read_text() == before
+    # A file of the model is no place, either.
+    done = call("report", "data", data, "--out", "data")
+    assert "--out data is also an input." in done.err
+
+
+def test_the_place_is_tried_before_the_work(call, there, monkeypatch, tmp_path):
+    from taxonomist import workflow
+
+    monkeypatch.setattr(workflow, "report_content", None)
+    done = call("report", "data", "data.csv", "--out", tmp_path / "no" / "r.html")
+    assert done.code == 2
+    assert f"the folder {tmp_path / 'no'} does not exist." in done.err
+    done = call("report", "data", "data.csv", "--out", tmp_path)
+    assert f"--out {tmp_path} is a folder. Pass a file." in done.err
+    done = call("explain", "data", "--text", "x", "--html", tmp_path / "no" / "w.html")
+    assert f"--html {tmp_path / 'no' / 'w.html'}: the folder" in done.err
+    assert call("predict", "data", "new.csv", "--out", "/dev/null", "--to", "csv").code == 0
+
+
+def test_the_next_command_is_named(call, there, tmp_path):
+    done = call("predict", "data", "--text", "barks, bone")
+    assert done.err == "Next: taxonomist explain data --text 'barks, bone'\n"
+    done = call("predict", "data", "--text", "bone " * 100, "--json")
+    assert done.err == "Next: taxonomist explain data --text ...\n"
+    done = call("predict", "data", "new.csv")
+    assert done.err == "Next: taxonomist explain data --text ...\n"
+    page = tmp_path / "my report.html"
+    done = call("report", "data", "data.csv", "-o", page, "--quick")
+    assert done.err.splitlines()[-1] == f"Next: open {page.as_uri()} in a browser."
