@@ -58,8 +58,13 @@ def predict(
         int, typer.Option(min=0, help="Add this many of the most probable categories.")
     ] = 0,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Add the probability of each label.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--proba/--no-proba",
+            help="Whether to add the probability of each label; by default, if the model has "
+            "probabilities.",
+        ),
+    ] = None,
     confident: Annotated[
         float | None,
         typer.Option(
@@ -93,6 +98,8 @@ def predict(
         raise OptionError(f"--confident must be above 0 and below 1. Got {confident:g}.")
     check_file(out, [data, model])
     classifier = TextClassifier.load(model)
+    if proba is None:
+        proba = classifier.calibration is not None
     wanted = workflow.Wanted(top, proba, confident, N_WORDS if explain else 0)
     if wanted.needs_probabilities:
         check_probabilities(classifier)

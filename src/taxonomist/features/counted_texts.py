@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Codes, Floats
 
 __all__ = ["CountedTexts", "Tokenisation", "csr_of"]
 
@@ -73,6 +73,11 @@ class CountedTexts(Sequence[Any]):
     def shape(self) -> tuple[int]:
         """The number of items as a tuple, like the shape of an array."""
         return (len(self.texts),)
+
+    @property
+    def totals(self) -> Floats:
+        """The sum of each item's counts, (n_items,)."""
+        return np.asarray(self._counts.sum(axis=1)).ravel()
 
     @property
     def blank(self) -> Any:
