@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from taxonomist.cli.progress_lines import progress_lines
+from taxonomist.cli.words import in_options
 from taxonomist.errors import TaxonomistError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _sentence(error: Exception) -> str:
     """Return the message of an error, without the error number of system errors."""
     if isinstance(error, OSError) and not isinstance(error, TaxonomistError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
-    return str(error) or type(error).__name__
+    return in_options(str(error)) or type(error).__name__
 
 
 def is_terminal(stream: IO[str]) -> bool:
@@ -125,7 +126,9 @@ def _draw_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
 
 
 def _plain(value: object) -> str:
-    """Format a value for programs."""
+    """Format a value for programs; zero has no sign."""
+    if isinstance(value, float):
+        value += 0.0
     return "" if value is None else str(value)
 
 
@@ -136,7 +139,7 @@ def _shown(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.3g}"
+        return f"{value:z,.3g}"
     return _plain(value)
 
 

@@ -16,6 +16,8 @@ from taxonomist.cli.output import (
     print_note,
     print_table,
 )
+from taxonomist.cli.words import in_options
+from taxonomist.errors import TaxonomistError
 
 if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
@@ -153,7 +155,10 @@ def convert(
     from taxonomist.cli.taxonomy_facts import counts
 
     taxonomy = read(source, format, parent=parent, child=child, name=name)
-    taxonomy.write(target, to)
+    try:
+        taxonomy.write(target, to)
+    except TaxonomistError as error:
+        raise type(error)(in_options(str(error), "--to")) from error
     if as_json:
         print_json({"file": str(target), **counts(taxonomy)})
     else:

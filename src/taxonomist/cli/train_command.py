@@ -126,6 +126,7 @@ def train(
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.taxonomy import Taxonomy
     from taxonomist.text import TextClassifier
+    from taxonomist.text.parameters import check_parameters
 
     if model != "auto":
         check_models([model])
@@ -144,6 +145,7 @@ def train(
         "random_state": seed,
         "budget": None if isinf(budget) else budget,
     }
+    check_parameters(TextClassifier(**options))
     known = None if taxonomy is None else Taxonomy.read(taxonomy, taxonomy_format)
     columns = Columns(text, label, label_sep=separator, path_sep=path_separator)
     source = TableSource(data, format, encoding)

@@ -40,7 +40,7 @@ def as_cells(
             cells += [label, name, f"{chance:.4f}"]
         cells += [""] * (3 * (wanted.top - len(found.top)))
     if wanted.words:
-        cells.append(" ".join(f"{word} {value:+.2f}" for word, value, _ in found.words))
+        cells.append(" ".join(f"{word} {value:+z.2f}" for word, value, _ in found.words))
     return cells
 
 

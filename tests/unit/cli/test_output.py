@@ -130,6 +130,12 @@ def test_an_empty_table_has_its_head(capsys):
     assert capsys.readouterr().out == "name\tn\n"
 
 
+def test_zero_has_no_sign(capsys):
+    output.print_table(("n",), [(-0.0,), (-0.25,)])
+    output.print_facts({"n": -0.0})
+    assert capsys.readouterr().out == "n\n0.0\n-0.25\nn  0\n"
+
+
 def test_facts_are_aligned(capsys):
     output.print_facts({"nodes": 1234, "is": True, "not": False, "mean": 2.5, "none": None})
     lines = ["nodes  1,234", "is     yes", "not    no", "mean   2.5", "none"]
