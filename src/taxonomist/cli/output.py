@@ -178,6 +178,7 @@ def progress(unit: str = "items") -> Iterator[OnStep]:
         def report(step: str, done: int, total: int | None, note: str = "") -> None:
             if step not in tasks:
                 for former in tasks.values():
+                    bars.update(former, note="")
                     bars.stop_task(former)
                 tasks[step] = bars.add_task(step, total=total, note=note)
             bars.update(tasks[step], completed=done, total=total, note=note)

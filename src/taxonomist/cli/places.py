@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,6 +66,8 @@ def _check_inputs(out: Path, inputs: Iterable[str | Path | None], option: str) -
 
 def _check_writable(out: Path, parent: Path, option: str) -> None:
     """Raise if no file can be created in a folder."""
+    import tempfile  # not needed for --help
+
     if not parent.is_dir():
         what = "is not a folder" if parent.exists() else "does not exist"
         raise OptionError(f"{option} {out}: the folder {parent} {what}.")

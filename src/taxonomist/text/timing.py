@@ -20,6 +20,9 @@ PARTS = (40, 10)
 """A candidate is timed on a 40th and on a tenth of the items."""
 FEWEST = 20
 """Minimum number of items to time a candidate on."""
+LEAST_GROWTH = 0.25
+"""Minimum growth of the time with the number of items, where 1 is proportional: two short times are
+noisy, and their difference can even be negative."""
 
 
 def compile_model(name: str, problem: SearchProblem) -> None:
@@ -35,7 +38,7 @@ def estimate(
     """Return the estimated seconds of a cross-validation.
 
     The model is fitted to a 40th and to a tenth of the items and applied to others. The time is
-    assumed to grow linearly with the number of items. If the first fit alone shows that the
+    assumed to grow linearly with the number of items, and not too slowly. If the first fit alone shows that the
     candidate takes longer than the time left, there is no second one.
 
     Parameters
@@ -62,7 +65,8 @@ def estimate(
         seconds.append(budget.clock() - start)
         if n_folds * seconds[-1] > budget.left:
             return n_folds * seconds[-1]
-    slope = max(0.0, (seconds[-1] - seconds[-2]) / (sizes[-1] - sizes[-2]))
+    slope = (seconds[-1] - seconds[-2]) / (sizes[-1] - sizes[-2])
+    slope = max(slope, LEAST_GROWTH * seconds[-1] / sizes[-1])
     return n_folds * (seconds[-1] + slope * (n_train - sizes[-1]))
 
 

@@ -165,6 +165,14 @@ def test_estimates_are_linear_in_the_number_of_items(monkeypatch):
     found = timing.estimate("svm", large, items, 3, Budget(1e6, clock))
     assert found == pytest.approx(3 * (2 + 0.01 * 2000))
     assert sizes == [(75, 37), (300, 150)]
+    # Two times that differ by chance still grow.
+    times = iter([5.0, 3.0])
+    monkeypatch.setattr(
+        SearchProblem, "predicted", lambda *_: setattr(clock, "now", clock.now + next(times))
+    )
+    found = timing.estimate("svm", large, items, 3, Budget(1e6, clock))
+    assert found == pytest.approx(3 * (3 + 0.25 * 3 / 300 * 1700))
+    monkeypatch.setattr(SearchProblem, "predicted", predicted)
     # The first fit shows that three of them take longer than there is time.
     sizes.clear()
     assert timing.estimate("svm", large, items, 3, Budget(5, clock)) == pytest.approx(3 * 2.75)
