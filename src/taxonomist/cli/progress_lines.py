@@ -28,6 +28,7 @@ class _State:
         self._lock = Lock()
         self._step = ""
         self._rest = ""
+        self._factor = 0.0
         self._start = monotonic()
 
     def update(self, step: str, done: int, total: int | None, note: str = "") -> None:
@@ -40,12 +41,17 @@ class _State:
                 counts = _amount(done, self._unit)
             unit = f"{counts} {self._unit}" if counts and self._unit != "bytes" else counts
             self._rest = ", ".join(part for part in (unit, note) if part)
+            # A note has its own estimate.
+            self._factor = (total - done) / done if total and done and not note else 0.0
 
     def line(self) -> str:
         """Return a line about the step; empty before the first one."""
         with self._lock:
-            seconds = f"{monotonic() - self._start:.0f} s so far"
-            rest = f"{self._rest}, {seconds}" if self._rest else seconds
+            seconds = monotonic() - self._start
+            times = f"{seconds:.0f} s so far"
+            if self._factor:
+                times += f", about {seconds * self._factor:.0f} s left"
+            rest = f"{self._rest}, {times}" if self._rest else times
             return f"{self._step}: {rest}" if self._step else ""
 
 

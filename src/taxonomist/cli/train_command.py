@@ -58,7 +58,6 @@ ORIGINS = {
 SCORE = (
     "Score: hierarchical F1 for label sets, otherwise minus the taxonomy loss; higher is better."
 )
-
 UNMEASURED = (
     "No model could be measured within the budget, so the one that is expected to be fastest was "
     "trained. Pass a larger --budget, or choose a model with --model."

@@ -146,7 +146,11 @@ def test_progress_is_a_line_every_ten_seconds_off_a_terminal(capsys, monkeypatch
     assert progress_lines.SECONDS_BETWEEN == 10
     monkeypatch.setattr(progress_lines, "SECONDS_BETWEEN", 0.02)
     for unit, calls, said in (
-        ("fits", [("Comparing", 1200, 4800)], "Comparing: 1,200 of 4,800 fits, 0 s so far"),
+        (
+            "fits",
+            [("Comparing", 1200, 4800)],
+            "Comparing: 1,200 of 4,800 fits, 0 s so far, about 0 s left",
+        ),
         ("rows", [("Reading", 5, None)], "Reading: 5 rows, 0 s so far"),
         ("fits", [("Training", 0, None)], "Training: 0 s so far"),
         ("models", [("A", 1, 2), ("B", 1, 5, "svm, about 3 s")], "B: 1 of 5 models, svm, about 3"),
