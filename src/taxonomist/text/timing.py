@@ -38,8 +38,8 @@ def estimate(
     """Return the estimated seconds of a cross-validation.
 
     The model is fitted to a 40th and to a tenth of the items and applied to others. The time is
-    assumed to grow linearly with the number of items, and not too slowly. If the first fit alone shows that the
-    candidate takes longer than the time left, there is no second one.
+    assumed to grow linearly with the number of items, and not too slowly. If the first fit alone
+    shows that the candidate takes longer than the time left, there is no second one.
 
     Parameters
     ----------
