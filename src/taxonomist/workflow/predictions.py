@@ -33,8 +33,8 @@ MOST_ITEMS = 2_000
 MOST_PROBABILITIES = 4_000_000
 """Maximum number of probabilities in memory."""
 FEWEST_KNOWN = 0.5
-"""Fraction of known words below which a text is far from the training texts. On held-out texts of
-seven corpora, at most 4% have fewer known words."""
+"""Fraction of known words below which a text is far from the training texts. In seven corpora, up to
+4% of the held-out texts have fewer known words, and up to 4% more have none."""
 NOTHING_KNOWN = "no known words"
 FAR = "far from training"
 
