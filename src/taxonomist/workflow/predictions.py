@@ -33,8 +33,8 @@ MOST_ITEMS = 2_000
 MOST_PROBABILITIES = 4_000_000
 """Maximum number of probabilities in memory."""
 FEWEST_KNOWN = 0.5
-"""Fraction of known words below which a text is far from the training texts. In seven corpora, up to
-4% of the held-out texts have fewer known words, and up to 4% more have none."""
+"""Fraction of known words below which a text is far from the training texts. In seven corpora, up
+to 4% of the held-out texts have some known words but fewer, and up to 4% have none."""
 NOTHING_KNOWN = "no known words"
 FAR = "far from training"
 
