@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = [
     "OptionError",
     "bad_rows_explained",
+    "can_explain",
+    "check_budget",
     "check_cost",
     "check_explains",
     "check_models",
@@ -48,6 +50,12 @@ def check_cost(C: float | None) -> None:
         raise OptionError(f"--C must be a finite number above 0. Got {C:g}.")
 
 
+def check_budget(seconds: float) -> None:
+    """Raise if a time is not positive."""
+    if not seconds > 0:
+        raise OptionError(f"--budget must be a number of seconds above 0, or inf. Got {seconds:g}.")
+
+
 def check_share(share: float) -> None:
     """Raise if the fraction of held-out items is not in [0, 1)."""
     if not 0 <= share < 1:
@@ -69,9 +77,14 @@ def check_probabilities(classifier: TextClassifier) -> None:
         )
 
 
+def can_explain(classifier: TextClassifier) -> bool:
+    """Return whether a classifier can explain its predictions."""
+    return hasattr(classifier.model_, "explain")
+
+
 def check_explains(classifier: TextClassifier) -> None:
     """Raise if a classifier cannot explain its predictions."""
-    if not hasattr(classifier.model_, "explain"):
+    if not can_explain(classifier):
         raise OptionError(
             "This kind of model cannot explain its predictions. Train another one, such as svm."
         )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from taxonomist.cli.checks import OptionError, check_cost, check_models
+from taxonomist.cli.next_steps import after_comparing, source_arguments
 from taxonomist.cli.options import (
     UTF_8,
     Cost,
@@ -85,3 +86,4 @@ def compare(
         print_text(table.to_json())
     else:
         print_text(table.to_markdown() if markdown else table.to_text())
+    after_comparing(source_arguments(data, format, encoding))

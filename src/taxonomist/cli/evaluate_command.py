@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from taxonomist.cli.next_steps import after_evaluating, source_arguments
 from taxonomist.cli.options import (
     UTF_8,
     Data,
@@ -20,6 +21,9 @@ from taxonomist.cli.options import (
     TrainedText,
 )
 from taxonomist.cli.output import AsJson, print_json, print_table, print_text
+
+if TYPE_CHECKING:
+    from taxonomist.evaluation import Assessment
 
 Nodes = Annotated[
     bool, typer.Option("--nodes", help="Also print the measures of every node that occurs.")
@@ -56,13 +60,19 @@ def evaluate(
     found = workflow.evaluate(classifier, rows, include_seen=every)
     if as_json:
         print_json({**rows.items.bad.to_dict(), **found.to_dict()})
-        return
-    print_text(str(found))
-    if nodes:
-        print_text()
-        heads = ("node", "support", "predicted", "precision", "recall", "f1")
-        used = [each for each in found.nodes if each.support or each.predicted]
-        print_table(heads, [[_rounded(getattr(each, head)) for head in heads] for each in used])
+    else:
+        print_text(str(found))
+        if nodes:
+            _print_nodes(found)
+    after_evaluating(model, source_arguments(data, format, encoding))
+
+
+def _print_nodes(found: Assessment) -> None:
+    """Print the measures of every node that occurs."""
+    print_text()
+    heads = ("node", "support", "predicted", "precision", "recall", "f1")
+    used = [each for each in found.nodes if each.support or each.predicted]
+    print_table(heads, [[_rounded(getattr(each, head)) for head in heads] for each in used])
 
 
 def _rounded(value: object) -> object:

@@ -10,6 +10,7 @@ import typer
 from taxonomist.cli.checks import OptionError, check_explains, check_text
 from taxonomist.cli.options import ModelFolder
 from taxonomist.cli.output import AsJson, print_json, print_note, print_text
+from taxonomist.cli.places import check_file
 
 Page = Annotated[
     Path | None,
@@ -44,6 +45,7 @@ def explain(
     from taxonomist.text import TextClassifier
     from taxonomist.workflow.model_columns import as_item
 
+    check_file(html, [model], "--html")
     classifier = TextClassifier.load(model)
     check_explains(classifier)
     try:

@@ -112,7 +112,7 @@ SkipBad = Annotated[
     ),
 ]
 Every = Annotated[bool, typer.Option("--all", help="Include rows that the model was trained on.")]
-Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Cost = Annotated[
     float | None,
     typer.Option(

@@ -24,6 +24,8 @@ import typer
 
 from taxonomist._terminals import visible, visible_line
 from taxonomist.cli.encodings import keep_characters
+from taxonomist.cli.progress_lines import progress_lines
+from taxonomist.cli.words import in_options
 from taxonomist.errors import TaxonomistError
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ def _sentence(error: Exception) -> str:
     """Return the message of an error, without the error number of system errors."""
     if isinstance(error, OSError) and not isinstance(error, TaxonomistError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
-    return str(error) or type(error).__name__
+    return in_options(str(error)) or type(error).__name__
 
 
 def is_terminal(stream: IO[str]) -> bool:
@@ -177,7 +179,9 @@ def _draw_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
 
 
 def _plain(value: object) -> str:
-    """Format a value for programs."""
+    """Format a value for programs; zero has no sign."""
+    if isinstance(value, float):
+        value += 0.0
     return "" if value is None else str(value)
 
 
@@ -188,17 +192,15 @@ def _shown(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.3g}"
+        return f"{value:z,.3g}"
     return _plain(value)
-
-
-def _silent(*_: object) -> None:
-    """Draw nothing."""
 
 
 @contextmanager
 def progress(unit: str = "items") -> Iterator[OnStep]:
-    """Yield a callback that draws a progress bar per step, if standard error is a terminal.
+    """Yield a callback that draws a progress bar per step, or prints a line every ten seconds.
+
+    Bars are drawn if standard error is a terminal.
 
     Parameters
     ----------
@@ -206,7 +208,8 @@ def progress(unit: str = "items") -> Iterator[OnStep]:
         Unit of the progress; ``"bytes"`` are shown as the size of a download.
     """
     if not is_terminal(sys.stderr):
-        yield _silent
+        with progress_lines(unit) as report_lines:
+            yield report_lines
         return
     from rich.console import Console
     from rich.progress import (
@@ -215,18 +218,24 @@ def progress(unit: str = "items") -> Iterator[OnStep]:
         MofNCompleteColumn,
         Progress,
         TextColumn,
+        TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
     count = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
     description = TextColumn("{task.description}", markup=False)
-    columns = (description, BarColumn(), count, TimeRemainingColumn())
+    note_column = TextColumn("{task.fields[note]}", markup=False)
+    times = (TimeElapsedColumn(), TimeRemainingColumn(), note_column)
+    columns = (description, BarColumn(), count, *times)
     with Progress(*columns, console=Console(stderr=True)) as bars:
         tasks: dict[str, Any] = {}
 
-        def report(step: str, done: int, total: int | None) -> None:
+        def report(step: str, done: int, total: int | None, note: str = "") -> None:
             if step not in tasks:
-                tasks[step] = bars.add_task(visible_line(step), total=total)
-            bars.update(tasks[step], completed=done, total=total)
+                for former in tasks.values():
+                    bars.update(former, note="")
+                    bars.stop_task(former)
+                tasks[step] = bars.add_task(visible_line(step), total=total, note=note)
+            bars.update(tasks[step], completed=done, total=total, note=note)
 
         yield report

@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from taxonomist.cli.checks import OptionError, check_probabilities, check_text, explained
+from taxonomist.cli.checks import (
+    OptionError,
+    can_explain,
+    check_probabilities,
+    check_text,
+    explained,
+)
+from taxonomist.cli.next_steps import after_predicting
 from taxonomist.cli.options import UTF_8, Encoding, Format, Id, ModelFolder, RawCells, SkipBad
 from taxonomist.cli.output import AsJson, print_json, print_note, print_table, progress
+from taxonomist.cli.places import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +58,13 @@ def predict(
         int, typer.Option(min=0, help="Add this many of the most probable categories.")
     ] = 0,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Add the probability of each label.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--proba/--no-proba",
+            help="Whether to add the probability of each label; by default, if the model has "
+            "probabilities.",
+        ),
+    ] = None,
     confident: Annotated[
         float | None,
         typer.Option(
@@ -84,7 +97,10 @@ def predict(
 
     if confident is not None and not 0 < confident < 1:
         raise OptionError(f"--confident must be above 0 and below 1. Got {confident:g}.")
+    check_file(out, [data, model])
     classifier = TextClassifier.load(model)
+    if proba is None:
+        proba = classifier.calibration is not None
     wanted = workflow.Wanted(top, proba, confident, N_WORDS if explain else 0)
     if wanted.needs_probabilities:
         check_probabilities(classifier)
@@ -93,6 +109,7 @@ def predict(
         if text is None:
             raise OptionError("Pass a file with rows, or a text with --text '...'.")
         _predict_text(classifier, predictor, wanted, text, as_json)
+        _say_next(classifier, model, text)
         return
     columns = Columns(text or model_columns(classifier).text, None, id=id_column)
     source = TableSource(data, format, encoding)
@@ -104,6 +121,12 @@ def predict(
         ) as predictions,
     ):
         target.fill(predictions)
+    _say_next(classifier, model)
+
+
+def _say_next(classifier: TextClassifier, model: Path, text: str | None = None) -> None:
+    if can_explain(classifier):
+        after_predicting(model, text)
 
 
 def _predict_text(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from taxonomist.cli.next_steps import after_report
 from taxonomist.cli.options import (
     UTF_8,
     Data,
@@ -21,6 +22,7 @@ from taxonomist.cli.options import (
     TrainedText,
 )
 from taxonomist.cli.output import print_note, progress
+from taxonomist.cli.places import check_file
 
 Out = Annotated[
     Path,
@@ -60,6 +62,7 @@ def report(
     from taxonomist.text import TextClassifier
     from taxonomist.workflow import report_content
 
+    check_file(out, [data, model])
     classifier = TextClassifier.load(model)
     columns = {"text": text, "labels": label, "label_sep": separator, "path_sep": path_separator}
     source = TableSource(data, format, encoding)
@@ -70,3 +73,4 @@ def report(
         print_note(content.note)
     content.write(out, title or f"{Path(model).name} on {Path(source.name).name}")
     print_note(f"The report is in {out}.")
+    after_report(out)

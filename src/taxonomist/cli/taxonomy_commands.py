@@ -19,6 +19,8 @@ from taxonomist.cli.output import (
     print_text,
 )
 from taxonomist.cli.taxonomy_file import Cycles, Outside, left_out, read_taxonomy
+from taxonomist.cli.words import in_options
+from taxonomist.errors import TaxonomistError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -175,7 +177,10 @@ def convert(
     from taxonomist.cli.taxonomy_facts import counts
 
     taxonomy = read(source, format, cycles, outside, parent=parent, child=child, name=name)
-    taxonomy.write(target, to, **_cell_options(target, to, raw_cells))
+    try:
+        taxonomy.write(target, to, **_cell_options(target, to, raw_cells))
+    except TaxonomistError as error:
+        raise type(error)(in_options(str(error), "--to")) from error
     if as_json:
         print_json({"file": str(target), **counts(taxonomy)})
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,10 +10,12 @@ import typer
 
 from taxonomist.cli.checks import (
     OptionError,
+    check_budget,
     check_cost,
     check_models,
     check_share,
 )
+from taxonomist.cli.next_steps import after_train, source_arguments
 from taxonomist.cli.options import (
     UTF_8,
     Cost,
@@ -37,6 +40,7 @@ from taxonomist.cli.output import (
     print_text,
     progress,
 )
+from taxonomist.cli.places import check_folder
 from taxonomist.cli.taxonomy_file import Cycles, Outside, read_taxonomy
 
 if TYPE_CHECKING:
@@ -46,6 +50,8 @@ Out = Annotated[
     Path,
     typer.Option("--out", "-o", help="Folder for the model; an existing model is replaced."),
 ]
+BUDGET = 120.0
+"""Same as in ``taxonomist.text.budget``, which is too slow to import for ``--help``."""
 ORIGINS = {
     "given": "as given",
     "paths": "built from the paths in the labels",
@@ -53,6 +59,10 @@ ORIGINS = {
 }
 SCORE = (
     "Score: hierarchical F1 for label sets, otherwise minus the taxonomy loss; higher is better."
+)
+UNMEASURED = (
+    "No model could be measured within the budget, so the one that is expected to be fastest was "
+    "trained. Pass a larger --budget, or choose a model with --model."
 )
 
 
@@ -93,6 +103,13 @@ def train(
         bool,
         typer.Option("--final", help="After measuring, retrain on all rows, held-out ones too."),
     ] = False,
+    budget: Annotated[
+        float,
+        typer.Option(
+            help="Seconds for the search of 'auto'; 'inf' means no limit. Models that would take "
+            "longer are left out. Ctrl-C ends the search, and the best model so far is trained."
+        ),
+    ] = BUDGET,
     seed: Seed = 0,
     skip_bad: SkipBad = False,
     taxonomy_format: TaxonomyFormat = None,
@@ -111,12 +128,15 @@ def train(
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
+    from taxonomist.text.parameters import check_parameters
 
     if model != "auto":
         check_models([model])
     check_cost(C)
     check_share(test_size)
+    check_budget(budget)
     _check_target(out)
+    check_folder(out, [data, taxonomy])
     options: dict[str, Any] = {
         "model": model,
         "C": C,
@@ -125,7 +145,9 @@ def train(
         "weights": _numbers(weights),
         "calibration": None if calibration == "none" else calibration,
         "random_state": seed,
+        "budget": None if isinf(budget) else budget,
     }
+    check_parameters(TextClassifier(**options))
     known = None
     if taxonomy is not None:
         known = read_taxonomy(taxonomy, taxonomy_format, cycles, outside)
@@ -135,6 +157,8 @@ def train(
     if not as_json:
         print_facts(_read_facts(labelled))
     classifier = TextClassifier(labelled.taxonomy, **options)
+    if model == "auto":
+        print_note(_about_search(budget))
     with progress("models") as on_step:
         result = workflow.train(
             classifier, labelled, columns, test_size=test_size, final=final, on_step=on_step
@@ -144,6 +168,13 @@ def train(
         print_json(_as_data(out, labelled, result, final))
     else:
         _print_result(out, result, final)
+    is_measurable = result.assessment is not None and not final
+    after_train(out, source_arguments(data, format, encoding), is_measurable)
+
+
+def _about_search(budget: float) -> str:
+    limit = "" if isinf(budget) else f" for at most {budget:g} s"
+    return f"Looking for the best model{limit}. Ctrl-C goes on with the best one so far."
 
 
 def _check_target(out: Path) -> None:
@@ -195,9 +226,15 @@ def _print_result(out: Path, result: TrainingResult, final: bool) -> None:
     classifier = result.classifier
     if classifier.search_:
         print_text()
-        rows = [(t.model, t.C, round(t.score, 4), round(t.seconds, 2)) for t in classifier.search_]
-        print_table(("model", "C", "score", "seconds"), rows, "Models tried, best first")
+        rows = [
+            (trial.model, trial.C, _rounded(trial.score, 4), _rounded(trial.seconds, 2), trial.note)
+            for trial in classifier.search_
+        ]
+        heads = ("model", "C", "score", "seconds", "left out")
+        print_table(heads, rows, "Models tried, best first")
         print_note(SCORE)
+        if classifier.search_[0].score is None:
+            print_note(UNMEASURED)
     print_text()
     if result.assessment is None:
         print_note("No items were held out, so the model's quality on new items is unknown.")
@@ -211,6 +248,10 @@ def _print_result(out: Path, result: TrainingResult, final: bool) -> None:
     )
     if result.assessment is not None and not final:
         print_note("Use --final to retrain the model on all items.")
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
 
 
 def _as_data(

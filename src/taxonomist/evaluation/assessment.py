@@ -186,7 +186,7 @@ class Assessment:
         ]
         if self.confusions:
             lines += ["", "most often confused (true → predicted)"]
-            lines += [f"{c.count:7,}  {c.true} → {c.predicted}" for c in self.confusions[:5]]
+            lines += map(str, self.confusions[:5])
         return "\n".join(lines)
 
 

@@ -43,6 +43,8 @@ class Confusion:
         Positions of some of these items.
     texts
         Their texts, shortened if long; empty if no texts were given.
+    true_name, predicted_name
+        Display names of the nodes; empty for a node without one.
     """
 
     true: str
@@ -51,12 +53,22 @@ class Confusion:
     share: float
     items: tuple[int, ...]
     texts: tuple[str, ...]
+    true_name: str = ""
+    predicted_name: str = ""
+
+    def __str__(self) -> str:
+        """Return the count and both nodes, with their names."""
+        pairs = ((self.true, self.true_name), (self.predicted, self.predicted_name))
+        true, predicted = (f"{node} ({name})" if name else node for node, name in pairs)
+        return f"{self.count:7,}  {true} → {predicted}"
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
             "true": self.true,
+            "true_name": self.true_name,
             "predicted": self.predicted,
+            "predicted_name": self.predicted_name,
             "count": self.count,
             "share": self.share,
             "items": list(self.items),
@@ -119,13 +131,15 @@ def worst_confusions(
         else _category_pairs(outcomes, outcomes.taxonomy.n_nodes)
     )
     nodes, find = outcomes.taxonomy.nodes, _finder(outcomes)
+    name = outcomes.taxonomy.raw_names.get
     found = []
     for a, b, number in zip(true.tolist(), predicted.tolist(), count.tolist(), strict=True):
         items = find(a, b)[:N_EXAMPLES].tolist()
         shown = () if texts is None else tuple(_as_text(texts[item]) for item in items)
         # The root has no count of its own because every item belongs to it.
         share = number / (support[a] if a else outcomes.n_items)
-        found.append(Confusion(nodes[a], nodes[b], number, share, tuple(items), shown))
+        names = name(nodes[a], ""), name(nodes[b], "")
+        found.append(Confusion(nodes[a], nodes[b], number, share, tuple(items), shown, *names))
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, get_index_dtype
 from taxonomist._typing import TextLike
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Codes, Floats
 
 __all__ = ["CountedTexts", "Tokenisation", "csr_of"]
 
@@ -75,6 +75,11 @@ class CountedTexts(Sequence[TextLike]):
     def shape(self) -> tuple[int]:
         """The number of items as a tuple, like the shape of an array."""
         return (len(self.texts),)
+
+    @property
+    def totals(self) -> Floats:
+        """The sum of each item's counts, (n_items,)."""
+        return np.asarray(self._counts.sum(axis=1)).ravel()
 
     @property
     def blank(self) -> TextLike:

@@ -21,7 +21,7 @@ from taxonomist.features.terms import terms
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import CSR, Codes, Objects, TextLike
+    from taxonomist._typing import CSR, Codes, Floats, Objects, TextLike
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):
@@ -185,6 +185,15 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             counter._learn_columns(given[0] if given else None)
         counts, names = counter._grown(given)
         return CountedTexts(given, counts, names, counter._tokenisation)
+
+    def known_share(self, texts: Iterable[Any]) -> Floats:
+        """Return the fraction of each item's terms that are features, (n_items,); 0 if no terms.
+
+        Terms count as often as they occur, times the weights of their columns.
+        """
+        counted = texts if isinstance(texts, CountedTexts) else self.count(texts)
+        known = np.asarray(self.counts(counted).sum(axis=1)).ravel()
+        return known / np.maximum(counted.totals, np.finfo(float).tiny)
 
     def weigh(self, counts: CSR) -> CSR:
         """Weight counts by tf-idf and scale the rows to length 1."""

@@ -56,9 +56,9 @@ class Explanation:
     def __str__(self) -> str:
         """Return a line per node with its strongest features."""
         versus = "" if self.against is None else f" rather than {self.against}"
-        lines = [f"{self.category}{versus}: {self.score:+.3f}"]
+        lines = [f"{self.category}{versus}: {self.score:+z.3f}"]
         for part in self.parts:
-            words = ", ".join(f"{name} {value:+.3f}" for name, value in part.features)
+            words = ", ".join(f"{name} {value:+z.3f}" for name, value in part.features)
             title = part.node if part.name == part.node else f"{part.node} {part.name}"
-            lines.append(f"  {part.value:+.3f}  {title}" + (f"  ({words})" if words else ""))
+            lines.append(f"  {part.value:+z.3f}  {title}" + (f"  ({words})" if words else ""))
         return "\n".join(lines)

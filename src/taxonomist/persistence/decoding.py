@@ -115,7 +115,9 @@ class Decoder:
     def _fields(self, node: Any) -> Any:
         kind: Any = self._class(node["class"])
         fields = {name: self.decode(value) for name, value in node["fields"].items()}
-        if set(fields) != set(getattr(kind, "_fields", ())):
+        missing = set(getattr(kind, "_fields", ())) ^ set(fields)
+        # A field with a default may be younger than the file.
+        if missing - (set(getattr(kind, "_field_defaults", ())) - set(fields)):
             raise ModelFileError(f"{node['class']} has other fields in this version of Taxonomist.")
         value = kind(**fields)
         check_object(value)

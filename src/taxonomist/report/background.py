@@ -52,14 +52,15 @@ def _difference(comparison: Comparison, model: str, measure: str) -> Sequence[ob
     ends = "–"
     if comparison.pairs(model, measure)[0].size > 1:
         interval = comparison.difference(model, measure)
-        ends = f"{interval.low:+.3f} to {interval.high:+.3f}"
+        ends = f"{interval.low:+z.3f} to {interval.high:+z.3f}"
+    difference = cell.mean - base.mean
     verdict = {1: "better", -1: "worse", 0: ""}[_sign(comparison, model, measure)]
     return (
         join([measure, " ", tag("span", f"{arrow} is better", class_="id")]),
         model,
         number(cell.mean),
         number(base.mean),
-        join([tag("span", f"{cell.mean - base.mean:+.3f}", class_=verdict or None), f" {verdict}"]),
+        join([tag("span", f"{difference:+z.3f}", class_=verdict or None), f" {verdict}"]),
         ends,
         number(cell.p_value),
     )
@@ -112,7 +113,7 @@ def _value(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:z.4g}"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_value(entry)}" for name, entry in value.items())
     if isinstance(value, (list, tuple)):

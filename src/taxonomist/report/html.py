@@ -70,19 +70,21 @@ def table(
     Returns
     -------
     Html
-        A table in a box that scrolls on narrow screens.
+        A table in a box that scrolls on narrow screens, whose caption and first column stay in
+        place.
     """
     lines = [row if isinstance(row, Html) else _row(row) for row in rows]
     return tag(
         "div",
         tag(
             "table",
-            tag("caption", caption),
+            tag("caption", tag("span", caption)),
             tag("thead", tag("tr", *(tag("th", title, scope="col") for title in head))),
             tag("tbody", *lines),
             class_=class_,
         ),
         class_="scroll",
+        tabindex=0,
     )
 
 
@@ -94,12 +96,12 @@ def _row(cells: Sequence[object]) -> Html:
 
 def number(value: float | None, digits: int = 3) -> str:
     """Format a number with fixed decimals; a dash for None and NaN."""
-    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+    return "–" if value is None or math.isnan(value) else f"{value:z.{digits}f}"
 
 
 def percent(value: float | None) -> str:
     """Format a fraction in percent; a dash for None and NaN."""
-    return "–" if value is None or math.isnan(value) else f"{100 * value:.1f} %"
+    return "–" if value is None or math.isnan(value) else f"{100 * value:z.1f} %"
 
 
 def bar(value: float, low: float = math.nan, high: float = math.nan) -> Html:

@@ -9,6 +9,8 @@
   }));
 
   const name = (code) => data.names[code] || data.ids[code];
+  const title = (code) => (data.names[code] ? `${data.names[code]} ${data.ids[code]}` : data.ids[code]);
+  const sought = data.ids.map((id, code) => `${id} ${name(code)}`.toLowerCase());
   const total = (code) => data.support[code] + data.predicted[code];
   const f1 = (code) => (total(code) ? 2 * data.found[code] / total(code) : NaN);
   const share = (part, whole) => (whole ? (part / whole).toFixed(3) : "–");
@@ -61,7 +63,7 @@
   function about(code) {
     const made = element("div", "about");
     if (data.takenFor[code]) {
-      const others = data.takenFor[code].map(([other, count]) => `${name(other)} (${count})`);
+      const others = data.takenFor[code].map(([other, count]) => `${title(other)} (${count})`);
       made.append(element("p", "", "Confused with: " + others.join(", ")));
     }
     if (data.words[code]) {
@@ -92,23 +94,32 @@
     list(kids, ordered(data.children[code]));
   }
 
-  // Many siblings come in portions; showUntil asks for all up to one of them.
+  // Many siblings come in portions, and a button stands for each run that is not drawn yet.
   function list(box, codes) {
-    const button = element("button");
-    button.type = "button";
-    let next = 0;
-    function more() {
-      codes.slice(next, next + CHUNK).forEach((code) => box.insertBefore(node(code), button));
-      next += CHUNK;
-      button.textContent = `${codes.length - next} more …`;
-      if (next >= codes.length) button.remove();
+    const at = new Map(codes.map((code, place) => [code, place]));
+    function gap(from, to, before) {
+      if (from >= to) return null;
+      const button = element("button", "", `${to - from} more …`);
+      button.type = "button";
+      Object.assign(button, { from, to });
+      button.addEventListener("click", () => portion(button, from));
+      return box.insertBefore(button, before);
     }
-    box.append(button);
-    box.showUntil = (code) => {
-      while (next < codes.length && codes.indexOf(code) >= next) more();
+    function portion(button, start) {
+      const end = Math.min(start + CHUNK, button.to);
+      gap(button.from, start, button);
+      codes.slice(start, end).forEach((code) => box.insertBefore(node(code), button));
+      gap(end, button.to, button);
+      button.remove();
+    }
+    box.show = (code) => {
+      const place = at.get(code);
+      const missing = [...box.querySelectorAll(":scope > button")];
+      const button = missing.find((one) => one.from <= place && place < one.to);
+      if (button) portion(button, place - place % CHUNK);
     };
-    button.addEventListener("click", more);
-    more();
+    const all = gap(0, codes.length, null);
+    if (all) portion(all, 0);
   }
 
   function draw() {
@@ -126,7 +137,7 @@
     for (let at = code; at > 0; at = parent[at]) path.unshift(at);
     let box = tree, made = null;
     for (const step of path) {
-      box.showUntil(step);
+      box.show(step);
       made = box.querySelector(`:scope > [data-code="${step}"]`);
       if (made.tagName === "DETAILS") { made.open = true; fill(made); }
       box = made.querySelector(":scope > .kids");
@@ -136,21 +147,22 @@
   }
 
   function find() {
-    const sought = document.getElementById("find").value.trim().toLowerCase();
+    const text = document.getElementById("find").value.trim().toLowerCase();
     const matches = document.getElementById("matches");
     matches.replaceChildren();
-    if (!sought) return;
+    if (!text) return;
     let n = 0;
-    for (let code = 1; code < data.ids.length && n < MATCHES; code++) {
-      if (!`${data.ids[code]} ${name(code)}`.toLowerCase().includes(sought)) continue;
+    for (let code = 1; code < data.ids.length; code++) {
+      if (!sought[code].includes(text)) continue;
+      if (++n > MATCHES) continue;
       const button = element("button", "", `${name(code)}  ·  ${data.ids[code]}`);
       button.type = "button";
       button.addEventListener("click", () => reveal(code));
       const line = element("li");
       line.append(button);
       matches.append(line);
-      n++;
     }
+    if (n > MATCHES) matches.append(element("li", "note", `${n - MATCHES} more; type more letters.`));
     if (!n) matches.append(element("li", "note", "No category has this in its name or id."));
   }
 

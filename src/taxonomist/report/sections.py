@@ -77,18 +77,19 @@ def levels(assessment: Assessment) -> Html:
     rows = [
         (
             f"Level {each.level}",
-            f"{each.n_nodes:,}",
-            f"{each.support:,}",
-            number(each.precision),
-            number(each.recall),
             number(each.f1.estimate),
             bar(each.f1.estimate, each.f1.low, each.f1.high),
             f"{number(each.f1.low)} to {number(each.f1.high)}",
+            number(each.precision),
+            number(each.recall),
+            f"{each.n_nodes:,}",
+            f"{each.support:,}",
         )
         for each in assessment.levels
     ]
-    head = ("Level", "nodes", "labels", "precision", "recall", "F1", "", "95 % interval")
-    return table("Pooled over the nodes of each level; level 1 is below the root.", head, rows)
+    head = ("Level", "F1", "", "95 % interval", "precision", "recall", "nodes", "labels")
+    caption = "Pooled over the nodes of each level; level 1 is below the root."
+    return table(caption, head, rows, class_="scores")
 
 
 def subtrees(assessment: Assessment, taxonomy: Taxonomy) -> Html:
@@ -97,14 +98,14 @@ def subtrees(assessment: Assessment, taxonomy: Taxonomy) -> Html:
     rows = [
         (
             node_title(taxonomy, each.node),
-            f"{each.n_nodes:,}",
-            f"{each.support:,}",
-            number(each.precision),
-            number(each.recall),
             number(each.f1),
             bar(each.f1),
+            number(each.precision),
+            number(each.recall),
             number(each.pooled_f1),
             percent(each.accuracy),
+            f"{each.n_nodes:,}",
+            f"{each.support:,}",
         )
         for each in largest
     ]
@@ -114,8 +115,8 @@ def subtrees(assessment: Assessment, taxonomy: Taxonomy) -> Html:
     )
     if len(largest) < len(assessment.subtrees):
         caption += f" The {len(largest)} largest of {len(assessment.subtrees):,}."
-    head = ("Category", "nodes", "items", "precision", "recall", "F1", "")
-    return table(caption, [*head, "F1 of descendants", "exactly right"], rows)
+    head = ("Category", "F1", "", "precision", "recall", "F1 of descendants", "exactly right")
+    return table(caption, [*head, "nodes", "items"], rows, class_="scores")
 
 
 def distances(assessment: Assessment) -> Html:

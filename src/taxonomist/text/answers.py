@@ -100,6 +100,13 @@ class TextAnswers:
         self._check_probabilities()
         return np.asarray(self._answers.node_proba())
 
+    def known_share(self) -> Floats:
+        """Return the fraction of each text's terms that occur in the features, (n_items,).
+
+        It is 0 for a text without terms. The labels of a text with few known terms mean little.
+        """
+        return self._classifier.features_.known_share(self.texts)
+
     def explain(self, i: int, n: int = 10, category: object = None) -> TextExplanation:
         """Return the words in one of the texts for and against a category.
 

@@ -20,11 +20,12 @@ from taxonomist.models.calibrated import CalibratedClassifier
 from taxonomist.taxonomy import Taxonomy
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.answers import TextAnswers
+from taxonomist.text.budget import BUDGET, Budget
 from taxonomist.text.digests import digest, digests, noted
 from taxonomist.text.models import choice_of, make_model
 from taxonomist.text.parameters import calibration_method, check_parameters
 from taxonomist.text.questions import TextQuestions
-from taxonomist.text.search import SearchProblem, Trial, search
+from taxonomist.text.search import SearchProblem, SearchStep, Trial, last_step, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -59,6 +60,11 @@ class TextClassifier(TextQuestions, BaseEstimator):
         Random seed.
     n_jobs
         Number of threads; None means all cores.
+    budget
+        Seconds for the search of ``"auto"``; None means no limit. The training of the chosen model
+        comes after the search and does not count, nor does compilation. With a budget, candidates
+        that would take too long are left out, so the chosen model may depend on the speed of the
+        machine; with None, the same seed always gives the same model.
 
     Attributes
     ----------
@@ -73,7 +79,8 @@ class TextClassifier(TextQuestions, BaseEstimator):
     model_
         The fitted model.
     search_
-        The trials of ``"auto"``, best first: model, C, score and seconds.
+        The trials of ``"auto"``, best first: model, C, score, seconds, and a note if the candidate
+        was left out.
     training_
         Facts about the training: items, features, seconds (without compiling), model, trials, and
         facts added by ``record``.
@@ -109,6 +116,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         cv: int = 3,
         random_state: int = 0,
         n_jobs: int | None = None,
+        budget: float | None = BUDGET,
     ) -> None:
         self.taxonomy = taxonomy
         self.model = model
@@ -122,6 +130,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.budget = budget
 
     # Learning --------------------------------------------------------------------------------
 
@@ -130,7 +139,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         texts: Iterable[TextLike],
         labels: Iterable[object],
         sample_weight: ArrayLike | None = None,
-        callback: Callable[[Trial], object] | None = None,
+        callback: Callable[[SearchStep], object] | None = None,
     ) -> Self:
         """Fit the features, the model and the probabilities.
 
@@ -144,7 +153,10 @@ class TextClassifier(TextQuestions, BaseEstimator):
         sample_weight
             Weights of the items.
         callback
-            Called with each trial of ``"auto"``.
+            Called before each step of ``"auto"`` with a ``SearchStep``: what comes next, how long
+            that will take, and how much time is left for the search. ``KeyboardInterrupt`` during
+            the search ends it, and the best model so far is trained; if there is none, or during
+            training, the exception is passed on.
 
         Returns
         -------
@@ -198,7 +210,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
         return counts
 
     def _choose(
-        self, X: CSR, counts: CSR, y: Sequence[Any], callback: Callable[[Trial], object] | None
+        self, X: CSR, counts: CSR, y: Sequence[Any], callback: Callable[[SearchStep], object] | None
     ) -> tuple[Any, bool]:
         """Return the unfitted model, and whether it takes word counts."""
         if not isinstance(self.model, str):
@@ -210,7 +222,10 @@ class TextClassifier(TextQuestions, BaseEstimator):
                 used = [node for sets in y for node in sets] if is_multilabel else y
                 taxonomy = Taxonomy.flat(dict.fromkeys(used))
             problem = SearchProblem({False: X, True: counts}, y, taxonomy, is_multilabel)
-            self.search_ = search(problem, self.cv, self.random_state, callback)
+            budget = Budget(self.budget)
+            self.search_ = search(problem, self.cv, self.random_state, budget, callback)
+            if callback is not None:
+                callback(last_step(self.search_, len(y), self.cv, self.calibration is not None))
         return self._made(), choice_of(self.chosen[0]).counts
 
     def _made(self) -> Any:

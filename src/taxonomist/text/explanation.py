@@ -100,8 +100,8 @@ class TextExplanation:
         lines = [" > ".join(self.path) + chance]
         for node, name, value, words in self.levels:
             title = node if name == node else f"{node} {name}"
-            parts = ", ".join(f"{word} {part:+.2f}" for word, part in words)
-            lines.append(f"  {value:+.2f}  {title}" + (f": {parts}" if parts else ""))
+            parts = ", ".join(f"{word} {part:+z.2f}" for word, part in words)
+            lines.append(f"  {value:+z.2f}  {title}" + (f": {parts}" if parts else ""))
         return "\n".join(lines)
 
     def to_html(self) -> str:
@@ -116,15 +116,15 @@ class TextExplanation:
             pieces.append(escape(self.text[end:start]))
             pieces.append(
                 f'<mark style="background: rgba({colour}, {strength / 100:.2f}); color: inherit" '
-                f'title="{value:+.3f}">{escape(self.text[start:stop])}</mark>'
+                f'title="{value:+z.3f}">{escape(self.text[start:stop])}</mark>'
             )
             end = stop
         pieces.append(escape(self.text[end:]))
         head = escape(" > ".join(self.path))
         chance = "" if self.probability is None else f" ({self.probability:.0%})"
         rows = "".join(
-            f"<tr><td>{escape(name)}</td><td>{value:+.2f}</td><td>"
-            + escape(", ".join(f"{word} {part:+.2f}" for word, part in words))
+            f"<tr><td>{escape(name)}</td><td>{value:+z.2f}</td><td>"
+            + escape(", ".join(f"{word} {part:+z.2f}" for word, part in words))
             + "</td></tr>"
             for _, name, value, words in self.levels
         )

@@ -22,6 +22,11 @@ def check_parameters(classifier: TextClassifier) -> None:
     C: Any = classifier.C
     if C is not None and not (isinstance(C, Real) and float(C) > 0):
         raise ParameterError(f"C must be a number above 0, or None. Got {C!r}.")
+    budget: Any = classifier.budget
+    if budget is not None and not (isinstance(budget, Real) and float(budget) > 0):
+        raise ParameterError(
+            f"budget must be a number of seconds above 0, or None. Got {budget!r}."
+        )
     method = classifier.calibration
     if method not in (None, "auto", *METHODS):
         known = ", ".join(("auto", *METHODS))

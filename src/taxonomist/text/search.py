@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import logging
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from taxonomist import metrics
-from taxonomist.compiled.compiling import working_clock
-from taxonomist.text.models import MODELS, make_model
+from taxonomist.text.budget import Budget
+from taxonomist.text.models import MODELS
+from taxonomist.text.search_problem import SearchProblem
+from taxonomist.text.timing import compile_model, estimate, training_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from taxonomist._typing import Codes
-    from taxonomist.taxonomy import Taxonomy
+
+__all__ = ["SearchProblem", "SearchStep", "Trial", "candidates", "last_step", "search"]
 
 logger = logging.getLogger(__name__)
 
@@ -28,34 +31,70 @@ COSTS = (0.3, 3.0)
 
 
 class Trial(NamedTuple):
-    """A model that the search tried.
+    """A candidate of the search.
 
-    ``score`` is hierarchical F1 for label sets, and minus the taxonomy loss for one category per
-    item; higher is better.
+    Attributes
+    ----------
+    model, C
+        The candidate.
+    score
+        Hierarchical F1 for label sets, and minus the taxonomy loss for one category per item;
+        higher is better. None if the candidate was left out.
+    seconds
+        The time that it took; for a candidate that was left out, the estimate, if there is one.
+    note
+        Why the candidate was left out; empty if it was measured.
     """
 
     model: str
     C: float
-    score: float
-    seconds: float
+    score: float | None
+    seconds: float | None
+    note: str = ""
 
 
-class SearchProblem(NamedTuple):
-    """The data for the search: features by kind, labels, and the taxonomy."""
+class SearchStep(NamedTuple):
+    """What the search is about to do.
 
-    features: dict[bool, Any]  # by whether they are counts
-    labels: Sequence[object]
-    taxonomy: Taxonomy
-    is_multilabel: bool
+    Attributes
+    ----------
+    done, total
+        Number of candidates that were tried or left out, and of all candidates.
+    what
+        Description of the step, such as ``"svm, C=1"``.
+    estimate
+        Estimated seconds of the step; None if unknown.
+    left
+        Seconds left for the search; infinite without a budget.
+    """
+
+    done: int
+    total: int
+    what: str
+    estimate: float | None
+    left: float
+
+
+class OverTimeError(Exception):
+    """A candidate takes longer than the time that is left."""
 
 
 def search(
     problem: SearchProblem,
     n_folds: int,
     seed: int,
-    callback: Callable[[Trial], object] | None = None,
+    budget: Budget | None = None,
+    callback: Callable[[SearchStep], Any] | None = None,
 ) -> list[Trial]:
     """Cross-validate a few models and return the trials, best first.
+
+    Before a candidate starts, its time is estimated: it is fitted to a 40th and to a tenth of the
+    items, and the time is assumed to grow linearly. The estimate for another value of C is the
+    time that the model took with C = 1. A candidate that would not fit into the budget is left out,
+    and one that turns out to be slower is given up between two folds. Compilation does not count.
+
+    ``KeyboardInterrupt`` ends the search with the trials so far. If none is finished, it is passed
+    on.
 
     Parameters
     ----------
@@ -65,28 +104,150 @@ def search(
         Number of folds.
     seed
         Random seed for shuffling and subsampling the items.
+    budget
+        The time that the search may take; by default, no limit. Without a limit, nothing is timed,
+        and the result does not depend on the machine.
     callback
-        Called with each trial.
+        Called before each step.
+
+    Returns
+    -------
+    list of Trial
+        The measured candidates, best first, and then those that were left out. If no candidate
+        was measured, the fastest one by estimate comes first.
     """
-    rng = np.random.default_rng(seed)
-    items = rng.permutation(len(problem.labels))[:MOST_ITEMS]
-    trials: list[Trial] = []
+    return _Search(problem, n_folds, seed, budget or Budget(), callback).run()
 
-    def attempt(name: str, C: float) -> None:
-        start = working_clock()
-        score = held_out_score(problem, items, name, C, n_folds)
-        trial = Trial(name, C, score, working_clock() - start)
-        logger.info("Tried %s with C=%g: %.4f in %.1f s.", *trial)
-        trials.append(trial)
-        if callback is not None:
-            callback(trial)
 
-    for name in candidates(problem):
-        attempt(name, 1.0)
-    best = max(trials, key=lambda trial: trial.score)
-    for C in COSTS if MODELS[best.model].has_cost else ():
-        attempt(best.model, C)
-    return sorted(trials, key=lambda trial: -trial.score)
+class _Search:
+    """A search that is under way."""
+
+    def __init__(
+        self,
+        problem: SearchProblem,
+        n_folds: int,
+        seed: int,
+        budget: Budget,
+        callback: Callable[[SearchStep], Any] | None,
+    ) -> None:
+        rng = np.random.default_rng(seed)
+        self.problem = problem
+        self.items: Codes = rng.permutation(len(problem.labels))[:MOST_ITEMS]
+        self.n_folds = min(n_folds, len(self.items))
+        self.budget = budget
+        self.callback = callback
+        self.measured: list[Trial] = []
+        self.left_out: list[Trial] = []
+        self.total = 0
+
+    def run(self) -> list[Trial]:
+        """Return the trials, best first."""
+        names = candidates(self.problem)
+        self.total = len(names) + len(COSTS)
+        try:
+            self._try_all(names)
+        except KeyboardInterrupt:
+            if not self.measured:
+                raise
+            tried = {trial.model for trial in (*self.measured, *self.left_out)}
+            for name in names:
+                if name not in tried:
+                    self._leave_out(name, 1.0, None, "interrupted")
+        if not self.measured:
+            return sorted(self.left_out, key=_fastest_first)
+        return [*sorted(self.measured, key=_best_first), *self.left_out]
+
+    def _try_all(self, names: list[str]) -> None:
+        """Try each model, and then the best one with other values of C."""
+        for name in names:
+            self._try(name, 1.0)
+        if not self.measured:
+            return
+        best = min(self.measured, key=_best_first).model
+        costs = COSTS if MODELS[best].has_cost else ()
+        self.total = len(names) + len(costs)
+        for C in costs:
+            self._try(best, C)
+
+    def _try(self, name: str, C: float) -> None:
+        """Measure a candidate, or leave it out."""
+        expected = self._expected(name)
+        left = self.budget.left
+        if expected is not None and expected > left:
+            self._leave_out(name, C, *_reason(expected, left))
+            return
+        self._say(f"{name}, C={C:g}", expected)
+        start = self.budget.clock()
+        try:
+            score = self.problem.held_out_score(
+                name, C, self.items, self.n_folds, self._on_fold(start)
+            )
+        except OverTimeError:
+            seconds = self.budget.clock() - start
+            self._leave_out(name, C, seconds, f"given up after {seconds:.0f} s")
+            return
+        trial = Trial(name, C, score, self.budget.clock() - start)
+        logger.info("Tried %s with C=%g: %.4f in %.1f s.", *trial[:4])
+        self.measured.append(trial)
+
+    def _on_fold(self, start: float) -> Callable[[int], None]:
+        """Return a function that gives a candidate up if its next folds would take too long."""
+
+        def check(done: int) -> None:
+            each = (self.budget.clock() - start) / done
+            if each * (self.n_folds - done) > self.budget.left:
+                raise OverTimeError
+
+        return check
+
+    def _leave_out(self, name: str, C: float, seconds: float | None, note: str) -> None:
+        logger.info("Left out %s with C=%g: %s.", name, C, note)
+        self.left_out.append(Trial(name, C, None, seconds, note))
+
+    def _expected(self, name: str) -> float | None:
+        """Return the estimated seconds of a candidate; None without a budget."""
+        if not self.budget.is_limited:
+            return None
+        for trial in self.measured:
+            if trial.model == name:
+                return trial.seconds
+        if not self.budget.left:
+            return inf
+        with self.budget.paused():
+            self._say(f"compiling {name}", None)
+            compile_model(name, self.problem)
+        self._say(f"timing {name}", None)
+        return estimate(name, self.problem, self.items, self.n_folds, self.budget)
+
+    def _say(self, what: str, expected: float | None) -> None:
+        done = len(self.measured) + len(self.left_out)
+        if self.callback is not None:
+            self.callback(SearchStep(done, self.total, what, expected, self.budget.left))
+
+
+def _best_first(trial: Trial) -> float:
+    return -(trial.score or 0.0)
+
+
+def _fastest_first(trial: Trial) -> float:
+    return inf if trial.seconds is None else trial.seconds
+
+
+def _reason(expected: float, left: float) -> tuple[float | None, str]:
+    """Return the estimate, and why a candidate does not fit into the budget."""
+    if expected == inf:
+        return None, "no time was left"
+    return expected, f"would take about {expected:.0f} s, {left:.0f} s were left"
+
+
+def last_step(trials: list[Trial], n_items: int, n_folds: int, is_calibrated: bool) -> SearchStep:
+    """Return the step after a search: training the best model on all items."""
+    best, n = trials[0], len(trials)
+    seconds = best.seconds
+    if seconds is not None:
+        n_measured = min(n_items, MOST_ITEMS)
+        seconds = training_seconds(seconds, n_measured, n_items, n_folds, is_calibrated)
+    return SearchStep(n, n, f"training {best.model}, C={best.C:g}", seconds, 0.0)
 
 
 def candidates(problem: SearchProblem) -> list[str]:
@@ -97,31 +258,3 @@ def candidates(problem: SearchProblem) -> list[str]:
         return [name for name in names if is_tree or not MODELS[name].needs_tree]
     counts = np.unique(np.asarray(problem.labels, dtype=object), return_counts=True)[1]
     return ["flat", "svm", "mixture"] if np.median(counts) < FEW_ITEMS else ["flat", "svm"]
-
-
-def held_out_score(
-    problem: SearchProblem, items: Codes, name: str, C: float, n_folds: int
-) -> float:
-    """Return the cross-validated score of a model."""
-    X = problem.features[MODELS[name].counts]
-    found: list[Any] = [None] * len(items)
-    from sklearn.model_selection import KFold
-
-    folds = KFold(min(n_folds, len(items)))
-    for train, test in folds.split(items):
-        model = make_model(
-            name,
-            problem.taxonomy,
-            is_multilabel=problem.is_multilabel,
-            C=C,
-            cv=2,
-            random_state=0,
-        )
-        model.fit(X[items[train]], [problem.labels[i] for i in items[train]])
-        predicted = model.predict_labels(X[items[test]])
-        for i, labels in zip(test.tolist(), predicted, strict=True):
-            found[i] = labels if problem.is_multilabel else labels[0]
-    truth = [problem.labels[i] for i in items]
-    if problem.is_multilabel:
-        return float(metrics.hierarchical_f1(truth, found, problem.taxonomy))
-    return -float(metrics.taxonomy_loss(truth, found, problem.taxonomy))

@@ -21,6 +21,8 @@ __all__ = ["COMPARED", "FLAT", "compare", "told"]
 
 FLAT = "flat"
 """Name of the baseline."""
+COMPARING = "Comparing"
+"""Name of the step."""
 COMPARED = {
     False: ("accuracy", "taxonomy_loss", "hierarchical_f1", "macro_f1"),
     True: ("zero_one_loss", "symmetric_difference_loss", "hierarchical_f1", "macro_f1"),
@@ -57,7 +59,7 @@ def compare(
     random_state
         Random seed.
     on_step
-        Called with the number of models fitted so far.
+        Called with each step, and with the number of models fitted so far.
     """
     plan = Plan(
         measures=COMPARED[labelled.is_multilabel],
@@ -65,7 +67,7 @@ def compare(
         cv=n_folds,
         per_item=True,
         random_state=random_state,
-        callback=told(on_step, "Comparing"),
+        callback=told(on_step, COMPARING),
     )
     candidates = {
         name: TextClassifier(
@@ -73,5 +75,7 @@ def compare(
         )
         for name in dict.fromkeys([*models, FLAT])
     }
+    on_step("Counting words", 0, None)
     texts = TextFeatures().count(labelled.texts)
+    on_step(COMPARING, 0, len(candidates) * n_folds)
     return compare_models(candidates, texts, labelled.targets, plan, baseline=FLAT)

@@ -78,15 +78,18 @@ def compare_twins(
         Called with the number of models fitted so far.
     """
     measures = COMPARED[classifier.is_multilabel_]
+    step = "Comparing with the flat twin"
     plan = Plan(
         measures=[name for name in measures if MEASURES[name].mean_over_items],
         taxonomy=classifier.taxonomy_,
         cv=[(np.flatnonzero(items.is_seen), np.flatnonzero(~items.is_seen))],
         per_item=True,
         random_state=classifier.random_state,
-        callback=told(on_step, "Comparing with the flat twin"),
+        callback=told(on_step, step),
     )
-    return compare(twins(classifier), items.texts, items.targets, plan, baseline=FLAT)
+    models = twins(classifier)
+    on_step(step, 0, len(models))
+    return compare(models, items.texts, items.targets, plan, baseline=FLAT)
 
 
 def twin_curves(
@@ -106,12 +109,14 @@ def twin_curves(
     test = items.take(new[drawn])
     curves: dict[str, LearningCurve] = {}
     for name, model in twins(classifier).items():
+        step = f"Learning curve of {name}"
         plan = Plan(
             measures=["hierarchical_f1", COMPARED[classifier.is_multilabel_][1]],
             taxonomy=classifier.taxonomy_,
             random_state=seed,
-            callback=told(on_step, f"Learning curve of {name}"),
+            callback=told(on_step, step),
         )
+        on_step(step, 0, len(sizes) * N_REPEATS)
         curves[name] = learning_curve(
             model, texts, targets, plan, sizes=sizes, n_repeats=N_REPEATS, test=test
         )

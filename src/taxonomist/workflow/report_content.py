@@ -97,7 +97,7 @@ def report_content(
     quick
         Whether to leave out the learning curve and the flat twin, which need training.
     on_step
-        Called with the number of models fitted so far.
+        Called with each step, and with the number of models fitted so far.
 
     Raises
     ------
@@ -106,9 +106,11 @@ def report_content(
     """
     items = measured.items
     chosen = measured.measured(include_seen)
+    on_step("Measuring", 0, None)
     # Everything below uses these counts, so that texts are tokenised only once.
     texts = classifier.features_.count(items.texts)
     assessment = classifier.evaluate(texts[chosen], [items.labels[i] for i in chosen])
+    on_step("Collecting words", 0, None)
     found = ReportContent(
         assessment, classifier.taxonomy_, _facts(classifier), telling_words(classifier), {}, None
     )

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from typing import Protocol
 
-__all__ = ["OnStep", "silent"]
-
-OnStep: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the name of a step, the amount done, and the total amount if it is known."""
+__all__ = ["OnStep", "silent", "span"]
 
 
-def silent(step: str, done: int, total: int | None) -> None:
+class OnStep(Protocol):
+    """Called with the progress of a task."""
+
+    def __call__(self, step: str, done: int, total: int | None, note: str = "", /) -> None:
+        """Receive the progress.
+
+        Parameters
+        ----------
+        step
+            Name of the step.
+        done, total
+            The amount done, and the total amount if it is known.
+        note
+            Details for people, such as how long the step will take.
+        """
+
+
+def silent(step: str, done: int, total: int | None, note: str = "", /) -> None:
     """Ignore progress."""
+
+
+def span(seconds: float) -> str:
+    """Return a time for people, such as ``"45 s"`` or ``"4 min"``."""
+    if seconds < 1:
+        return "1 s"
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

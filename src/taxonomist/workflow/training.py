@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import isinf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,17 +11,20 @@ import numpy as np
 from taxonomist.errors import ParameterError
 from taxonomist.text.digests import digests
 from taxonomist.workflow.holding_out import held_out
-from taxonomist.workflow.steps import silent
+from taxonomist.workflow.steps import silent, span
 
 if TYPE_CHECKING:
     from taxonomist.datasets.columns import Columns
     from taxonomist.evaluation import Assessment
     from taxonomist.text import TextClassifier
-    from taxonomist.text.search import Trial
+    from taxonomist.text.search import SearchStep
     from taxonomist.workflow.labelled import Labelled
     from taxonomist.workflow.steps import OnStep
 
 __all__ = ["TrainingResult", "train"]
+
+TRYING = "Trying models"
+"""Name of the step of a model search."""
 
 
 class TrainingResult(NamedTuple):
@@ -61,7 +65,7 @@ def train(
     final
         Whether to retrain the classifier on all items after measuring it.
     on_step
-        Called with the number of models tried so far.
+        Called with the number of models tried so far and with each step of the training.
 
     Raises
     ------
@@ -80,6 +84,7 @@ def train(
     _fit(classifier, labelled.take(fitted), on_step)
     assessment = None
     if len(test):
+        on_step("Measuring", 0, None)
         tested = labelled.take(test)
         assessment = classifier.evaluate(tested.texts, tested.labels)
     n_train = len(fitted)
@@ -95,14 +100,16 @@ def train(
 
 
 def _fit(classifier: TextClassifier, labelled: Labelled, on_step: OnStep) -> None:
-    """Fit a classifier and report the number of models tried."""
-    n_tried = 0
+    """Fit a classifier and report each step of its search."""
 
-    def tried(_: Trial) -> None:
-        nonlocal n_tried
-        n_tried += 1
-        on_step(step, n_tried, None)
+    def tell(step: SearchStep) -> None:
+        note = "" if step.estimate is None else f"about {span(step.estimate)}"
+        if step.done == step.total:
+            on_step(step.what[:1].upper() + step.what[1:], 0, None, note)
+            return
+        left = "" if isinf(step.left) else f"at most {span(step.left)} left"
+        on_step(TRYING, step.done, step.total, ", ".join(filter(None, (step.what, note, left))))
 
-    step = "Training, models tried" if classifier.model == "auto" else "Training"
-    on_step(step, n_tried, None)
-    classifier.fit(labelled.texts, labelled.targets, callback=tried)
+    if classifier.model != "auto":
+        on_step("Training", 0, None)
+    classifier.fit(labelled.texts, labelled.targets, callback=tell)

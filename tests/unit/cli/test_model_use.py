@@ -47,8 +47,13 @@ def test_predictions_keep_order_and_ids(call, there):
     found = table(done.out)
     assert [row["id"] for row in found] == [item["id"] for item in rows(12, seed=1)]
     assert [row["label"] for row in found] == [item["code"] for item in rows(12, seed=1)]
-    assert found[0]["path"] == "Animals > Cats"
-    assert list(found[0]) == ["id", "label", "path"]
+    assert found[0]["name"] == "Cats"
+    assert found[0]["path"] == "A > cat"
+    assert list(found[0]) == ["id", "label", "name", "path", "probability", "note"]
+    assert all(0 < float(row["probability"]) <= 1 for row in found)
+    plain = table(call("predict", "data", "new.csv", "--no-proba").out)
+    assert list(plain[0]) == ["id", "label", "name", "path", "note"]
+    assert [row["label"] for row in plain] == [row["label"] for row in found]
 
 
 def test_predictions_for_rows_without_ids_have_lines(call, there, tmp_path):
@@ -61,7 +66,8 @@ def test_the_columns_can_be_others(call, there, tmp_path):
     (tmp_path / "a.csv").write_text("key,body\n7,acorn timber\n")
     options = ("--text", "body", "--id", "key")
     done = call("predict", "data", tmp_path / "a.csv", *options)
-    assert table(done.out) == [{"id": "7", "label": "oak", "path": "Plants > oak"}]
+    (row,) = table(done.out)
+    assert (row["id"], row["label"], row["name"], row["path"]) == ("7", "oak", "", "P > oak")
     (tmp_path / "a.csv").write_text("a,b,c\n1,2,3\n")
     done = call("predict", "data", tmp_path / "a.csv", "--text", "a,b,c")
     assert done.code == 2
@@ -85,7 +91,8 @@ def test_json_lines(call, there):
     assert len(records) == 12
     assert records[0]["id"] == "doc-0"
     assert records[0]["labels"] == ["cat"]
-    assert records[0]["paths"] == [["Animals", "Cats"]]
+    assert records[0]["names"] == ["Cats"]
+    assert records[0]["paths"] == [["A", "cat"]]
     assert 0 < records[0]["probabilities"][0] <= 1
 
 
@@ -95,15 +102,24 @@ def test_sure_predictions_are_less_deep(call, there):
         sure = json.loads(call("predict", "data", "--text", text, *options, "--json").out)
         assert sure["labels"] == labels
         assert all(chance >= 0.8 for chance in sure["probabilities"])
-    assert call("predict", "data", "--text", "never", *options).out.endswith("\n\t\t\n")
+    assert call("predict", "data", "--text", "never", *options).out.endswith(
+        "\n\t\t\t\tno known words\n"
+    )
     done = call("predict", "data", "--text", "never", "--confident", "1.5")
     assert done.code == 2
     assert "--confident must be above 0 and below 1. Got 1.5" in done.err
 
 
 def test_one_text(call, there):
-    done = call("predict", "data", "--text", "barks, bone and leash")
-    assert done.out.splitlines() == ["label\tpath", "dog\tAnimals > Dogs"]
+    done = call("predict", "data", "--text", "barks, bone and leash", "--no-proba")
+    assert done.out.splitlines() == ["label\tname\tpath\tnote", "dog\tDogs\tA > dog\t"]
+    for text, note in (
+        ("never heard", "no known words"),
+        ("barks like nothing on earth", "far from training"),
+        ("barks like bone", ""),
+    ):
+        found = json.loads(call("predict", "data", "--text", text, "--json").out)
+        assert found["note"] == note
     for options, said in (
         (["--text", " "], "--text is empty"),
         ([], "Pass a file with rows, or a text"),
@@ -185,7 +201,7 @@ def test_evaluation_leaves_out_what_was_trained_on(call, there):
     assert "12 items" in done.out
     assert "node\tsupport\tpredicted\tprecision\trecall\tf1" in done.out
     assert "\ncat\t3\t" in done.out
-    assert not done.err
+    assert done.err == "Next: taxonomist report data new.csv\n"
 
 
 def test_evaluation_of_label_sets(call, there):
@@ -320,3 +336,48 @@ def test_formats_that_help_names_are_those_that_are_read():
     from taxonomist.datasets.table_formats import FORMATS
 
     assert tuple(FORMATS) == TABLE_FORMATS
+
+
+def test_an_input_is_never_the_output(call, there, tmp_path):
+    data = write_csv(tmp_path / "rows.csv", rows(8, seed=3))
+    link = tmp_path / "link.csv"
+    link.symlink_to(data)
+    before = data.read_text()
+    for command in (
+        ["predict", "data", data, "--out", data],
+        ["predict", "data", data, "--out", link],
+        ["report", "data", data, "--out", data],
+    ):
+        done = call(*command)
+        assert done.code == 2
+        assert f"--out {command[-1]} is also an input. Pass another path." in done.err
+        assert data.read_text() == before
+    # A file of the model is no place, either.
+    done = call("report", "data", data, "--out", "data")
+    assert "--out data is also an input." in done.err
+
+
+def test_the_place_is_tried_before_the_work(call, there, monkeypatch, tmp_path):
+    from taxonomist import workflow
+
+    monkeypatch.setattr(workflow, "report_content", None)
+    done = call("report", "data", "data.csv", "--out", tmp_path / "no" / "r.html")
+    assert done.code == 2
+    assert f"the folder {tmp_path / 'no'} does not exist." in done.err
+    done = call("report", "data", "data.csv", "--out", tmp_path)
+    assert f"--out {tmp_path} is a folder. Pass a file." in done.err
+    done = call("explain", "data", "--text", "x", "--html", tmp_path / "no" / "w.html")
+    assert f"--html {tmp_path / 'no' / 'w.html'}: the folder" in done.err
+    assert call("predict", "data", "new.csv", "--out", "/dev/null", "--to", "csv").code == 0
+
+
+def test_the_next_command_is_named(call, there, tmp_path):
+    done = call("predict", "data", "--text", "barks, bone")
+    assert done.err == "Next: taxonomist explain data --text 'barks, bone'\n"
+    done = call("predict", "data", "--text", "bone " * 100, "--json")
+    assert done.err == "Next: taxonomist explain data --text ...\n"
+    done = call("predict", "data", "new.csv")
+    assert done.err == "Next: taxonomist explain data --text ...\n"
+    page = tmp_path / "my report.html"
+    done = call("report", "data", "data.csv", "-o", page, "--quick")
+    assert done.err.splitlines()[-1] == f"Next: open {page.as_uri()} in a browser."

@@ -4,10 +4,11 @@ import os
 import signal
 import subprocess
 import sys
+from time import sleep
 
 import pytest
 
-from taxonomist.cli import output
+from taxonomist.cli import output, progress_lines
 from taxonomist.errors import CorpusNotFoundError, FormatError, ParameterError, UnknownNodeError
 from tests.unit.cli.running import arguments, run, run_on_terminal
 
@@ -106,13 +107,46 @@ def test_an_empty_table_has_its_head(capsys):
     assert capsys.readouterr().out == "name\tn\n"
 
 
+def test_zero_has_no_sign(capsys):
+    output.print_table(("n",), [(-0.0,), (-0.25,)])
+    output.print_facts({"n": -0.0})
+    assert capsys.readouterr().out == "n\n0.0\n-0.25\nn  0\n"
+
+
 def test_facts_are_aligned(capsys):
     output.print_facts({"nodes": 1234, "is": True, "not": False, "mean": 2.5, "none": None})
     lines = ["nodes  1,234", "is     yes", "not    no", "mean   2.5", "none"]
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == lines
 
 
-def test_progress_is_silent_off_a_terminal(capsys):
+def test_progress_is_a_line_every_ten_seconds_off_a_terminal(capsys, monkeypatch):
+    assert progress_lines.SECONDS_BETWEEN == 10
+    monkeypatch.setattr(progress_lines, "SECONDS_BETWEEN", 0.02)
+    for unit, calls, said in (
+        (
+            "fits",
+            [("Comparing", 1200, 4800)],
+            "Comparing: 1,200 of 4,800 fits, 0 s so far, about 0 s left",
+        ),
+        ("rows", [("Reading", 5, None)], "Reading: 5 rows, 0 s so far"),
+        ("fits", [("Training", 0, None)], "Training: 0 s so far"),
+        ("models", [("A", 1, 2), ("B", 1, 5, "svm, about 3 s")], "B: 1 of 5 models, svm, about 3"),
+        ("bytes", [("Loading", 2_500_000, 10_000_000)], "Loading: 2.5 MB of 10.0 MB, 0 s so far"),
+    ):
+        with output.progress(unit) as report:
+            for call in calls:
+                report(*call)
+            sleep(0.1)
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert len(shown.err.splitlines()) > 1
+        assert said in shown.err.splitlines()[-1]
+    with output.progress():
+        sleep(0.1)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_of_a_short_task_is_silent_off_a_terminal(capsys):
     with output.progress() as report:
         report("step", 1, 2)
         report("step", 2, None)

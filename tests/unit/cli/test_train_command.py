@@ -48,7 +48,7 @@ def test_what_was_tried_is_said(call, folder):
     done = call("train", "data.csv", "-t", "taxonomy.csv", "--label", "code", "-o", "model")
     assert done.code == 0, done.err
     assert "as given, 7 nodes, height 2" in done.out
-    assert "model\tC\tscore\tseconds" in done.out
+    assert "model\tC\tscore\tseconds\tleft out" in done.out
     assert "Held-out items: 16 items" in done.out
     assert "Trained on 64 items (without the held-out ones)" in done.err
     shown = call("model", "show", "model").out
@@ -147,6 +147,64 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_read(ca
     done, _ = train(call, "--out", "taxonomy.csv", data="nowhere.csv")
     assert done.code == 2
     assert "taxonomy.csv exists and is not a Taxonomist model" in done.err
+
+
+def test_an_input_inside_the_old_model_is_not_lost(call, folder):
+    (folder / "old").mkdir()
+    (folder / "old" / "manifest.json").write_text("{}")
+    inside = write_csv(folder / "old" / "data.csv", rows(8))
+    done, _ = train(call, "--out", "old", data=inside)
+    assert done.code == 2
+    assert f"--out old would replace the input {inside}, which is inside it." in done.err
+    assert inside.exists()
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("data.csv/model", "the folder {folder}/data.csv is not a folder"),
+        ("/proc/nowhere/model", "cannot write to the folder /proc (No such file or directory)"),
+    ],
+)
+def test_the_place_is_tried_before_the_data_are_read(call, folder, out, said):
+    done, _ = train(call, "--out", out, data="nowhere.csv")
+    assert done.code == 2
+    assert said.format(folder=folder) in done.err
+
+
+def test_the_search_has_a_budget(call, folder):
+    from taxonomist.cli.train_command import BUDGET
+    from taxonomist.text.budget import BUDGET as KNOWN
+
+    assert BUDGET == KNOWN
+    for given in ("0", "-1", "nan"):
+        done, _ = train(call, "--budget", given)
+        assert "--budget must be a number of seconds above 0, or inf. Got" in done.err
+    done, found = train(call, "-t", "taxonomy.csv", "--budget", "0.000001")
+    assert "Looking for the best model for at most 1e-06 s. Ctrl-C goes on with" in done.err
+    assert [trial["score"] for trial in found["search"]] == [None, None, None]
+    assert found["search"][0]["note"]
+    done = call("train", "data.csv", "--label", "code", "-o", "model", "--budget", "0.000001")
+    assert "No model could be measured within the budget" in done.err
+    assert "model\tC\tscore\tseconds\tleft out" in done.out
+    assert "\tno time was left" in done.out
+    shown = json.loads(call("model", "show", "model", "--json").out)
+    assert shown["parameters"]["budget"] == 1e-06
+    done, _ = train(call, "--budget", "inf")
+    assert json.loads(call("model", "show", "model", "--json").out)["parameters"]["budget"] is None
+    assert "Looking for the best model. Ctrl-C" in done.err
+
+
+def test_the_next_commands_are_named(call, folder):
+    (folder / "my data.csv").write_text((folder / "data.csv").read_text())
+    common = ("--label", "code", "--model", "svm", "--out", "my model")
+    done = call("train", "my data.csv", *common, "--encoding", "cp1252")
+    assert done.err.splitlines()[-1] == (
+        "Next: taxonomist report 'my model' 'my data.csv' --encoding cp1252, or "
+        "taxonomist predict 'my model' --text ..."
+    )
+    done = call("train", "my data.csv", *common, "--final", "--json")
+    assert done.err.splitlines()[-1] == "Next: taxonomist predict 'my model' --text ..."
 
 
 def test_bad_rows_write_nothing_unless_they_are_skipped(call, folder):

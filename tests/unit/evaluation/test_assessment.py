@@ -317,3 +317,14 @@ def test_the_text_names_measures_levels_and_confusions(noisy):
     assert lines[2].startswith("accuracy           0.7")
     assert any(line.startswith("level 2") for line in lines)
     assert sum("→" in line for line in lines) == 6
+
+
+def test_confusions_have_names_beside_codes():
+    names = {"1": "Crops", "11": "Oats", "12": "Rye"}
+    taxonomy = Taxonomy.from_edges([("1", "11"), ("1", "12"), ("2", "21")], names)
+    found = assess(["11", "11", "21"], ["12", "12", "11"], taxonomy)
+    assert "      2  11 (Oats) → 12 (Rye)\n      1  21 → 11 (Oats)" in str(found)
+    first = found.to_dict()["confusions"][0]
+    assert (first["true"], first["true_name"]) == ("11", "Oats")
+    assert (first["predicted"], first["predicted_name"]) == ("12", "Rye")
+    assert found.confusions[1].true_name == ""

@@ -1,6 +1,8 @@
 """The page in a real browser; skipped where there is no Chromium."""
 
+import json
 import re
+from html import escape, unescape
 
 import numpy as np
 import pytest
@@ -11,12 +13,27 @@ from taxonomist.taxonomy import Taxonomy
 from tests.unit.report.pages import EVIL, IMAGE, full_report, run_browser
 
 
-def dom(folder, script=""):
-    """The document after its scripts and one of ours have run."""
+def dom(folder, script="", width=None):
+    """The document after its scripts and one of ours have run.
+
+    A browser's window cannot be as narrow as a phone, but a frame in it can: with ``width``, the
+    page stands in a frame.
+    """
     page = (folder / "report.html").read_text(encoding="utf-8")
+    page = page.replace("</body>", f"<script>{script}</script></body>")
+    if width is not None:
+        style = f"width:{width}px;height:900px;border:0"
+        page = f'<!doctype html><title></title><iframe style="{style}" srcdoc="{escape(page)}">'
     copy = folder / "driven.html"
-    copy.write_text(page.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
-    return run_browser(folder, "--dump-dom", copy.as_uri())
+    copy.write_text(page, encoding="utf-8")
+    return run_browser(folder, "--window-size=1400,900", "--dump-dom", copy.as_uri())
+
+
+def told(folder, expression, width):
+    """What an expression is in the page."""
+    script = f"parent.document.title = 'JSON' + JSON.stringify({expression})"
+    found = re.search(r"<title>JSON(.*?)</title>", dom(folder, script, width))
+    return json.loads(unescape(found[1]))
 
 
 def rows(text):
@@ -105,9 +122,32 @@ def test_a_large_taxonomy_is_drawn_on_demand(tmp_path):
     )
     drawn = rows(text)
     assert taxonomy.code("c0777") in drawn
-    # Portions of 200 up to the one that holds it, and no more.
-    assert len(drawn) == 101 + 800
+    # The first portion of 200 and the one that holds it, and no more.
+    assert len(drawn) == 101 + 400
+    assert "400 more …" in text
     assert "150 more …" in text
+
+
+def test_every_portion_can_be_drawn(tmp_path):
+    taxonomy = Taxonomy.from_paths([("one", f"c{i:04}") for i in range(950)] + [("two",)])
+    leaves = np.array(taxonomy.leaves)
+    found = assess(leaves, leaves, taxonomy)
+    write_report(tmp_path / "report.html", found, title="Large", taxonomy=taxonomy)
+    text = dom(
+        tmp_path,
+        """
+        const one = document.querySelector("details.node");
+        one.open = true;
+        one.dispatchEvent(new Event("toggle"));
+        const box = document.getElementById("find");
+        box.value = "c0777";
+        box.dispatchEvent(new Event("input"));
+        document.querySelector("#matches button").click();
+        for (let i = 0; i < 20; i++) document.querySelector(".kids > button")?.click();
+        """,
+    )
+    assert rows(text) == list(range(1, taxonomy.n_nodes))
+    assert " more …" not in text.split('id="tree"')[1].split("<noscript")[0]
 
 
 def test_the_page_is_painted(report):
@@ -125,3 +165,113 @@ def test_the_page_is_painted(report):
     assert len(colours) > 50
     is_teal = (abs(pixels[..., :3] * 255 - [15, 118, 110]) < 3).all(axis=2)
     assert is_teal.sum() > 200
+
+
+PHONE = 390
+"""Width of a phone in pixels."""
+
+
+def large_report(folder):
+    """Write a report of 5,041 nodes, with long names, a chain, and a node of 4,800 children."""
+    paths = [("one", f"c{i:04} a category with a long name") for i in range(4800)]
+    paths += [(f"t{i}", f"t{i}.1") for i in range(100)]
+    paths += [tuple(f"step {k}" for k in range(n + 1)) for n in range(40)]
+    taxonomy = Taxonomy.from_paths(paths)
+    leaves = np.array(taxonomy.leaves)
+    found = assess(leaves, np.roll(leaves, 1), taxonomy)
+    write_report(folder / "report.html", found, title="Large", taxonomy=taxonomy)
+    return taxonomy
+
+
+SCROLLED = """(() => {
+  const boxes = [...document.querySelectorAll(".scroll")].map((box) => {
+    const heads = [...box.querySelectorAll("thead th")];
+    const f1 = heads.find((head) => head.textContent === "F1");
+    const before = f1 && f1.getBoundingClientRect().right;
+    box.scrollLeft = box.scrollWidth;
+    const after = f1 && f1.getBoundingClientRect().right;
+    const last = heads[heads.length - 1].getBoundingClientRect().right;
+    return { before, after, last, is_scores: !!f1 };
+  });
+  return { boxes, width: document.documentElement.scrollWidth, seen: window.innerWidth };
+})()"""
+
+
+@pytest.mark.parametrize("make", [full_report, large_report])
+def test_wide_tables_scroll_inside_their_frame_on_a_phone(tmp_path, make):
+    make(tmp_path / "report.html" if make is full_report else tmp_path)
+    found = told(tmp_path, SCROLLED, PHONE)
+    assert found["seen"] == PHONE
+    # The page itself is as wide as the screen.
+    assert found["width"] == PHONE
+    scores = [box for box in found["boxes"] if box["is_scores"]]
+    assert len(scores) == 2
+    for box in scores:
+        assert 0 < box["before"] <= PHONE
+        assert 0 < box["after"] <= PHONE
+    assert all(box["last"] <= PHONE for box in found["boxes"])
+
+
+DEEPEST = """(() => {
+  const isStep = (made) => made.textContent.includes("step");
+  for (let i = 0; i < 60; i++) {
+    [...document.querySelectorAll("details.node:not([open])")].filter(isStep).forEach((made) => {
+      made.open = true;
+      made.dispatchEvent(new Event("toggle"));
+    });
+  }
+  const scores = [...document.querySelectorAll(".tree .row")].filter(isStep)
+    .map((row) => row.children[2]);
+  return scores.map((score) => [score.textContent, score.getBoundingClientRect().right]);
+})()"""
+
+
+def test_the_tree_shows_f1_on_a_phone_at_every_depth(tmp_path):
+    paths = [tuple(f"step {k}" for k in range(n + 1)) for n in range(1, 9)]
+    taxonomy = Taxonomy.from_paths([*paths, ("other",)])
+    labels = list(taxonomy.nodes[1:])
+    found = assess(labels, labels, taxonomy)
+    write_report(tmp_path / "report.html", found, title="Deep", taxonomy=taxonomy)
+    rows_ = told(tmp_path, DEEPEST, PHONE)
+    assert [text for text, _ in rows_] == ["1.000"] * 9
+    assert all(0 < right <= PHONE for _, right in rows_)
+
+
+TIMED = """(() => {
+  const times = {};
+  const timed = (name, work) => {
+    const start = performance.now();
+    work();
+    document.body.getBoundingClientRect();
+    times[name] = performance.now() - start;
+  };
+  const box = document.getElementById("find"), order = document.getElementById("order");
+  const type = (text) => { box.value = text; box.dispatchEvent(new Event("input")); };
+  times.loaded = performance.now();
+  timed("order", () => { order.value = "f1"; order.dispatchEvent(new Event("change")); });
+  timed("open", () => {
+    const nodes = [...document.querySelectorAll("details.node")];
+    const made = nodes.find((node) => node.textContent.startsWith("one"));
+    made.open = true; made.dispatchEvent(new Event("toggle"));
+  });
+  timed("many", () => type("long"));
+  times.said = document.querySelector("#matches li:last-child").textContent;
+  timed("one", () => type("c4777"));
+  timed("reveal", () => document.querySelector("#matches button").click());
+  times.hit = document.querySelector(".hit .label").textContent;
+  return times;
+})()"""
+
+
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_a_tree_of_5000_nodes_opens_and_searches_quickly(tmp_path, width):
+    taxonomy = large_report(tmp_path)
+    assert taxonomy.n_nodes > 5000
+    found = told(tmp_path, TIMED, width)
+    assert found["said"] == "4780 more; type more letters."
+    assert found["hit"].startswith("c4777")
+    # Milliseconds; on an idle machine a tenth of this.
+    assert found["loaded"] < 4000
+    for name in ("order", "open", "many", "one"):
+        assert found[name] < 500, name
+    assert found["reveal"] < 1000

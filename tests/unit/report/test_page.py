@@ -116,11 +116,16 @@ def test_numbers_are_those_of_the_assessment(report):
         assert f'<p class="value">{interval.estimate:.3f}</p>' in text
         assert f"{interval.low:.3f} to {interval.high:.3f}" in text
     for level in assessment.levels:
-        cells = (level.precision, level.recall, level.f1.estimate)
-        assert "".join(f"<td>{value:.3f}</td>" for value in cells) in text
+        low, high = level.f1.low, level.f1.high
+        cells = (f"{low:.3f} to {high:.3f}", f"{level.precision:.3f}", f"{level.recall:.3f}")
+        assert "".join(f"<td>{cell}</td>" for cell in cells) in text
+        assert (
+            f'Level {level.level}</th><td>{level.f1.estimate:.3f}</td><td><span class="bar"' in text
+        )
     for each in assessment.subtrees:
-        cells = (each.precision, each.recall, each.f1)
+        cells = (each.precision, each.recall, each.pooled_f1)
         assert "".join(f"<td>{value:.3f}</td>" for value in cells) in text
+        assert f'</th><td>{each.f1:.3f}</td><td><span class="bar"' in text
     for level in assessment.reliability:
         assert f"calibration error {level.error:.3f}" in text
         assert text.count(f"{level.bins[0].weight:,.0f} items: predicted") >= 1

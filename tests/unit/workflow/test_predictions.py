@@ -26,6 +26,8 @@ TAXONOMY = Taxonomy.from_edges(
 
 
 COLUMNS = Columns("text", None)
+SHARES = {"": 0.0, "few cat": 0.49, "half cat": 0.5}
+"""Fractions of known words; all others are 1."""
 
 
 class Answers:
@@ -49,6 +51,9 @@ class Answers:
         shape = (len(self.texts), 1)
         return np.tile(Classifier.classes_[:k], shape), np.tile([0.5, 0.3, 0.2][:k], shape)
 
+    def known_share(self):
+        return np.array([SHARES.get(text["text"], 1.0) for text in self.texts])
+
     def explanations(self, n, categories):
         assert len(categories) == len(self.texts)
         return [
@@ -63,7 +68,7 @@ class Classifier:
     taxonomy_ = TAXONOMY
     calibration = "temperature"
     model_ = SimpleNamespace(explain=None)
-    features_ = SimpleNamespace(columns_=None)
+    features_ = SimpleNamespace(columns_=None, count=list)
     classes_ = np.array(["cat", "dog", "oak"], dtype=object)
 
     def __init__(self):
@@ -85,10 +90,18 @@ def decided(*texts, **wanted):
 def test_labels_are_the_most_specific_with_their_paths():
     single, several, none = decided("cat", "animal cat plant dog", "")
     assert single.labels == ["cat"]
-    assert single.paths == [("animal", "Cats")]
+    assert single.names == ["Cats"]
+    assert single.paths == [("animal", "cat")]
     assert several.labels == ["cat", "plant", "dog"]
-    assert (none.labels, none.paths) == ([], [])
+    assert several.names == ["Cats", "", ""]
+    assert (none.labels, none.names, none.paths) == ([], [], [])
     assert (single.probabilities, single.top, single.words) == ([], [], [])
+
+
+def test_a_text_that_says_nothing_has_a_note(monkeypatch):
+    monkeypatch.setattr(Answers, "labels", lambda self: [["cat"]] * len(self.texts))
+    found = decided("", "few cat", "half cat", "cat")
+    assert [one.note for one in found] == ["no known words", "far from training", "", ""]
 
 
 def test_a_virtual_root_is_no_label():
@@ -110,7 +123,7 @@ def test_probabilities_are_those_of_the_labels():
 
 def test_top_categories_and_words():
     (found,) = decided("dog", top=2, words=2)
-    assert found.top == [("cat", 0.5), ("dog", 0.3)]
+    assert found.top == [("cat", "Cats", 0.5), ("dog", "", 0.3)]
     assert found.words == [("meow", 0.5, "dog"), ("the", -0.25, "animal")]
 
 
@@ -184,20 +197,26 @@ def test_cells():
     assert cells == {
         "id": "k",
         "label": "oak|cat",
-        "path": "plant > oak|animal > Cats",
+        "name": "|Cats",
+        "path": "plant > oak|animal > cat",
         "probability": "0.5000|0.2000",
+        "note": "",
         "label_1": "cat",
+        "name_1": "Cats",
         "probability_1": "0.5000",
         "label_2": "dog",
+        "name_2": "",
         "probability_2": "0.3000",
         "label_3": "oak",
+        "name_3": "",
         "probability_3": "0.2000",
         "label_4": "",
+        "name_4": "",
         "probability_4": "",
         "words": "meow +0.50 the -0.25",
     }
-    assert headings("line", Wanted()) == ["line", "label", "path"]
-    assert as_cells(7, found, Wanted()) == [7, "oak;cat", "plant > oak;animal > Cats"]
+    assert headings("line", Wanted()) == ["line", "label", "name", "path", "note"]
+    assert as_cells(7, found, Wanted()) == [7, "oak;cat", ";Cats", "plant > oak;animal > cat", ""]
 
 
 def test_records():
@@ -206,6 +225,8 @@ def test_records():
     assert record["labels"] == ["oak"]
     assert record["paths"] == [["plant", "oak"]]
     assert record["probabilities"] == [0.5]
-    assert record["top"][1] == {"label": "dog", "probability": 0.3}
+    assert record["names"] == [""]
+    assert record["note"] == ""
+    assert record["top"][0] == {"label": "cat", "name": "Cats", "probability": 0.5}
     assert record["words"][0] == {"word": "meow", "value": 0.5, "node": "oak"}
-    assert list(as_record({}, found, Wanted())) == ["labels", "paths"]
+    assert list(as_record({}, found, Wanted())) == ["labels", "names", "paths", "note"]

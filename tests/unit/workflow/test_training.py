@@ -51,9 +51,19 @@ def test_training_prints_nothing_and_tells_its_steps(labelled, capsys):
         classifier, labelled, COLUMNS, final=True, on_step=lambda *step: steps.append(step)
     )
     assert capsys.readouterr() == ("", "")
-    n_tried = len(found.classifier.search_)
-    assert steps[:-1] == [("Training, models tried", k, None) for k in range(n_tried + 1)]
-    assert steps[-1] == ("Training on all items", 0, None)
+    trials = found.classifier.search_
+    tried = [step for step in steps if step[0] == "Trying models"]
+    assert {step[2] for step in tried} == {len(trials)}
+    for k, name in enumerate(("flat", "svm", "mixture")):
+        notes = [step[3] for step in tried if step[1] == k]
+        assert notes[0].startswith(f"compiling {name}, at most ")
+        assert notes[1].startswith(f"timing {name}, at most ")
+        assert notes[2].startswith(f"{name}, C=1, about 1 s, at most ")
+        assert all(note.endswith(" left") for note in notes)
+    best = trials[0]
+    rest = [step for step in steps if step[0] != "Trying models"]
+    assert rest[0] == (f"Training {best.model}, C={best.C:g}", 0, None, "about 1 s")
+    assert rest[1:] == [("Measuring", 0, None), ("Training on all items", 0, None)]
     assert (found.n_train, found.n_test) == (120, 24)
     assert found.classifier is not classifier
     assert not classifier.training_.get("measures")
@@ -124,6 +134,7 @@ def test_models_are_compared_on_texts_that_are_tokenised_once(labelled, monkeypa
     )
     assert table.models == ("svm", "nodes", "flat")
     assert len(passes) == 1
+    assert steps[:2] == [("Counting words", 0, None), ("Comparing", 0, 6)]
     assert steps[-1] == ("Comparing", 6, 6)
 
 
@@ -134,8 +145,17 @@ def test_a_report_tokenises_once(result, source, monkeypatch, tmp_path):
     monkeypatch.setattr(
         TextFeatures, "_counted", lambda self, *given: passes.append(1) or count(self, *given)
     )
-    content = workflow.report_content(result.classifier, measured)
+    steps = []
+    content = workflow.report_content(
+        result.classifier, measured, on_step=lambda *step: steps.append(step)
+    )
     assert len(passes) == 1
+    names = ["Measuring", "Collecting words", "Comparing with the flat twin"]
+    names += ["Learning curve of svm", "Learning curve of flat"]
+    assert list(dict.fromkeys(step[0] for step in steps)) == names
+    # Each step that trains says its total before the first fit.
+    first = {step[0]: step for step in reversed(steps)}
+    assert all(first[name][1] == 0 and first[name][2] for name in names[2:])
     assert content.note == ""
     assert content.assessment.n_items == 24
     assert content.flat is not None

@@ -1,0 +1,61 @@
+"""Messages of the command line name options, not parameters of the library."""
+
+import re
+
+import pytest
+
+from tests.unit.cli.corpus import EDGES, rows, write_csv
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taxonomy.csv").write_text(EDGES)
+    (tmp_path / "taxonomy.xyz").write_text(EDGES)
+    (tmp_path / "other.csv").write_text("a,b\nx,y\n")
+    write_csv(tmp_path / "data.csv", rows(8))
+    return tmp_path
+
+
+TRAIN = ["train", "data.csv", "--label", "code", "--out", "model"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["taxonomy", "show", "taxonomy.xyz"], "suffix '.xyz'; pass --format: csv, levels, json"),
+        ([*TRAIN, "-t", "taxonomy.xyz"], "suffix '.xyz'; pass --taxonomy-format: csv, levels"),
+        (["taxonomy", "convert", "taxonomy.csv", "new.xyz"], "'.xyz'; pass --to: csv, levels"),
+        (["taxonomy", "convert", "taxonomy.xyz", "new.csv"], "'.xyz'; pass --format: csv, levels"),
+        (
+            ["taxonomy", "convert", "taxonomy.csv", "new.csv", "--to", "levels"],
+            "Write this taxonomy with --to csv or --to json.",
+        ),
+        (
+            ["taxonomy", "convert", "taxonomy.csv", "new.csv", "--parent", "up"],
+            "Choose columns with --parent and --child; one column per level needs --format levels.",
+        ),
+        (
+            ["taxonomy", "show", "other.csv"],
+            "Choose columns with --parent and --child of 'taxonomist taxonomy convert'; one column "
+            "per level needs --format levels.",
+        ),
+        (
+            [*TRAIN, "-t", "other.csv"],
+            "Choose columns with --parent and --child of 'taxonomist taxonomy convert'; one column "
+            "per level needs --taxonomy-format levels.",
+        ),
+        ([*TRAIN, "--calibration", "magic"], "--calibration must be one of auto, temperature,"),
+        ([*TRAIN, "--calibration", "magic"], "isotonic, or none. Got 'magic'."),
+        ([*TRAIN, "--model", "svm", "--text", "title", "--weights", "1,2"], "--weights must be 1"),
+        ([*TRAIN, "--seed", str(2**32)], "--seed"),
+        (["compare", "data.csv", "--label", "code", "--seed", str(2**32)], "--seed"),
+        (["data", "show", "nothing"], "'taxonomist data list' lists them all."),
+        (["model", "show", "data.csv"], "Pass a folder written by 'taxonomist train';"),
+    ],
+)
+def test_messages_speak_of_options(call, command, said):
+    done = call(*command)
+    assert done.code == 2
+    assert said in done.err
+    assert not re.search(r"\w=|n_splits|random_state|Looking for", done.err)

@@ -1,0 +1,228 @@
+"""The search of ``"auto"`` within a budget, with a clock that is set by hand."""
+
+import numpy as np
+import pytest
+
+from taxonomist import Taxonomy, TextClassifier
+from taxonomist.errors import ParameterError
+from taxonomist.text import search as searching
+from taxonomist.text import timing
+from taxonomist.text.budget import BUDGET, Budget
+from taxonomist.text.search import COSTS, SearchProblem, Trial, search
+
+N_ITEMS = 150
+
+
+class Clock:
+    """A clock that moves only when it is told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def problem(n_items=N_ITEMS, is_multilabel=False):
+    rng = np.random.default_rng(0)
+    taxonomy = Taxonomy.from_paths([("x", "a"), ("x", "b"), ("y", "c"), ("y", "d")])
+    codes = rng.integers(4, size=n_items)
+    X = np.eye(4)[codes] + 0.1 * rng.random((n_items, 4))
+    labels = [taxonomy.leaves[code] for code in codes]
+    if is_multilabel:
+        labels = [[label, "a"] for label in labels]
+    return SearchProblem({False: X, True: np.round(X)}, labels, taxonomy, is_multilabel)
+
+
+class Timed:
+    """A search whose candidates take a given time per item that they are fitted to."""
+
+    def __init__(self, monkeypatch, speeds, compiling=0.0, broken=None):
+        self.clock, self.steps, self.fits = Clock(), [], []
+        real = SearchProblem.predicted
+
+        def predicted(problem, name, C, train, test):
+            is_toy = problem.taxonomy is not PROBLEM.taxonomy
+            self.fits.append((name, C, len(train), is_toy))
+            if broken == (name, C, len(train)):
+                raise KeyboardInterrupt
+            self.clock.now += compiling if is_toy else speeds[name] * len(train)
+            return real(problem, name, C, train, test)
+
+        monkeypatch.setattr(SearchProblem, "predicted", predicted)
+
+    def run(self, seconds):
+        return search(PROBLEM, 3, 0, Budget(seconds, self.clock), self.steps.append)
+
+
+PROBLEM = problem()
+FAST = {"flat": 0.01, "svm": 0.01, "mixture": 0.01}
+
+
+def chosen(trials):
+    return [(trial.model, trial.C) for trial in trials if trial.score is not None]
+
+
+def test_what_fits_is_tried_as_without_a_budget(monkeypatch):
+    free = search(PROBLEM, 3, 0)
+    timed = Timed(monkeypatch, FAST)
+    found = timed.run(1000.0)
+    assert [trial[:3] for trial in found] == [trial[:3] for trial in free]
+    assert len(found) == 2 + len(COSTS)
+    assert not any(trial.note for trial in found)
+
+
+def test_without_a_budget_nothing_is_timed(monkeypatch):
+    timed = Timed(monkeypatch, FAST)
+    timed.run(None)
+    assert {size for _, _, size, _ in timed.fits} == {100}
+
+
+def test_an_estimate_comes_before_each_candidate(monkeypatch):
+    timed = Timed(monkeypatch, FAST)
+    timed.run(1000.0)
+    tried = [step for step in timed.steps if "C=" in step.what]
+    # Three folds of 100 items at 0.01 s each.
+    assert [step.estimate for step in tried] == pytest.approx([3.0] * 4)
+    assert [step.done for step in tried] == [0, 1, 2, 3]
+    assert {step.total for step in tried} == {4}
+    assert [step.left for step in tried] == sorted((step.left for step in tried), reverse=True)
+    assert timed.steps[0].what == "compiling flat"
+
+
+def test_a_candidate_that_does_not_fit_is_left_out_and_named(monkeypatch):
+    timed = Timed(monkeypatch, FAST | {"svm": 10.0})
+    found = timed.run(300.0)
+    assert set(chosen(found)) == {("flat", 1.0), ("flat", 0.3), ("flat", 3.0)}
+    last = found[-1]
+    assert (last.model, last.C, last.score) == ("svm", 1.0, None)
+    assert last.note.startswith("would take about")
+    assert "s were left" in last.note
+    assert ("svm", 1.0, 100, False) not in timed.fits
+    assert timed.clock.now < 300
+
+
+def test_another_cost_is_estimated_by_the_first(monkeypatch):
+    timed = Timed(monkeypatch, FAST)
+    found = timed.run(10.4)
+    # Two models, timed on 20 items each, take 6.4 s, and one more value of C takes 3 s.
+    assert len(chosen(found)) == 3
+    assert COSTS[1] == found[-1].C
+    assert "would take about 3 s, 1 s were left" in found[-1].note
+
+
+def test_a_candidate_that_is_slower_than_its_estimate_is_given_up(monkeypatch):
+    timed = Timed(monkeypatch, FAST | {"svm": 1.0})
+    monkeypatch.setattr(searching, "estimate", lambda *_: 1.0)
+    found = timed.run(250.0)
+    assert ("svm", 1.0) not in chosen(found)
+    (given_up,) = [trial for trial in found if trial.model == "svm"]
+    assert given_up.note == "given up after 100 s"
+    assert [fit for fit in timed.fits if fit[0] == "svm" and fit[2] == 100] == [
+        ("svm", 1.0, 100, False)
+    ]
+
+
+def test_if_nothing_fits_the_fastest_is_used(monkeypatch):
+    timed = Timed(monkeypatch, {"flat": 3.0, "svm": 1.0})
+    found = timed.run(100.0)
+    assert [(trial.model, trial.score) for trial in found] == [("svm", None), ("flat", None)]
+    # Timing a model on 20 items takes 60 s, and that is all there is.
+    late = Timed(monkeypatch, {"flat": 3.0, "svm": 1.0}).run(60.0)
+    assert [(trial.model, trial.seconds) for trial in late] == [("flat", 180.0), ("svm", None)]
+    assert late[1].note == "no time was left"
+
+
+def test_compilation_does_not_count(monkeypatch):
+    timed = Timed(monkeypatch, FAST, compiling=500.0)
+    assert len(chosen(timed.run(60.0))) == 4
+    assert timed.clock.now > 1000
+
+
+def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
+    timed = Timed(monkeypatch, FAST, broken=("svm", 1.0, 100))
+    found = timed.run(1000.0)
+    assert chosen(found) == [("flat", 1.0)]
+    assert [(trial.model, trial.note) for trial in found[1:]] == [("svm", "interrupted")]
+
+
+def test_an_interrupt_before_anything_is_measured_is_passed_on(monkeypatch):
+    timed = Timed(monkeypatch, FAST, broken=("flat", 1.0, 100))
+    with pytest.raises(KeyboardInterrupt):
+        timed.run(1000.0)
+
+
+def test_estimates_are_linear_in_the_number_of_items(monkeypatch):
+    clock, sizes = Clock(), []
+    large = problem(n_items=4000)
+
+    def predicted(_, name, C, train, test):
+        sizes.append((len(train), len(test)))
+        clock.now += 2 + 0.01 * len(train)
+
+    monkeypatch.setattr(SearchProblem, "predicted", predicted)
+    items = np.arange(3000)
+    found = timing.estimate("svm", large, items, 3, Budget(1e6, clock))
+    assert found == pytest.approx(3 * (2 + 0.01 * 2000))
+    assert sizes == [(75, 37), (300, 150)]
+    # Two times that differ by chance still grow.
+    times = iter([5.0, 3.0])
+    monkeypatch.setattr(
+        SearchProblem, "predicted", lambda *_: setattr(clock, "now", clock.now + next(times))
+    )
+    found = timing.estimate("svm", large, items, 3, Budget(1e6, clock))
+    assert found == pytest.approx(3 * (3 + 0.25 * 3 / 300 * 1700))
+    monkeypatch.setattr(SearchProblem, "predicted", predicted)
+    # The first fit shows that three of them take longer than there is time.
+    sizes.clear()
+    assert timing.estimate("svm", large, items, 3, Budget(5, clock)) == pytest.approx(3 * 2.75)
+    assert sizes == [(75, 37)]
+
+
+@pytest.mark.parametrize("is_multilabel", [False, True])
+def test_every_candidate_can_be_compiled_and_timed(is_multilabel):
+    given = problem(is_multilabel=is_multilabel)
+    for name in searching.candidates(given):
+        timing.compile_model(name, given)
+        assert timing.estimate(name, given, np.arange(N_ITEMS), 3, Budget(100.0)) > 0
+
+
+def test_the_time_of_the_training_is_estimated():
+    step = searching.last_step([Trial("svm", 1.0, 0.5, 10.0)], 20_000, 3, True)
+    # Two thirds of 5,000 items were fitted three times in 10 s; 20,000 items are fitted once, and
+    # two thirds of them three times.
+    assert step.estimate == pytest.approx(10 * 60_000 / 10_000)
+    assert step.what == "training svm, C=1"
+    unknown = searching.last_step([Trial("svm", 1.0, None, None)], 20_000, 3, True)
+    assert unknown.estimate is None
+
+
+def test_the_classifier_has_a_budget(monkeypatch):
+    assert TextClassifier().budget == BUDGET == 120
+    texts, y = ["purrs", "barks"] * 10, ["cat", "dog"] * 10
+    for budget in (0, -1, float("nan"), "120"):
+        with pytest.raises(ParameterError, match="budget must be a number of seconds above 0"):
+            TextClassifier(budget=budget).fit(texts, y)
+    steps = []
+    model = TextClassifier(budget=None, cv=2).fit(texts, y, callback=steps.append)
+    assert [step.what for step in steps][-1].startswith("training ")
+    assert all(step.estimate is None for step in steps[:-1])
+    assert model.refit(texts, y).budget is None
+    hurried = TextClassifier(budget=1e-9, cv=2).fit(texts, y)
+    assert hurried.search_[0].score is None
+    assert hurried.search_[0].note
+    assert hurried.predict(["barks"]) == ["dog"]
+
+
+def test_trials_of_older_files_have_no_note(tmp_path, monkeypatch):
+    texts, y = ["purrs", "barks"] * 10, ["cat", "dog"] * 10
+    model = TextClassifier(cv=2).fit(texts, y)
+    fields = Trial._fields[:-1]
+    with monkeypatch.context() as older:
+        older.setattr(Trial, "_asdict", lambda trial: dict(zip(fields, trial, strict=False)))
+        model.save(tmp_path / "model")
+    assert TextClassifier.load(tmp_path / "model").search_ == model.search_
+
+
+def test_a_perfect_score_has_no_sign():
+    assert all(str(trial.score) == "0.0" for trial in search(PROBLEM, 3, 0)[:1])
