@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from math import inf
-from time import perf_counter
 from typing import TYPE_CHECKING
 
+from taxonomist.compiled.compiling import working_clock
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 __all__ = ["BUDGET", "Budget"]
 
@@ -24,24 +24,15 @@ class Budget:
     seconds
         The seconds; None means no limit.
     clock
-        Returns the current time in seconds.
+        Returns the current time in seconds; by default, compiling does not count.
     """
 
     def __init__(
-        self, seconds: float | None = None, clock: Callable[[], float] = perf_counter
+        self, seconds: float | None = None, clock: Callable[[], float] = working_clock
     ) -> None:
         self.seconds = seconds
         self.clock = clock
         self._start = clock()
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Do not count the time that the body takes."""
-        start = self.clock()
-        try:
-            yield
-        finally:
-            self._start += self.clock() - start
 
     @property
     def is_limited(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from taxonomist.text.budget import Budget
 from taxonomist.text.models import MODELS
 from taxonomist.text.search_problem import SearchProblem
-from taxonomist.text.timing import compile_model, estimate, training_seconds
+from taxonomist.text.timing import estimate, training_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -213,9 +213,6 @@ class _Search:
                 return trial.seconds
         if not self.budget.left:
             return inf
-        with self.budget.paused():
-            self._say(f"compiling {name}", None)
-            compile_model(name, self.problem)
         self._say(f"timing {name}", None)
         return estimate(name, self.problem, self.items, self.n_folds, self.budget)
 

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from sklearn.model_selection import KFold
-
 from taxonomist import metrics
-from taxonomist.taxonomy import Taxonomy
 from taxonomist.text.models import MODELS, make_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from taxonomist._typing import Codes
+    from taxonomist.taxonomy import Taxonomy
 
 __all__ = ["SearchProblem"]
-
-TOY = Taxonomy.from_paths([("a", "a1"), ("a", "a2"), ("b", "b1"), ("b", "b2")])
-"""The taxonomy of ``toy``."""
-N_TOY_ITEMS = 24
 
 
 class SearchProblem(NamedTuple):
@@ -62,6 +55,8 @@ class SearchProblem(NamedTuple):
         on_fold
             Called after each fold with the number of finished folds.
         """
+        from sklearn.model_selection import KFold
+
         found: list[Any] = [None] * len(items)
         for done, (train, test) in enumerate(KFold(n_folds).split(items), 1):
             predicted = self.predicted(name, C, items[train], items[test])
@@ -73,12 +68,3 @@ class SearchProblem(NamedTuple):
             return float(metrics.hierarchical_f1(truth, found, self.taxonomy))
         # 0 - 0 is 0, but -0.0 would be printed with its sign.
         return 0.0 - float(metrics.taxonomy_loss(truth, found, self.taxonomy))
-
-    def toy(self) -> SearchProblem:
-        """Return a tiny problem with the same kind of features and labels."""
-        rows = np.arange(N_TOY_ITEMS) % len(self.labels)
-        labels: list[Any] = [TOY.leaves[i % len(TOY.leaves)] for i in range(N_TOY_ITEMS)]
-        if self.is_multilabel:
-            labels = [[label, TOY.leaves[0]] for label in labels]
-        features = {kind: X[rows] for kind, X in self.features.items()}
-        return SearchProblem(features, labels, TOY, self.is_multilabel)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from taxonomist.errors import TaxonomistError
 
 if TYPE_CHECKING:
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
     from taxonomist.text.budget import Budget
     from taxonomist.text.search_problem import SearchProblem
 
-__all__ = ["compile_model", "estimate", "training_seconds"]
+__all__ = ["estimate", "training_seconds"]
 
 PARTS = (40, 10)
 """A candidate is timed on a 40th and on a tenth of the items."""
@@ -23,13 +21,6 @@ FEWEST = 20
 LEAST_GROWTH = 0.25
 """Minimum growth of the time with the number of items, where 1 is proportional: two short times are
 noisy, and their difference can even be negative."""
-
-
-def compile_model(name: str, problem: SearchProblem) -> None:
-    """Fit a model to a tiny problem, so that its loops are compiled."""
-    toy = problem.toy()
-    every = np.arange(len(toy.labels))
-    _run(name, toy, every, every)
 
 
 def estimate(
