@@ -9,7 +9,7 @@ from taxonomist.datasets.arff import read_arff
 from taxonomist.datasets.svmlight import read_svmlight
 from taxonomist.datasets.table_formats import FORMATS
 from taxonomist.datasets.tables import read_csv, read_jsonl, read_parquet
-from taxonomist.errors import FormatError
+from taxonomist.errors import FormatError, refuse_address
 
 if TYPE_CHECKING:
     from taxonomist.datasets.corpus import Corpus
@@ -56,6 +56,7 @@ def read(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Cor
     FormatError
         If the suffix is unknown.
     """
+    refuse_address(path)
     name = Path(path).name.lower().removesuffix(".gz")
     reader = _READERS.get(Path(name).suffix)
     if reader is None:

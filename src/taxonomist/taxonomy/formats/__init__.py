@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taxonomist.errors import FormatError, TaxonomyError, closest
+from taxonomist.errors import FormatError, TaxonomyError, closest, refuse_address
 from taxonomist.taxonomy.formats import delimited, json_format, obo, skos
 from taxonomist.taxonomy.formats.networkx_format import from_networkx, to_networkx
 
@@ -89,6 +89,7 @@ def read(path: str | PathLike[str], format: str | None = None, **options: Any) -
     TaxonomyError
         If the content is not a taxonomy, e.g. has a cycle.
     """
+    refuse_address(path)
     path = Path(path)
     reader = _READERS[_format(path, format)]
     try:
