@@ -6,18 +6,21 @@ from typing import Annotated
 
 import typer
 
-from taxonomist.cli.checks import OptionError, check_cost, check_models
+from taxonomist.cli.checks import OptionError, check_cost, check_models, prefix_lengths
 from taxonomist.cli.options import (
-    UTF_8,
+    CodePrefixes,
     Cost,
     Data,
+    EmptyIsNone,
     Encoding,
     Format,
     Label,
     PathSeparator,
     Seed,
     Separator,
+    Sheet,
     SkipBad,
+    Strict,
     TaxonomyFile,
     TaxonomyFormat,
     Text,
@@ -39,14 +42,18 @@ def compare(
     label: Label = "label",
     separator: Separator = None,
     path_separator: PathSeparator = None,
+    code_prefixes: CodePrefixes = None,
+    empty_is_none: EmptyIsNone = False,
     folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 3,
     C: Cost = None,
     seed: Seed = 0,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     skip_bad: SkipBad = False,
+    strict: Strict = False,
     taxonomy_format: TaxonomyFormat = None,
     format: Format = None,
-    encoding: Encoding = UTF_8,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Cross-validate models and compare them with the flat model, which ignores the taxonomy.
@@ -62,10 +69,11 @@ def compare(
     names = [name.strip() for name in models.split(",")]
     check_models(names)
     check_cost(C)
+    prefixes = prefix_lengths(code_prefixes)
     known = None if taxonomy is None else Taxonomy.read(taxonomy, taxonomy_format)
-    columns = Columns(text, label, label_sep=separator, path_sep=path_separator)
-    source = TableSource(data, format, encoding)
-    labelled = read_labelled(source, columns, known, skip_bad=skip_bad)
+    columns = Columns(text, label, separator, path_separator, prefixes, empty_is_none)
+    source = TableSource(data, format, encoding, sheet=sheet)
+    labelled = read_labelled(source, columns, known, skip_bad=skip_bad, strict=strict)
     if folds > len(labelled.texts):
         raise OptionError(f"--folds {folds} is more than the {len(labelled.texts)} items.")
     with progress("fits") as on_step:

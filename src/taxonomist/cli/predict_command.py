@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taxonomist.cli.checks import OptionError, check_probabilities, check_text, explained
-from taxonomist.cli.options import UTF_8, Encoding, Format, Id, ModelFolder, SkipBad
+from taxonomist.cli.options import FILE, Encoding, Format, Id, ModelFolder, Sheet, SkipBad
 from taxonomist.cli.output import AsJson, print_json, print_note, print_table, progress
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ N_WORDS = 5
 
 def predict(
     model: ModelFolder,
-    data: Annotated[
-        str | None,
-        typer.Argument(
-            help="File in CSV, TSV, JSON lines or Parquet, optionally gzipped; '-' reads "
-            "standard input."
-        ),
-    ] = None,
+    data: Annotated[str | None, typer.Argument(help=FILE)] = None,
     text: Annotated[
         str | None,
         typer.Option(
@@ -68,7 +62,8 @@ def predict(
     id_column: Id = None,
     skip_bad: SkipBad = False,
     format: Format = None,
-    encoding: Encoding = UTF_8,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the labels of the rows of a file, or of one text.
@@ -94,7 +89,7 @@ def predict(
         _predict_text(classifier, predictor, wanted, text, as_json)
         return
     columns = Columns(text or model_columns(classifier).text, None, id=id_column)
-    source = TableSource(data, format, encoding)
+    source = TableSource(data, format, encoding, sheet=sheet)
     target = _Target(out, "jsonl" if as_json else to, wanted, separator)
     with (
         progress() as on_step,

@@ -8,15 +8,17 @@ from typing import Annotated
 import typer
 
 from taxonomist.cli.options import (
-    UTF_8,
     Data,
+    EmptyIsNone,
     Encoding,
     Every,
     Format,
     ModelFolder,
     PathSeparator,
     Separator,
+    Sheet,
     SkipBad,
+    Strict,
     TrainedLabel,
     TrainedText,
 )
@@ -37,6 +39,7 @@ def report(
     label: TrainedLabel = None,
     separator: Separator = None,
     path_separator: PathSeparator = None,
+    empty_is_none: EmptyIsNone = False,
     quick: Annotated[
         bool,
         typer.Option(
@@ -47,8 +50,10 @@ def report(
     ] = False,
     every: Every = False,
     skip_bad: SkipBad = False,
+    strict: Strict = False,
     format: Format = None,
-    encoding: Encoding = UTF_8,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
 ) -> None:
     """Write a self-contained HTML page about a model: measures, tree, confusions and words.
 
@@ -61,9 +66,17 @@ def report(
     from taxonomist.workflow import report_content
 
     classifier = TextClassifier.load(model)
-    columns = {"text": text, "labels": label, "label_sep": separator, "path_sep": path_separator}
-    source = TableSource(data, format, encoding)
-    rows = read_to_measure(classifier, source, columns, skip_bad=skip_bad, every=every)
+    columns = {
+        "text": text,
+        "labels": label,
+        "label_sep": separator,
+        "path_sep": path_separator,
+        "empty_is_none": empty_is_none or None,
+    }
+    source = TableSource(data, format, encoding, sheet=sheet)
+    rows = read_to_measure(
+        classifier, source, columns, skip_bad=skip_bad, strict=strict, every=every
+    )
     with progress("fits") as on_step:
         content = report_content(classifier, rows, include_seen=every, quick=quick, on_step=on_step)
     if content.note:

@@ -144,7 +144,7 @@ def test_bad_rows_write_nothing_unless_they_are_skipped(call, folder):
     items[5]["code"] = ""
     items[7] |= {"text": " ", "title": ""}
     write_csv(folder / "data.csv", items)
-    done, _ = train(call, "--model", "svm", "-t", "taxonomy.csv")
+    done, _ = train(call, "--model", "svm", "-t", "taxonomy.csv", "--strict")
     assert done.code == 2
     assert "data.csv: 3 of 60 rows cannot be used." in done.err
     assert "line 5: 'oka' is not a node of the taxonomy. Did you mean 'oak'" in done.err
@@ -154,7 +154,8 @@ def test_bad_rows_write_nothing_unless_they_are_skipped(call, folder):
     done, found = train(call, "--model", "svm", "-t", "taxonomy.csv", "--skip-bad")
     assert done.code == 0
     assert "These rows are skipped." in done.err
-    assert (found["rows"], found["bad"], found["items"]) == (60, 3, 57)
+    assert (found["rows"], found["bad"], found["items"]) == (60, 2, 57)
+    assert found["without_label"] == 1
 
 
 @pytest.mark.parametrize("model", ["svm", "nodes", "top_down"])
