@@ -272,7 +272,7 @@ def test_other_tables_read_the_same_as_jsonl(tmp_path: Path, name: str) -> None:
         cells = [[*row.values()] for row in ROWS]
         for row in cells:
             row[3] = ";".join(row[3])
-        write_workbook(path, **{"rows": [list(ROWS[0]), *cells]})
+        write_workbook(path, rows=[list(ROWS[0]), *cells])
     elif name == "a.json":
         path.write_text(json.dumps(ROWS), encoding="utf-8")
     else:
