@@ -40,6 +40,7 @@ WORDS = {
     "chains": "inner nodes with a single child",
     "alone": "top nodes without children",
     "shared_names": "names shared by several nodes",
+    "twins": "ids that differ only in how their characters are written (Unicode)",
 }
 SHOWN = 10
 """Number of findings of each kind to list; JSON output has all of them."""
@@ -100,11 +101,12 @@ def check(
     """
     from taxonomist.cli.taxonomy_facts import counts, findings
     from taxonomist.errors import FormatError, TaxonomyError
+    from taxonomist.taxonomy.formats import read_as_spelled
 
     result: dict[str, Any] = {"file": str(file), "ok": False, "error": None}
     found: dict[str, Any] = {}
     try:
-        taxonomy = read(file, format)
+        taxonomy = read_as_spelled(file, format)
     except (FormatError, TaxonomyError) as error:
         result["error"] = str(error)
     else:
@@ -126,7 +128,11 @@ def _print_check(result: dict[str, Any], found: dict[str, Any]) -> None:
     print_facts({key: value for key, value in result.items() if key not in found | {"error": 0}})
     for kind, nodes in found.items():
         if nodes:
-            listed = "; ".join(list(nodes)[:SHOWN])
+            shown = list(nodes)[:SHOWN]
+            if kind == "twins":
+                # Twins look the same, so their characters are spelled out.
+                shown = [f"{node} ({', '.join(map(ascii, nodes[node]))})" for node in shown]
+            listed = "; ".join(shown)
             more = f"; and {len(nodes) - SHOWN} more" if len(nodes) > SHOWN else ""
             typer.echo(f"{len(nodes)} {WORDS[kind]}: {listed}{more}")
 
