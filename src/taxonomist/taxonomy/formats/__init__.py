@@ -14,7 +14,8 @@ format         suffixes                       options (``read`` / ``write``)
 
 The modules ``delimited``, ``json_format``, ``skos`` (Turtle, RDF/XML, JSON-LD) and ``obo`` document
 the options. Text is UTF-8; ids and names are read in composed form (NFC). Files may be compressed
-with gzip; a file is written compressed if its name ends in ``.gz``. Writing raises ``FormatError`` if the format could not be read back exactly.
+with gzip; a file is written compressed if its name ends in ``.gz``. Writing raises ``FormatError``
+if the format could not be read back exactly.
 """
 
 from __future__ import annotations
