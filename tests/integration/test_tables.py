@@ -138,7 +138,9 @@ def test_label_sets_with_gaps(shell, tmp_path):
     filed = read_csv(tmp_path / "filed.csv")
     assert len(filed) == len(table)
     assert any(";" in row["label"] for row in filed)
-    assert f"{terms['held out']} items" in report(shell, "report model papers.csv -o r.html --quick")
+    assert f"{terms['held out']} items" in report(
+        shell, "report model papers.csv -o r.html --quick"
+    )
     done = shell(f"train {common} --model svm --out other")
     n_empty = sum(not row[3] for row in table)
     assert row_sum(done)[1]["without label"] == n_empty
