@@ -155,7 +155,10 @@ def _steps(label: str, separator: str | None) -> Label:
     separator = separator or STEP
     if separator not in label:
         return label
-    steps = tuple(step.strip() for step in label.split(separator))
-    if "" in steps:
+    steps = [step.strip() for step in label.split(separator)]
+    # A path may begin or end with the separator: /home/garden/
+    begin, end = not steps[0], len(steps) - (not steps[-1])
+    steps = steps[begin:end]
+    if not steps or "" in steps:
         raise RowError(f"the path {label!r} has an empty level")
-    return steps
+    return tuple(steps)

@@ -69,7 +69,9 @@ def _listed(name: str, text: IO[str]) -> Iterator[Row]:
     """Yield the objects of a list, which is read in chunks."""
     decoder = json.JSONDecoder()
     chunk = text.read(CHUNK_CHARACTERS)
-    at = chunk.index("[") + 1
+    at = chunk.find("[") + 1
+    if not at:
+        raise FormatError(f"{name} is not JSON: the list does not begin.")
     line = 1 + chunk.count("\n", 0, at)
     while True:
         begin = at

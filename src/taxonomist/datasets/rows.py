@@ -42,6 +42,10 @@ def open_table(source: TableSource) -> Iterator[OpenTable]:
         format = format_of(file)
         if not file.head.strip(b"\r\n\t \xef\xbb\xbf"):
             raise FormatError(f"{source.name} is empty.")
+        if source.sheet is not None and format != "excel":
+            raise FormatError(
+                f"{source.name} is not a workbook, so it has no sheet {source.sheet!r}."
+            )
         try:
             columns, rows = FORMATS[format].parse(file)
         except DAMAGED as error:

@@ -10,6 +10,7 @@ import codecs
 import gzip
 import io
 import shutil
+import struct
 import sys
 import tempfile
 import zipfile
@@ -139,13 +140,17 @@ class TableFile:
     def _unzipped(self, stream: Any) -> Any:
         """Return the only file of a zip archive, or the archive itself if it is a workbook."""
         whole = self._seekable(stream)
-        archive = self._stack.enter_context(zipfile.ZipFile(whole))
-        if is_workbook(archive):
-            whole.seek(0)
-            return whole
-        member = only_table(self.source.name, archive)
-        self.suffix = suffix_of(member.filename)
-        return io.BufferedReader(cast("Any", self._stack.enter_context(archive.open(member))))
+        try:
+            archive = self._stack.enter_context(zipfile.ZipFile(whole))
+            if is_workbook(archive):
+                whole.seek(0)
+                return whole
+            member = only_table(self.source.name, archive)
+            self.suffix = suffix_of(member.filename)
+            return io.BufferedReader(cast("Any", self._stack.enter_context(archive.open(member))))
+        except (NotImplementedError, OSError, struct.error) as error:
+            # A damaged header asks for a version, a place or a compression that does not exist.
+            raise zipfile.BadZipFile(str(error)) from error
 
     def seekable(self) -> BinaryIO:
         """Return the bytes as a seekable file, copied to a temporary file if necessary."""

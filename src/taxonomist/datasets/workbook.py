@@ -50,6 +50,8 @@ def _sheet(file: TableFile) -> Any:
         workbook = calamine.CalamineWorkbook.from_object(file.seekable())
         visible = calamine.SheetVisibleEnum.Visible
         names = [each.name for each in workbook.sheets_metadata if each.visible == visible]
+        if not names:
+            raise FormatError(f"{name} has no sheet that is shown.")
         if wanted is None and len(names) > 1:
             file.notes.append(
                 f"{name} has {len(names)} sheets; the first one, {names[0]!r}, is read."

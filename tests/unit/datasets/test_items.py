@@ -60,6 +60,8 @@ def test_words(value, word):
         ("A > B > C", None, None, (("A", "B", "C"),)),
         ("A>B", None, None, ("A>B",)),
         ("A/B; C", ";", "/", (("A", "B"), "C")),
+        ("/A/B/; A::B", ";", "/", (("A", "B"), "A::B")),
+        ("A::B > C::D", None, "::", (("A", "B > C", "D"),)),
         (["A > B", "C"], None, None, (("A", "B"), "C")),
     ],
 )

@@ -5,6 +5,8 @@ import io
 import json
 import sys
 import zipfile
+from contextlib import suppress
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -209,6 +211,13 @@ def test_the_first_sheet_or_the_one_that_is_named(tmp_path):
         read(path, sheet="three")
 
 
+def test_a_sheet_of_a_file_that_has_none(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x\n1\n")
+    with pytest.raises(FormatError, match="is not a workbook, so it has no sheet 'two'"):
+        read(path, sheet="two")
+
+
 def test_a_workbook_from_a_pipe(tmp_path, monkeypatch):
     pytest.importorskip("python_calamine")
     path = write_workbook(tmp_path / "a.xlsx", one=[["x"], ["1"]])
@@ -251,3 +260,34 @@ def test_columns_are_found_in_any_spelling(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"Gro\u0308ße": 1}\n', "utf-8")
     assert read(path)[1] == [{"Größe": 1}]
+
+
+# Damage ------------------------------------------------------------------------------------------
+
+
+def damaged(data, n_copies):
+    """Yield copies of some bytes with a few of them changed, or the last ones missing."""
+    random = Random(0)
+    for k in range(n_copies):
+        copy = bytearray(data)
+        for _ in range(random.randint(1, 6)):
+            copy[random.randrange(4, len(copy))] = random.randrange(256)
+        yield bytes(copy[: random.randrange(4, len(copy))] if k % 5 == 0 else copy)
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "zip", "json", "gz"])
+def test_damaged_files_are_read_or_refused(tmp_path, kind):
+    path = tmp_path / f"a.{kind}"
+    if kind == "xlsx":
+        pytest.importorskip("python_calamine")
+        write_workbook(path, A=[["x", "y"], *[[f"é{k}", k] for k in range(20)]])
+    elif kind == "zip":
+        packed(path, **{"a.csv": "x,y\n" + "".join(f"é{k},{k}\n" for k in range(200))})
+    elif kind == "json":
+        path.write_text(json.dumps([{"x": f"é{k}"} for k in range(20)]), "utf-16")
+    else:
+        path.write_bytes(gzip.compress("".join(f"é{k},{k}\n" for k in range(200)).encode()))
+    for copy in damaged(path.read_bytes(), 400):
+        path.write_bytes(copy)
+        with suppress(FormatError):
+            read(path)
