@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "TableFormat", "format_of"]
 
+EXCEL_HINT = re.compile(r"sep=(.)\s*", re.IGNORECASE)
+"""A line above the header that tells Excel the delimiter."""
 LARGEST_CELL = 2**31 - 1
 """Maximum size of a CSV cell; the csv module allows only 128 KiB by default."""
 
@@ -77,7 +79,9 @@ def _delimited(file: TableFile, delimiter: str | None) -> Parsed:
     """Parse a delimited file whose first non-empty line is the header."""
     text, before, top = file.text(), 0, ""
     for top in text:
-        if top.strip():
+        if hint := EXCEL_HINT.fullmatch(top):
+            delimiter = delimiter or hint[1]
+        elif top.strip():
             break
         before += 1
     reader = csv.reader(chain([top], text), delimiter=delimiter or _delimiter(top), strict=True)

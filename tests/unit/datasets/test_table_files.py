@@ -102,6 +102,12 @@ def test_cp1252_is_read_as_python_decodes_it(text):
     assert found == ["cp1252"]
 
 
+def test_a_line_that_tells_excel_the_delimiter(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("sep=;\r\na,b;c\r\n1,5;2\r\n")
+    assert read(path)[:2] == ([3], [{"a,b": "1,5", "c": "2"}])
+
+
 # JSON --------------------------------------------------------------------------------------------
 
 OBJECTS = [{"text": f"document {k} [é]", "labels": ["a", "b"], "n": k} for k in range(300)]
