@@ -23,7 +23,7 @@ Label: TypeAlias = str | tuple[str, ...]
 """A label as given: a code, or a path as a tuple of names."""
 
 
-def text_of(value: Any, column: str) -> str:
+def text_of(value: object, column: str) -> str:
     """Return a string or a number as text in composed form (NFC); empty if it is missing."""
     if isinstance(value, str):
         return nfc(value)
@@ -34,7 +34,7 @@ def text_of(value: Any, column: str) -> str:
     raise RowError(f"{column!r} is not a text but {str(value)[:40]!r}")
 
 
-def word_of(value: Any) -> str:
+def word_of(value: object) -> str:
     """Return a code or an id as a string in composed form (NFC).
 
     Whole numbers are written without decimals.
@@ -99,7 +99,7 @@ def labels_of(value: Any, columns: Columns, *, allow_none: bool = False) -> tupl
     return tuple(dict.fromkeys(_steps(word, columns.path_sep) for word in words))
 
 
-def levels_of(cells: Mapping[str, Any], *, empty_is_none: bool = False) -> tuple[Label, ...]:
+def levels_of(cells: Mapping[str, object], *, empty_is_none: bool = False) -> tuple[Label, ...]:
     """Return the label whose levels are in columns of their own, as a path.
 
     Parameters
@@ -128,7 +128,7 @@ def levels_of(cells: Mapping[str, Any], *, empty_is_none: bool = False) -> tuple
     return (tuple(steps),) if steps else ()
 
 
-def _word(label: Any, column: object) -> str:
+def _word(label: object, column: object) -> str:
     """Return a label as a string, empty if it is missing."""
     if isinstance(label, list | dict):
         raise RowError(f"{str(label)[:40]!r} in {column!r} is not a label")

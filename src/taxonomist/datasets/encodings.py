@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import codecs
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from _typeshed import WriteableBuffer
 
 __all__ = ["AsUTF8", "unicode_encoding"]
 
@@ -54,7 +56,7 @@ class AsUTF8(io.RawIOBase):
         Called with the name of the encoding if it is not UTF-8.
     """
 
-    def __init__(self, stream: Any, on_found: Callable[[str], object]) -> None:
+    def __init__(self, stream: io.BufferedIOBase, on_found: Callable[[str], object]) -> None:
         super().__init__()
         self._stream = stream
         self._on_found = on_found
@@ -68,14 +70,15 @@ class AsUTF8(io.RawIOBase):
         """Return True."""
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
         """Fill a buffer with UTF-8, and return the number of bytes."""
         while not self._ready and not self._is_at_end:
             chunk = self._stream.read1(CHUNK_BYTES)
             self._is_at_end = not chunk
             self._ready = memoryview(self._converted(chunk))
-        n_bytes = min(len(buffer), len(self._ready))
-        buffer[:n_bytes] = self._ready[:n_bytes]
+        target = memoryview(buffer).cast("B")
+        n_bytes = min(len(target), len(self._ready))
+        target[:n_bytes] = self._ready[:n_bytes]
         self._ready = self._ready[n_bytes:]
         return n_bytes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import chain, islice
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from taxonomist._unicode import nfc
 from taxonomist.datasets.table import Row
@@ -57,7 +57,7 @@ def _lines(text: Iterable[str]) -> Iterator[Row]:
             yield Row(number, {}, f"not JSON ({error})")
 
 
-def _row(line: int, value: Any) -> Row:
+def _row(line: int, value: object) -> Row:
     if not isinstance(value, dict):
         return Row(line, {}, f"not a JSON object but {type(value).__name__}")
     if not all(map(str.isascii, value)):

@@ -137,7 +137,7 @@ class TableFile:
             raise gzip.BadGzipFile(f"it starts with {mark[:2]!r}")
         return self._unzipped(stream) if mark in ZIP_MARKS else stream
 
-    def _unzipped(self, stream: Any) -> Any:
+    def _unzipped(self, stream: BinaryIO) -> BinaryIO:
         """Return the only file of a zip archive, or the archive itself if it is a workbook."""
         whole = self._seekable(stream)
         try:
@@ -147,7 +147,8 @@ class TableFile:
                 return whole
             member = only_table(self.source.name, archive)
             self.suffix = suffix_of(member.filename)
-            return io.BufferedReader(cast("Any", self._stack.enter_context(archive.open(member))))
+            opened = self._stack.enter_context(archive.open(member))
+            return io.BufferedReader(cast("io.RawIOBase", opened))
         except (NotImplementedError, OSError, struct.error) as error:
             # A damaged header asks for a version, a place or a compression that does not exist.
             raise zipfile.BadZipFile(str(error)) from error
@@ -156,9 +157,9 @@ class TableFile:
         """Return the bytes as a seekable file, copied to a temporary file if necessary."""
         return self._seekable(self._stream)
 
-    def _seekable(self, stream: Any) -> BinaryIO:
+    def _seekable(self, stream: BinaryIO) -> BinaryIO:
         if stream.seekable():
-            return cast("BinaryIO", stream)
+            return stream
         spooled = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
         shutil.copyfileobj(stream, spooled)
         spooled.seek(0)

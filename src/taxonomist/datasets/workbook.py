@@ -66,7 +66,7 @@ def _sheet(file: TableFile) -> Any:
         raise FormatError(f"{name} is not a workbook that can be read: {error}.") from error
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> object:
     """Return a cell as a text or a number."""
     if isinstance(cell, datetime) and cell.time() == time():
         cell = cell.date()
