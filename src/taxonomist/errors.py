@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ __all__ = [
     "UnknownNodeError",
     "closest",
     "import_extra",
+    "refuse_address",
     "some",
 ]
 
@@ -137,6 +139,15 @@ def closest(word: str, known: Iterable[str], n: int = 3) -> str:
             for match in difflib.get_close_matches(word.casefold(), list(lowered), n=n, cutoff=0.6)
         ]
     return f" Did you mean {' or '.join(repr(match) for match in found)}?" if found else ""
+
+
+def refuse_address(path: object) -> None:
+    """Raise a ``FormatError`` if a path is an address on the web, such as ``https://...``."""
+    # A ``Path`` has only one of the two slashes.
+    if re.match(r"(https?|ftp|s3|gs):/", str(path), re.IGNORECASE):
+        raise FormatError(
+            f"{path} is an address, but only files are read. Download it, and pass the file."
+        )
 
 
 def some(items: Sequence[object], n: int = 5) -> str:

@@ -88,11 +88,11 @@ def test_every_fault_is_named_with_its_line(home, tmp_path):
     done = run("train", *data, "--model", "svm")
     assert done.code == 2
     assert done.err.splitlines() == [
-        f"taxonomist: {tmp_path / 'bad.csv'}: 5 of 7 rows cannot be used.",
+        f"taxonomist: {tmp_path / 'bad.csv'}: 1 of 7 rows have no label and are skipped: line 5.",
+        f"{tmp_path / 'bad.csv'}: 4 of 7 rows cannot be used.",
         "  line 3: no text in 'title' or 'abstract'.",
         "  line 4: 'astro-ph.GAA' is not a node of the taxonomy. Did you mean 'astro-ph.GA' or "
         "'astro-ph' or 'astro-ph.SR'?",
-        "  line 5: no label in 'code'.",
         "  line 6: 3 cells, but the header has 4.",
         "  line 10: 5 cells, but the header has 4.",
         "Nothing was written. Fix these rows, or skip them with --skip-bad.",

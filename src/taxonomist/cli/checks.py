@@ -26,6 +26,7 @@ __all__ = [
     "check_share",
     "check_text",
     "explained",
+    "prefix_lengths",
 ]
 
 
@@ -60,6 +61,22 @@ def check_share(share: float) -> None:
     """Raise if the fraction of held-out items is not in [0, 1)."""
     if not 0 <= share < 1:
         raise OptionError(f"--test-size must be at least 0 and below 1. Got {share:g}.")
+
+
+def prefix_lengths(given: str | None) -> list[int] | None:
+    """Parse the lengths of prefixes."""
+    if given is None:
+        return None
+    from taxonomist.datasets.label_taxonomy import check_prefixes
+
+    try:
+        found = [int(part) for part in given.split(",")]
+        check_prefixes(found)
+    except ValueError:
+        raise OptionError(
+            f"--code-prefixes must be increasing lengths such as 2,3,4. Got {given!r}."
+        ) from None
+    return found
 
 
 def check_text(text: str) -> None:

@@ -6,19 +6,22 @@ from typing import Annotated
 
 import typer
 
-from taxonomist.cli.checks import OptionError, check_cost, check_models
+from taxonomist.cli.checks import OptionError, check_cost, check_models, prefix_lengths
 from taxonomist.cli.next_steps import after_comparing, source_arguments
 from taxonomist.cli.options import (
-    UTF_8,
+    CodePrefixes,
     Cost,
     Data,
+    EmptyIsNone,
     Encoding,
     Format,
     Label,
     PathSeparator,
     Seed,
     Separator,
+    Sheet,
     SkipBad,
+    Strict,
     TaxonomyFile,
     TaxonomyFormat,
     Text,
@@ -41,16 +44,20 @@ def compare(
     label: Label = "label",
     separator: Separator = None,
     path_separator: PathSeparator = None,
+    code_prefixes: CodePrefixes = None,
+    empty_is_none: EmptyIsNone = False,
     folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 3,
     C: Cost = None,
     seed: Seed = 0,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     skip_bad: SkipBad = False,
+    strict: Strict = False,
     taxonomy_format: TaxonomyFormat = None,
     cycles: Cycles = "error",
     outside: Outside = "drop",
     format: Format = None,
-    encoding: Encoding = UTF_8,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Cross-validate models and compare them with the flat model, which ignores the taxonomy.
@@ -65,12 +72,13 @@ def compare(
     names = [name.strip() for name in models.split(",")]
     check_models(names)
     check_cost(C)
+    prefixes = prefix_lengths(code_prefixes)
     known = None
     if taxonomy is not None:
         known = read_taxonomy(taxonomy, taxonomy_format, cycles, outside)
-    columns = Columns(text, label, label_sep=separator, path_sep=path_separator)
-    source = TableSource(data, format, encoding)
-    labelled = read_labelled(source, columns, known, skip_bad=skip_bad)
+    columns = Columns(text, label, separator, path_separator, prefixes, empty_is_none)
+    source = TableSource(data, format, encoding, sheet=sheet)
+    labelled = read_labelled(source, columns, known, skip_bad=skip_bad, strict=strict)
     if folds > len(labelled.texts):
         raise OptionError(f"--folds {folds} is more than the {len(labelled.texts)} items.")
     with progress("fits") as on_step:
@@ -86,4 +94,4 @@ def compare(
         print_text(table.to_json())
     else:
         print_text(table.to_markdown() if markdown else table.to_text())
-    after_comparing(source_arguments(data, format, encoding))
+    after_comparing(source_arguments(data, format, encoding, sheet))

@@ -8,15 +8,17 @@ import typer
 
 from taxonomist.cli.next_steps import after_evaluating, source_arguments
 from taxonomist.cli.options import (
-    UTF_8,
     Data,
+    EmptyIsNone,
     Encoding,
     Every,
     Format,
     ModelFolder,
     PathSeparator,
     Separator,
+    Sheet,
     SkipBad,
+    Strict,
     TrainedLabel,
     TrainedText,
 )
@@ -37,11 +39,14 @@ def evaluate(
     label: TrainedLabel = None,
     separator: Separator = None,
     path_separator: PathSeparator = None,
+    empty_is_none: EmptyIsNone = False,
     nodes: Nodes = False,
     every: Every = False,
     skip_bad: SkipBad = False,
+    strict: Strict = False,
     format: Format = None,
-    encoding: Encoding = UTF_8,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure a model on labelled rows, except those it was trained on.
@@ -54,9 +59,17 @@ def evaluate(
     from taxonomist.text import TextClassifier
 
     classifier = TextClassifier.load(model)
-    columns = {"text": text, "labels": label, "label_sep": separator, "path_sep": path_separator}
-    source = TableSource(data, format, encoding)
-    rows = read_to_measure(classifier, source, columns, skip_bad=skip_bad, every=every)
+    columns = {
+        "text": text,
+        "labels": label,
+        "label_sep": separator,
+        "path_sep": path_separator,
+        "empty_is_none": empty_is_none or None,
+    }
+    source = TableSource(data, format, encoding, sheet=sheet)
+    rows = read_to_measure(
+        classifier, source, columns, skip_bad=skip_bad, strict=strict, every=every
+    )
     found = workflow.evaluate(classifier, rows, include_seen=every)
     if as_json:
         print_json({**rows.items.bad.to_dict(), **found.to_dict()})
@@ -64,7 +77,7 @@ def evaluate(
         print_text(str(found))
         if nodes:
             _print_nodes(found)
-    after_evaluating(model, source_arguments(data, format, encoding))
+    after_evaluating(model, source_arguments(data, format, encoding, sheet))
 
 
 def _print_nodes(found: Assessment) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from taxonomist.cli.options import UTF_8
 from taxonomist.cli.output import print_note
 
 if TYPE_CHECKING:
@@ -69,12 +68,15 @@ def after_comparing(source: list[str]) -> None:
     print_note(f"Next: {train}, with the same options for the columns and the taxonomy")
 
 
-def source_arguments(data: str, format: str | None, encoding: str) -> list[str]:
+def source_arguments(
+    data: str, format: str | None, encoding: str | None, sheet: str | None
+) -> list[str]:
     """Return the arguments that name a file with rows again; standard input is gone."""
     found = [FILE if data == "-" else data]
-    if format is not None:
-        found += ["--format", format]
-    return found if encoding == UTF_8 else [*found, "--encoding", encoding]
+    options = {"--format": format, "--encoding": encoding, "--sheet": sheet}
+    for option, value in options.items():
+        found += [] if value is None else [option, value]
+    return found
 
 
 def _command(*parts: object) -> str:

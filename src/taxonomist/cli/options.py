@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "UTF_8",
+    "FILE",
+    "CodePrefixes",
     "Cost",
     "Data",
+    "EmptyIsNone",
     "Encoding",
     "Every",
     "Format",
@@ -21,7 +23,9 @@ __all__ = [
     "RawCells",
     "Seed",
     "Separator",
+    "Sheet",
     "SkipBad",
+    "Strict",
     "TaxonomyFile",
     "TaxonomyFormat",
     "Text",
@@ -29,10 +33,12 @@ __all__ = [
     "TrainedText",
 ]
 
-TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
+TABLE_FORMATS = ("csv", "tsv", "jsonl", "json", "excel", "parquet")
 """Same as in ``taxonomist.datasets.table_formats``, which is too slow to import for ``--help``."""
-UTF_8 = "utf-8"
-"""The default encoding of data."""
+FILE = (
+    "File in CSV, TSV, JSON, Excel or Parquet, optionally gzipped, or alone in a zip archive; '-' "
+    "reads standard input."
+)
 
 RawCells = Annotated[
     bool,
@@ -42,13 +48,7 @@ RawCells = Annotated[
         "formulas get an apostrophe in front.",
     ),
 ]
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="File in CSV, TSV, JSON lines or Parquet, optionally gzipped; '-' reads standard "
-        "input."
-    ),
-]
+Data = Annotated[str, typer.Argument(help=FILE)]
 ModelFolder = Annotated[Path, typer.Argument(help="Folder of a model saved by 'train'.")]
 TaxonomyFile = Annotated[
     Path | None,
@@ -56,7 +56,8 @@ TaxonomyFile = Annotated[
         "--taxonomy",
         "-t",
         help="Taxonomy file in CSV, TSV, JSON, SKOS or OBO, optionally gzipped. By default, the "
-        "taxonomy is built from labels such as 'A > B > C', or has a single level.",
+        "taxonomy is built from the labels: from several label columns, from paths such as "
+        "'A > B > C' or with --code-prefixes; other labels form a single level.",
     ),
 ]
 TaxonomyFormat = Annotated[
@@ -79,12 +80,16 @@ TrainedText = Annotated[
 Label = Annotated[
     str,
     typer.Option(
-        "--label", help="Column with the label: a code, a path 'A > B', or a JSON list of labels."
+        "--label",
+        help="Column with the label: a code, a path 'A > B', or a JSON list of labels. Several "
+        "columns, such as level1,level2,level3, are the levels of a path from the top.",
     ),
 ]
 TrainedLabel = Annotated[
     str | None,
-    typer.Option("--label", help="Column with the label; by default, the one used in training."),
+    typer.Option(
+        "--label", help="Column with the label, or its levels; by default, as used in training."
+    ),
 ]
 Separator = Annotated[
     str | None, typer.Option(help="Separator between several labels in a cell, such as ';'.")
@@ -92,6 +97,22 @@ Separator = Annotated[
 PathSeparator = Annotated[
     str | None,
     typer.Option(help="Separator between the levels of a path in a label; by default, ' > '."),
+]
+CodePrefixes = Annotated[
+    str | None,
+    typer.Option(
+        help="Build the taxonomy from codes: lengths of the prefixes that are a code's ancestors. "
+        "With 2,3 the code 1119 is below 111, which is below 11. Characters are counted as "
+        "written, spaces inside a code included."
+    ),
+]
+EmptyIsNone = Annotated[
+    bool,
+    typer.Option(
+        "--empty-is-none",
+        help="For label sets: an empty cell means that the item has no labels, not that its label "
+        "is missing.",
+    ),
 ]
 Id = Annotated[
     str | None, typer.Option("--id", help="Column with ids; by default, 'id' if it exists.")
@@ -104,11 +125,26 @@ Format = Annotated[
         "default, determined by the suffix or the content.",
     ),
 ]
-Encoding = Annotated[str, typer.Option(help="Encoding of the data, such as cp1252.")]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="Encoding of the data, such as cp1252. By default, found among UTF-8, UTF-16, cp1252 "
+        "and Latin-1."
+    ),
+]
+Sheet = Annotated[
+    str | None, typer.Option(help="Sheet of an Excel file; by default, the first one.")
+]
 SkipBad = Annotated[
     bool,
     typer.Option(
         "--skip-bad", help="Skip bad rows, such as rows without text or with an unknown label."
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="Treat rows without a label as bad rows, instead of skipping them."
     ),
 ]
 Every = Annotated[bool, typer.Option("--all", help="Include rows that the model was trained on.")]

@@ -15,7 +15,16 @@ from taxonomist.cli.checks import (
     explained,
 )
 from taxonomist.cli.next_steps import after_predicting
-from taxonomist.cli.options import UTF_8, Encoding, Format, Id, ModelFolder, RawCells, SkipBad
+from taxonomist.cli.options import (
+    FILE,
+    Encoding,
+    Format,
+    Id,
+    ModelFolder,
+    RawCells,
+    Sheet,
+    SkipBad,
+)
 from taxonomist.cli.output import AsJson, print_json, print_note, print_table, progress
 from taxonomist.cli.places import check_file
 
@@ -37,13 +46,7 @@ N_WORDS = 5
 
 def predict(
     model: ModelFolder,
-    data: Annotated[
-        str | None,
-        typer.Argument(
-            help="File in CSV, TSV, JSON lines or Parquet, optionally gzipped; '-' reads "
-            "standard input."
-        ),
-    ] = None,
+    data: Annotated[str | None, typer.Argument(help=FILE)] = None,
     text: Annotated[
         str | None,
         typer.Option(
@@ -82,7 +85,8 @@ def predict(
     id_column: Id = None,
     skip_bad: SkipBad = False,
     format: Format = None,
-    encoding: Encoding = UTF_8,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the labels of the rows of a file, or of one text.
@@ -112,7 +116,7 @@ def predict(
         _say_next(classifier, model, text)
         return
     columns = Columns(text or model_columns(classifier).text, None, id=id_column)
-    source = TableSource(data, format, encoding)
+    source = TableSource(data, format, encoding, sheet=sheet)
     target = _Target(out, "jsonl" if as_json else to, wanted, separator, raw_cells)
     with (
         progress() as on_step,

@@ -20,14 +20,24 @@ __all__ = ["read_labelled", "read_to_measure"]
 
 
 def read_labelled(
-    source: TableSource, columns: Columns, taxonomy: Taxonomy | None, *, skip_bad: bool
+    source: TableSource,
+    columns: Columns,
+    taxonomy: Taxonomy | None,
+    *,
+    skip_bad: bool,
+    strict: bool,
 ) -> Labelled:
     """Read labelled rows, and print a note about skipped ones."""
     from taxonomist import workflow
 
+    if taxonomy is not None and columns.code_prefixes:
+        raise OptionError(
+            "--code-prefixes builds a taxonomy, but --taxonomy gives one. Leave one of them out."
+        )
+
     with progress("rows") as on_step, bad_rows_explained():
         found = workflow.read_labelled(
-            source, columns, taxonomy, skip_bad=skip_bad, on_step=on_step
+            source, columns, taxonomy, skip_bad=skip_bad, strict=strict, on_step=on_step
         )
     if found.note:
         print_note(found.note)
@@ -40,6 +50,7 @@ def read_to_measure(
     columns: Mapping[str, object],
     *,
     skip_bad: bool,
+    strict: bool,
     every: bool,
 ) -> MeasuredItems:
     """Read rows to measure a classifier on, and print a note about those it was trained on.
@@ -54,6 +65,8 @@ def read_to_measure(
         Roles of the columns. None means the column used in training.
     skip_bad
         Whether to skip bad rows.
+    strict
+        Whether rows without a label are bad.
     every
         Whether to measure on all rows, including those the classifier was trained on.
     """
@@ -61,7 +74,7 @@ def read_to_measure(
 
     with progress("rows") as on_step, bad_rows_explained():
         found = workflow.read_to_measure(
-            classifier, source, columns, skip_bad=skip_bad, on_step=on_step
+            classifier, source, columns, skip_bad=skip_bad, strict=strict, on_step=on_step
         )
     if found.items.note:
         print_note(found.items.note)

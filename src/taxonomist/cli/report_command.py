@@ -9,15 +9,17 @@ import typer
 
 from taxonomist.cli.next_steps import after_report
 from taxonomist.cli.options import (
-    UTF_8,
     Data,
+    EmptyIsNone,
     Encoding,
     Every,
     Format,
     ModelFolder,
     PathSeparator,
     Separator,
+    Sheet,
     SkipBad,
+    Strict,
     TrainedLabel,
     TrainedText,
 )
@@ -39,6 +41,7 @@ def report(
     label: TrainedLabel = None,
     separator: Separator = None,
     path_separator: PathSeparator = None,
+    empty_is_none: EmptyIsNone = False,
     quick: Annotated[
         bool,
         typer.Option(
@@ -49,8 +52,10 @@ def report(
     ] = False,
     every: Every = False,
     skip_bad: SkipBad = False,
+    strict: Strict = False,
     format: Format = None,
-    encoding: Encoding = UTF_8,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
 ) -> None:
     """Write a self-contained HTML page about a model: measures, tree, confusions and words.
 
@@ -64,9 +69,17 @@ def report(
 
     check_file(out, [data, model])
     classifier = TextClassifier.load(model)
-    columns = {"text": text, "labels": label, "label_sep": separator, "path_sep": path_separator}
-    source = TableSource(data, format, encoding)
-    rows = read_to_measure(classifier, source, columns, skip_bad=skip_bad, every=every)
+    columns = {
+        "text": text,
+        "labels": label,
+        "label_sep": separator,
+        "path_sep": path_separator,
+        "empty_is_none": empty_is_none or None,
+    }
+    source = TableSource(data, format, encoding, sheet=sheet)
+    rows = read_to_measure(
+        classifier, source, columns, skip_bad=skip_bad, strict=strict, every=every
+    )
     with progress("fits") as on_step:
         content = report_content(classifier, rows, include_seen=every, quick=quick, on_step=on_step)
     if content.note:

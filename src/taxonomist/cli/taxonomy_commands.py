@@ -48,6 +48,7 @@ WORDS = {
     "chains": "inner nodes with a single child",
     "alone": "top nodes without children",
     "shared_names": "names shared by several nodes",
+    "twins": "ids that differ only in how their characters are written (Unicode)",
 }
 SHOWN = 10
 """Number of findings of each kind to list; JSON output has all of them."""
@@ -119,7 +120,7 @@ def check(
     result: dict[str, object] = {"file": str(file), "ok": False, "error": None}
     found: dict[str, Any] = {}
     try:
-        taxonomy, notes = left_out(file, format, cycles, outside)
+        taxonomy, notes = left_out(file, format, cycles, outside, as_spelled=True)
     except (FormatError, TaxonomyError) as error:
         result["error"] = str(error)
     else:
@@ -142,7 +143,14 @@ def _print_check(result: Mapping[str, object], found: dict[str, Any]) -> None:
     print_facts({key: value for key, value in result.items() if key not in found | {"error": 0}})
     for kind, nodes in found.items():
         if nodes:
-            listed = "; ".join(map(_shown, list(nodes)[:SHOWN]))
+            shown = list(map(_shown, list(nodes)[:SHOWN]))
+            if kind == "twins":
+                # Twins look the same, so their characters are spelled out.
+                shown = [
+                    f"{_shown(node)} ({', '.join(map(ascii, nodes[node]))})"
+                    for node in list(nodes)[:SHOWN]
+                ]
+            listed = "; ".join(shown)
             more = f"; and {len(nodes) - SHOWN} more" if len(nodes) > SHOWN else ""
             print_text(f"{len(nodes)} {WORDS[kind]}: {listed}{more}")
 

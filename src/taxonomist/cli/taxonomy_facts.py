@@ -6,6 +6,8 @@ from collections import Counter
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
+from taxonomist._unicode import nfkc
+
 if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
     from taxonomist.taxonomy.edit import TaxonomyDiff
@@ -34,12 +36,15 @@ def findings(taxonomy: Taxonomy) -> dict[str, object]:
     dict
         ``several_parents``: nodes with more than one parent. ``chains``: inner nodes with a single
         child. ``alone``: top nodes without children, if there are several top nodes.
-        ``shared_names``: ids by the name they share, ignoring case.
+        ``shared_names``: ids by the name they share, ignoring case. ``twins``: ids that differ only
+        in Unicode normalisation (NFKC), by the id that they become.
     """
     inner = [node for node in taxonomy.nodes if node != taxonomy.root]
     shared: dict[str, list[str]] = {}
+    twins: dict[str, list[str]] = {}
     for node, name in zip(taxonomy.nodes, taxonomy.names, strict=True):
-        shared.setdefault(" ".join(name.split()).casefold(), []).append(node)
+        shared.setdefault(" ".join(nfkc(name).split()).casefold(), []).append(node)
+        twins.setdefault(nfkc(node), []).append(node)
     return {
         "several_parents": [node for node in inner if len(taxonomy.parents(node)) > 1],
         "chains": [node for node in inner if len(taxonomy.children(node)) == 1],
@@ -49,6 +54,7 @@ def findings(taxonomy: Taxonomy) -> dict[str, object]:
             if len(taxonomy.roots) > 1 and not taxonomy.children(node)
         ],
         "shared_names": {taxonomy.name(ids[0]): ids for ids in shared.values() if len(ids) > 1},
+        "twins": {node: ids for node, ids in twins.items() if len(ids) > 1},
     }
 
 

@@ -51,11 +51,20 @@ def read_taxonomy(
 
 
 def left_out(
-    path: Path, format: str | None, cycles: str, outside: str, **options: Any
+    path: Path,
+    format: str | None,
+    cycles: str,
+    outside: str,
+    *,
+    as_spelled: bool = False,
+    **options: Any,
 ) -> tuple[Taxonomy, list[TaxonomyWarning]]:
-    """Read a taxonomy; return it and the warnings about edges that were left out."""
+    """Read a taxonomy; return it and the warnings about edges that were left out.
+
+    With ``as_spelled``, ids keep the characters that the file writes them with.
+    """
     from taxonomist.errors import CycleError, TaxonomyWarning
-    from taxonomist.taxonomy import Taxonomy
+    from taxonomist.taxonomy import formats
 
     _check("--cycles", cycles, ("error", "break"))
     _check("--outside", outside, ("drop", "keep"))
@@ -66,7 +75,8 @@ def left_out(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TaxonomyWarning)
         try:
-            taxonomy = Taxonomy.read(path, format, **options)
+            read = formats.read_as_spelled if as_spelled else formats.read
+            taxonomy = read(path, format, **options)
         except CycleError as error:
             raise CycleError(f"{error} Or pass --cycles break to leave out edges.") from error
     found = []

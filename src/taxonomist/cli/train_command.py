@@ -14,19 +14,23 @@ from taxonomist.cli.checks import (
     check_cost,
     check_models,
     check_share,
+    prefix_lengths,
 )
 from taxonomist.cli.next_steps import after_train, source_arguments
 from taxonomist.cli.options import (
-    UTF_8,
+    CodePrefixes,
     Cost,
     Data,
+    EmptyIsNone,
     Encoding,
     Format,
     Label,
     PathSeparator,
     Seed,
     Separator,
+    Sheet,
     SkipBad,
+    Strict,
     TaxonomyFile,
     TaxonomyFormat,
     Text,
@@ -54,7 +58,9 @@ BUDGET = 120.0
 """Same as in ``taxonomist.text.budget``, which is too slow to import for ``--help``."""
 ORIGINS = {
     "given": "as given",
+    "levels": "built from the levels in the columns",
     "paths": "built from the paths in the labels",
+    "codes": "built from the prefixes of the codes",
     "labels": "none given: the labels form a single level",
 }
 SCORE = (
@@ -74,6 +80,8 @@ def train(
     label: Label = "label",
     separator: Separator = None,
     path_separator: PathSeparator = None,
+    code_prefixes: CodePrefixes = None,
+    empty_is_none: EmptyIsNone = False,
     model: Annotated[
         str,
         typer.Option(
@@ -112,11 +120,13 @@ def train(
     ] = BUDGET,
     seed: Seed = 0,
     skip_bad: SkipBad = False,
+    strict: Strict = False,
     taxonomy_format: TaxonomyFormat = None,
     cycles: Cycles = "error",
     outside: Outside = "drop",
     format: Format = None,
-    encoding: Encoding = UTF_8,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on labelled texts, measure it on held-out ones, and save it.
@@ -148,12 +158,13 @@ def train(
         "budget": None if isinf(budget) else budget,
     }
     check_parameters(TextClassifier(**options))
+    prefixes = prefix_lengths(code_prefixes)
     known = None
     if taxonomy is not None:
         known = read_taxonomy(taxonomy, taxonomy_format, cycles, outside)
-    columns = Columns(text, label, label_sep=separator, path_sep=path_separator)
-    source = TableSource(data, format, encoding)
-    labelled = read_labelled(source, columns, known, skip_bad=skip_bad)
+    columns = Columns(text, label, separator, path_separator, prefixes, empty_is_none)
+    source = TableSource(data, format, encoding, sheet=sheet)
+    labelled = read_labelled(source, columns, known, skip_bad=skip_bad, strict=strict)
     if not as_json:
         print_facts(_read_facts(labelled))
     classifier = TextClassifier(labelled.taxonomy, **options)
@@ -167,9 +178,9 @@ def train(
     if as_json:
         print_json(_as_data(out, labelled, result, final))
     else:
-        _print_result(out, result, final)
+        _print_result(out, labelled, result, final)
     is_measurable = result.assessment is not None and not final
-    after_train(out, source_arguments(data, format, encoding), is_measurable)
+    after_train(out, source_arguments(data, format, encoding, sheet), is_measurable)
 
 
 def _about_search(budget: float) -> str:
@@ -214,6 +225,7 @@ def _read_facts(labelled: Labelled) -> dict[str, object]:
     return {
         "items": len(labelled.texts),
         "bad rows": labelled.bad.count,
+        "rows without label": labelled.bad.n_unlabelled,
         "labels per item": n_labels / len(labelled.labels),
         "categories": len({label for labels in labelled.labels for label in labels}),
         "taxonomy": f"{ORIGINS[labelled.origin]}, {labelled.taxonomy.n_nodes:,} nodes, "
@@ -221,7 +233,7 @@ def _read_facts(labelled: Labelled) -> dict[str, object]:
     }
 
 
-def _print_result(out: Path, result: TrainingResult, final: bool) -> None:
+def _print_result(out: Path, labelled: Labelled, result: TrainingResult, final: bool) -> None:
     """Print the models tried, the quality of the best one, and where it was saved."""
     classifier = result.classifier
     if classifier.search_:
@@ -241,6 +253,7 @@ def _print_result(out: Path, result: TrainingResult, final: bool) -> None:
     else:
         print_text(f"Held-out items: {result.assessment}")
         print_text()
+    print_text(_row_sum(labelled, result, final))
     part = "all items" if final or result.assessment is None else "without the held-out ones"
     print_note(
         f"Trained on {result.n_train:,} items ({part}) in "
@@ -248,6 +261,21 @@ def _print_result(out: Path, result: TrainingResult, final: bool) -> None:
     )
     if result.assessment is not None and not final:
         print_note("Use --final to retrain the model on all items.")
+
+
+def _row_sum(labelled: Labelled, result: TrainingResult, final: bool) -> str:
+    """Return what became of the rows; the numbers add up to the rows read."""
+    bad = labelled.bad
+    first = f", {result.n_test:,} of them held out first" if final and result.n_test else ""
+    parts = {
+        f"used{first}": result.n_train,
+        "held out": 0 if final else result.n_test,
+        "dropped as duplicates of used ones": result.n_dropped,
+        "without label": bad.n_unlabelled,
+        "bad": bad.count,
+    }
+    terms = " + ".join(f"{count:,} {what}" for what, count in parts.items() if count)
+    return f"Rows: {bad.n_rows:,} read = {terms}."
 
 
 def _rounded(value: float | None, digits: int) -> float | None:
@@ -264,6 +292,7 @@ def _as_data(
         "items": len(labelled.texts),
         "train_items": result.n_train,
         "test_items": result.n_test,
+        "dropped_items": result.n_dropped,
         "is_multilabel": classifier.is_multilabel_,
         "taxonomy": {"origin": labelled.origin, "nodes": labelled.taxonomy.n_nodes},
         "search": [dict(trial._asdict()) for trial in classifier.search_],

@@ -6,12 +6,15 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from taxonomist.datasets.bad_rows import RowError
+from taxonomist._unicode import nfc
+from taxonomist.datasets.bad_rows import NoLabelError, RowError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from taxonomist.datasets.columns import Columns
 
-__all__ = ["Label", "fold_of", "labels_of", "text_of", "word_of"]
+__all__ = ["Label", "fold_of", "labels_of", "levels_of", "text_of", "word_of"]
 
 STEP = " > "
 """Default separator between the levels of a path."""
@@ -21,9 +24,9 @@ Label: TypeAlias = str | tuple[str, ...]
 
 
 def text_of(value: object, column: str) -> str:
-    """Return a string or a number as text; empty if it is missing."""
+    """Return a string or a number as text in composed form (NFC); empty if it is missing."""
     if isinstance(value, str):
-        return value
+        return nfc(value)
     if value is None or value != value:
         return ""
     if isinstance(value, int | float):
@@ -32,12 +35,15 @@ def text_of(value: object, column: str) -> str:
 
 
 def word_of(value: object) -> str:
-    """Return a code or an id as a string; whole numbers are written without decimals."""
+    """Return a code or an id as a string in composed form (NFC).
+
+    Whole numbers are written without decimals.
+    """
     if value is None or value != value:
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return str(value).strip()
+    return nfc(str(value).strip())
 
 
 def fold_of(value: Any) -> int | None:
@@ -67,27 +73,62 @@ def labels_of(value: object, columns: Columns, *, allow_none: bool = False) -> t
     value
         A list, a string with a JSON list, another string, or a number.
     columns
-        Name of the column, and separators of labels and paths.
+        Name of the column, separators of labels and paths, and the meaning of an empty cell.
     allow_none
         Whether an empty list is allowed, for an item without labels.
 
     Raises
     ------
+    NoLabelError
+        If there is no label.
     RowError
-        If a label is missing, or is not a string or a number.
+        If one of several labels is missing, or is not a string or a number.
     """
     if isinstance(value, str):
         value = _listed(value, columns.label_sep)
     listed = value if isinstance(value, list) else [value]
     words = [_word(label, columns.labels) for label in listed]
-    if not any(words) and not (allow_none and value == []):
-        raise RowError(f"no label in {columns.labels!r}")
+    if not any(words):
+        if columns.empty_is_none or (allow_none and value == []):
+            return ()
+        raise NoLabelError(f"no label in {columns.labels!r}")
     if not all(words):
         raise RowError(f"one of several labels in {columns.labels!r} is missing")
+    if columns.code_prefixes:
+        return tuple(dict.fromkeys(words))
     return tuple(dict.fromkeys(_steps(word, columns.path_sep) for word in words))
 
 
-def _word(label: Any, column: str | None) -> str:
+def levels_of(cells: Mapping[str, object], *, empty_is_none: bool = False) -> tuple[Label, ...]:
+    """Return the label whose levels are in columns of their own, as a path.
+
+    Parameters
+    ----------
+    cells
+        The levels by column, from the top. Those at the end may be empty.
+    empty_is_none
+        Whether an item without any level has no labels. By default, its label is missing.
+
+    Raises
+    ------
+    NoLabelError
+        If all levels are empty.
+    RowError
+        If a level is empty but one below it is not, or a level is not a string or a number.
+    """
+    columns = list(cells)
+    steps = [_word(value, column) for column, value in cells.items()]
+    while steps and not steps[-1]:
+        steps.pop()
+    if not steps and not empty_is_none:
+        raise NoLabelError(f"no label in {', '.join(map(repr, columns))}")
+    if "" in steps:
+        lowest, gap = columns[len(steps) - 1], columns[steps.index("")]
+        raise RowError(f"the level {gap!r} is empty, but {lowest!r} below it is {steps[-1]!r}")
+    return (tuple(steps),) if steps else ()
+
+
+def _word(label: object, column: object) -> str:
     """Return a label as a string, empty if it is missing."""
     if isinstance(label, list | dict):
         raise RowError(f"{str(label)[:40]!r} in {column!r} is not a label")
@@ -114,7 +155,10 @@ def _steps(label: str, separator: str | None) -> Label:
     separator = separator or STEP
     if separator not in label:
         return label
-    steps = tuple(step.strip() for step in label.split(separator))
-    if "" in steps:
+    steps = [step.strip() for step in label.split(separator)]
+    # A path may begin or end with the separator: /home/garden/
+    begin, end = not steps[0], len(steps) - (not steps[-1])
+    steps = steps[begin:end]
+    if not steps or "" in steps:
         raise RowError(f"the path {label!r} has an empty level")
-    return steps
+    return tuple(steps)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taxonomist.datasets.bad_rows import RowError
-from taxonomist.datasets.cells import fold_of, labels_of, text_of, word_of
+from taxonomist.datasets.bad_rows import NoLabelError, RowError
+from taxonomist.datasets.cells import fold_of, labels_of, levels_of, text_of, word_of
 from taxonomist.errors import closest, some
 
 if TYPE_CHECKING:
@@ -52,8 +52,11 @@ def read_items(
     labels: LabelReader | None = None,
     *,
     allow_empty: bool = False,
+    strict: bool = False,
 ) -> Iterator[Item]:
-    """Yield the items of a table, and count rows without a text or a known label as bad.
+    """Yield the items of a table, and count the rows that cannot be used.
+
+    Rows without a text or with an unknown label are bad; those without a label are skipped.
 
     Parameters
     ----------
@@ -67,6 +70,8 @@ def read_items(
         Finds the nodes of labels. None keeps the labels as given.
     allow_empty
         Whether to allow empty texts and empty lists of labels.
+    strict
+        Whether rows without a label are bad, too.
 
     Raises
     ------
@@ -84,7 +89,10 @@ def read_items(
             if labels is not None:
                 item = item._replace(labels=labels.nodes(item.labels, hint=not bad.is_full))
         except RowError as fault:
-            bad.add(row.line, str(fault))
+            if isinstance(fault, NoLabelError) and not strict:
+                bad.add_unlabelled(row.line)
+            else:
+                bad.add(row.line, str(fault))
         else:
             yield item
 
@@ -92,11 +100,13 @@ def read_items(
 def _item(row: Row, columns: Columns, texts: tuple[str, ...], allow_empty: bool) -> Item:
     """Return the item of a row, with its labels as given."""
     values = row.values
+    # Labels come first: in a row without a label, a missing text does not matter.
+    labels = _labels(row, columns, allow_empty)
     return Item(
         line=row.line,
         id=None if columns.id is None else word_of(values.get(columns.id)),
         text=_texts(row, texts, allow_empty),
-        labels=_labels(row, columns, allow_empty),
+        labels=labels,
         split=None if columns.split is None else word_of(values.get(columns.split)),
         fold=None if columns.fold is None else fold_of(values.get(columns.fold)),
     )
@@ -115,7 +125,17 @@ def _texts(row: Row, columns: tuple[str, ...], allow_empty: bool) -> dict[str, s
 def _labels(row: Row, columns: Columns, allow_empty: bool) -> tuple[Label, ...]:
     if columns.labels is None:
         return ()
-    _check_present(row, (columns.labels,))
+    try:
+        _check_present(
+            row, (columns.labels,) if isinstance(columns.labels, str) else tuple(columns.labels)
+        )
+    except RowError as fault:
+        if columns.empty_is_none:
+            return ()
+        raise NoLabelError(str(fault)) from None
+    if not isinstance(columns.labels, str):
+        cells = {column: row.values.get(column) for column in columns.labels}
+        return levels_of(cells, empty_is_none=columns.empty_is_none)
     return labels_of(row.values[columns.labels], columns, allow_none=allow_empty)
 
 

@@ -1,39 +1,21 @@
-"""Find the nodes of labels in a taxonomy, or build a taxonomy from labels."""
+"""Find the nodes of labels in a taxonomy."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from taxonomist._spreadsheets import unguarded
+from taxonomist._unicode import nfc
 from taxonomist.datasets.bad_rows import RowError
 from taxonomist.datasets.cells import STEP
+from taxonomist.datasets.label_taxonomy import shown
 from taxonomist.errors import UnknownNodeError
-from taxonomist.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from taxonomist.datasets.cells import Label
+    from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["LabelReader", "has_paths", "shown", "taxonomy_of"]
-
-
-def has_paths(labels: Iterable[Label]) -> bool:
-    """Return whether any label is a path."""
-    return any(isinstance(label, tuple) for label in labels)
-
-
-def taxonomy_of(labels: Iterable[Label]) -> Taxonomy:
-    """Build a taxonomy from the paths of labels, or with one level if there are no paths."""
-    given = list(dict.fromkeys(labels))
-    if has_paths(given):
-        return Taxonomy.from_paths([(x,) if isinstance(x, str) else x for x in given])
-    return Taxonomy.flat(given)
-
-
-def shown(label: Label) -> str:
-    """Format a label for people."""
-    return label if isinstance(label, str) else STEP.join(label)
+__all__ = ["LabelReader"]
 
 
 class LabelReader:
@@ -51,6 +33,8 @@ class LabelReader:
         self._taxonomy = taxonomy
         self._single = single
         self._known: dict[Label, str | None] = {}
+        # Labels are in composed form; a taxonomy that was not read from a file need not be.
+        self._spelled = {nfc(node): node for node in taxonomy.nodes if nfc(node) != node}
 
     def nodes(self, labels: tuple[Label, ...], hint: bool = True) -> tuple[str, ...]:
         """Return the nodes of an item's labels, without duplicates.
@@ -65,11 +49,11 @@ class LabelReader:
         Raises
         ------
         RowError
-            If a label is unknown, or there are several labels although only one is allowed.
+            If a label is unknown, or an item has not one label although it must.
         """
         found = tuple(dict.fromkeys(self._node(label, hint) for label in labels))
-        if self._single and len(found) > 1:
-            raise RowError(f"{len(found)} labels, but the model predicts one per item")
+        if self._single and len(found) != 1:
+            raise RowError(f"{len(found) or 'no'} labels, but the model predicts one per item")
         return found
 
     def find(self, label: Label) -> str | None:
@@ -85,10 +69,23 @@ class LabelReader:
             try:
                 self._taxonomy.resolve(label)
             except UnknownNodeError as error:
-                raise RowError(str(error).replace(repr(label), repr(shown(label)))) from error
+                fault = str(error).replace(repr(label), repr(shown(label)))
+                raise RowError(self._contradiction(label) or fault) from error
         if found is None:
             raise RowError(f"{shown(label)!r} is not a node of the taxonomy")
         return found
+
+    def _contradiction(self, label: Label) -> str:
+        """Say where the last level of a path is in the taxonomy, if it is elsewhere."""
+        if isinstance(label, str):
+            return ""
+        taxonomy, last = self._taxonomy, label[-1]
+        named = zip(taxonomy.nodes, taxonomy.names, strict=True)
+        found = next((node for node, name in named if last in (node, name)), None)
+        if found is None:
+            return ""
+        path = STEP.join(map(taxonomy.name, taxonomy.paths(found, limit=1)[0]))
+        return f"{shown(label)!r} contradicts the taxonomy, in which {last!r} is {path!r}"
 
     def _found(self, label: Label) -> str | None:
         """Look a label up as it is, and without the apostrophe of a cell like a formula."""
@@ -96,15 +93,16 @@ class LabelReader:
         return self._looked_up(_unguarded(label)) if found is None else found
 
     def _looked_up(self, label: Label) -> str | None:
-        """Look a label up, first as an id and then as a path."""
-        if shown(label) in self._taxonomy:
-            return shown(label)
-        if isinstance(label, str) and ">" not in label:
-            return None
-        try:
-            return self._taxonomy.resolve(label)
-        except UnknownNodeError:
-            return None
+        """Look a label up: a path by its levels, or else an id."""
+        taxonomy, whole = self._taxonomy, shown(label)
+        if isinstance(label, str) and label in taxonomy:
+            return label
+        if not isinstance(label, str) or ">" in label:
+            try:
+                return taxonomy.resolve(label)
+            except UnknownNodeError:
+                pass
+        return whole if whole in taxonomy else self._spelled.get(whole)
 
 
 def _unguarded(label: Label) -> Label:

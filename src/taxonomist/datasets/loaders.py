@@ -35,7 +35,8 @@ def documents(
     **columns: Any,
 ) -> Corpus:
     """Load documents in JSON lines with an edge list."""
-    return read_jsonl(folder / docs, Taxonomy.read(folder / taxonomy, name=names), **columns)
+    known = Taxonomy.read(folder / taxonomy, name=names)
+    return read_jsonl(folder / docs, known, strict=True, **columns)
 
 
 def taxonomy_only(folder: Path, taxonomy: str, names: str | None = None) -> Corpus:
@@ -74,7 +75,11 @@ def newsgroups(folder: Path, tree: str) -> Corpus:
     """Load the subject and body of postings; other headers would reveal the group."""
     taxonomy = Taxonomy.read(folder / f"taxonomy_{tree}.tsv")
     corpus = read_jsonl(
-        folder / "docs.jsonl.gz", text=("subject", "body"), labels="group", split="bydate"
+        folder / "docs.jsonl.gz",
+        text=("subject", "body"),
+        labels="group",
+        split="bydate",
+        strict=True,
     )
     inside = np.array([label in taxonomy for (label,) in corpus.labels])
     return corpus.select(inside).relabel(taxonomy)
@@ -89,7 +94,9 @@ def enzymes(folder: Path, set: str) -> Corpus:
 def patents(folder: Path, level: str, labels: str, section: str) -> Corpus:
     """Load patents labelled by their IPC symbols, cut at a level, in one section or in all."""
     column = "main" if labels == "main" else "ipc"
-    corpus = read_jsonl(folder / "docs.jsonl.gz", text=("title", "abstract"), labels=column)
+    corpus = read_jsonl(
+        folder / "docs.jsonl.gz", text=("title", "abstract"), labels=column, strict=True
+    )
     symbols = [_ipc_nodes(row, level) for row in corpus.labels]
     corpus = corpus.relabel(Taxonomy.read(folder / "taxonomy.tsv"), symbols)
     if section != "all":

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from taxonomist.datasets.arff import read_arff
 from taxonomist.datasets.svmlight import read_svmlight
 from taxonomist.datasets.table_formats import FORMATS
-from taxonomist.datasets.tables import read_csv, read_jsonl, read_parquet
-from taxonomist.errors import FormatError
+from taxonomist.datasets.tables import read_file
+from taxonomist.errors import FormatError, refuse_address
 
 if TYPE_CHECKING:
     from taxonomist.datasets.corpus import Corpus
@@ -17,14 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["read"]
 
-_TABLES: dict[str, Any] = {
-    "jsonl": read_jsonl,
-    "csv": read_csv,
-    "tsv": read_csv,
-    "parquet": read_parquet,
-}
 _READERS: dict[str, Any] = {
-    **{suffix: read for name, read in _TABLES.items() for suffix in FORMATS[name].suffixes},
+    **{suffix: read_file for known in FORMATS.values() for suffix in known.suffixes},
+    ".zip": read_file,
     ".svm": read_svmlight,
     ".svmlight": read_svmlight,
     ".libsvm": read_svmlight,
@@ -38,13 +33,15 @@ def read(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Cor
     Parameters
     ----------
     path
-        File with the suffix .jsonl, .ndjson, .csv, .tsv, .tab, .parquet, .svm, .svmlight, .libsvm
-        or .arff, optionally followed by .gz.
+        File with the suffix .csv, .tsv, .tab, .jsonl, .ndjson, .json, .xlsx, .xlsm, .xlsb, .xls,
+        .ods, .parquet, .svm, .svmlight, .libsvm or .arff, optionally followed by .gz; or a .zip
+        archive with one table.
     taxonomy
         Taxonomy of the labels, or a file to read it from. By default, built from the labels, or
         taken from the class attribute of an ARFF file.
     **options
-        Options of the reader for this format.
+        Options of the reader for this format; for tables, those of ``read_csv``, and ``sheet``,
+        the name of a sheet of a workbook.
 
     Returns
     -------
@@ -56,6 +53,7 @@ def read(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Cor
     FormatError
         If the suffix is unknown.
     """
+    refuse_address(path)
     name = Path(path).name.lower().removesuffix(".gz")
     reader = _READERS.get(Path(name).suffix)
     if reader is None:

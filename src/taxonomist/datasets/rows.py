@@ -39,14 +39,18 @@ def open_table(source: TableSource) -> Iterator[OpenTable]:
         If the format is unknown, or the file is empty, damaged, or has another encoding.
     """
     with TableFile(source) as file:
-        format = format_of(source, file.head)
+        format = format_of(file)
         if not file.head.strip(b"\r\n\t \xef\xbb\xbf"):
             raise FormatError(f"{source.name} is empty.")
+        if source.sheet is not None and format != "excel":
+            raise FormatError(
+                f"{source.name} is not a workbook, so it has no sheet {source.sheet!r}."
+            )
         try:
             columns, rows = FORMATS[format].parse(file)
         except DAMAGED as error:
             raise file.fault(error) from error
-        yield OpenTable(source.name, columns, _explained(file, rows))
+        yield OpenTable(source.name, columns, _explained(file, rows), file.notes)
 
 
 def _explained(file: TableFile, rows: Iterator[Row]) -> Iterator[Row]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from taxonomist._unicode import nfc
 from taxonomist.errors import FormatError, closest, some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["OpenTable", "Row"]
 
@@ -21,20 +22,35 @@ class Row(NamedTuple):
 
 
 class OpenTable(NamedTuple):
-    """The name of a table, its columns, and an iterator over its rows."""
+    """An open table.
+
+    Attributes
+    ----------
+    name
+        Its name in messages.
+    columns
+        Names of its columns.
+    rows
+        An iterator over its rows.
+    notes
+        What users should know about how it is read, such as its encoding; complete once all rows
+        are read.
+    """
 
     name: str
     columns: tuple[str, ...]
     rows: Iterator[Row]
+    notes: Sequence[str] = ()
 
     def column(self, wanted: str) -> str:
-        """Return the name of a column after checking that it exists.
+        """Return the name of a column, in composed form (NFC), after checking that it exists.
 
         Raises
         ------
         FormatError
             If the column does not exist, or exists more than once.
         """
+        wanted = nfc(wanted.strip())
         if self.columns.count(wanted) > 1:
             raise FormatError(f"{self.name} has two columns named {wanted!r}; rename one.")
         if wanted not in self.columns:

@@ -1,6 +1,7 @@
 """Open the file of a table as decompressed bytes or decoded text.
 
-Files compressed with gzip are recognised by their first bytes; ``-`` is standard input.
+Files compressed with gzip and zip archives are recognised by their first bytes; ``-`` is standard
+input.
 """
 
 from __future__ import annotations
@@ -9,14 +10,18 @@ import codecs
 import gzip
 import io
 import shutil
+import struct
 import sys
 import tempfile
+import zipfile
 import zlib
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, cast
 
-from taxonomist.errors import FormatError
+from taxonomist.datasets.archive import ZIP_MARKS, is_workbook, only_table
+from taxonomist.datasets.encodings import AsUTF8, unicode_encoding
+from taxonomist.errors import FormatError, refuse_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +32,10 @@ STANDARD_INPUT = "-"
 HEAD_BYTES = 1 << 16
 """Number of bytes to inspect before reading a file."""
 
-DAMAGED = (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error)
+DAMAGED = (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error, zipfile.BadZipFile)
 """Exceptions raised by reading a file that is damaged or has another encoding."""
 
 GZIP_MARK = b"\x1f\x8b"
-_UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class TableSource(NamedTuple):
@@ -45,16 +49,19 @@ class TableSource(NamedTuple):
         One of ``taxonomist.datasets.table_formats.FORMATS``. If None, determined by the suffix or
         the first bytes.
     encoding
-        Encoding of text formats.
+        Encoding of text formats. If None, it is found: UTF-8, UTF-16, cp1252 or Latin-1.
     delimiter
         Delimiter of a CSV file. If None, the most frequent of ``,`` ``;`` tab and ``|`` in its
         first line.
+    sheet
+        Name of the sheet of a workbook. If None, the first one.
     """
 
     path: str
     format: str | None = None
-    encoding: str = "utf-8"
+    encoding: str | None = None
     delimiter: str | None = None
+    sheet: str | None = None
 
     @property
     def name(self) -> str:
@@ -64,7 +71,12 @@ class TableSource(NamedTuple):
     @property
     def suffix(self) -> str:
         """The suffix in lower case, without ``.gz``."""
-        return Path(Path(self.path).name.lower().removesuffix(".gz")).suffix
+        return suffix_of(self.path)
+
+
+def suffix_of(path: str) -> str:
+    """Return the suffix of a path in lower case, without ``.gz``."""
+    return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
 class TableFile:
@@ -79,23 +91,32 @@ class TableFile:
     ----------
     source
         The source.
+    suffix
+        The suffix of the table, which may be a file in an archive.
     head
         The first bytes, decompressed.
+    notes
+        What users should know about how the file is read, such as its encoding.
     """
 
     def __init__(self, source: TableSource) -> None:
         self.source = source
+        self.suffix = source.suffix
         self.head = b""
+        self.notes: list[str] = []
         self._stack = ExitStack()
         self._stream: Any = None
 
     def __enter__(self) -> Self:
+        refuse_address(self.source.path)
         try:
             self._stream = self._opened()
             self.head = self._stream.peek(HEAD_BYTES)
-        except DAMAGED as error:
+        except BaseException as error:
             self._stack.close()
-            raise self.fault(error) from error
+            if isinstance(error, DAMAGED):
+                raise self.fault(error) from error
+            raise
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -108,20 +129,40 @@ class TableFile:
         else:
             raw = self._stack.enter_context(Path(self.source.path).open("rb"))  # noqa: SIM115 (the stack closes it)
         stream = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
-        mark = stream.peek(2)[:2]
-        if mark == GZIP_MARK:
+        mark = stream.peek(4)[:4]
+        if mark.startswith(GZIP_MARK):
             unpacked: Any = self._stack.enter_context(gzip.GzipFile(fileobj=stream))
             return io.BufferedReader(unpacked)
         if mark and self.source.path.lower().endswith(".gz"):
-            raise gzip.BadGzipFile(f"it starts with {mark!r}")
-        return stream
+            raise gzip.BadGzipFile(f"it starts with {mark[:2]!r}")
+        return self._unzipped(stream) if mark in ZIP_MARKS else stream
+
+    def _unzipped(self, stream: BinaryIO) -> BinaryIO:
+        """Return the only file of a zip archive, or the archive itself if it is a workbook."""
+        whole = self._seekable(stream)
+        try:
+            archive = self._stack.enter_context(zipfile.ZipFile(whole))
+            if is_workbook(archive):
+                whole.seek(0)
+                return whole
+            member = only_table(self.source.name, archive)
+            self.suffix = suffix_of(member.filename)
+            opened = self._stack.enter_context(archive.open(member))
+            return io.BufferedReader(cast("io.RawIOBase", opened))
+        except (NotImplementedError, OSError, struct.error) as error:
+            # A damaged header asks for a version, a place or a compression that does not exist.
+            raise zipfile.BadZipFile(str(error)) from error
 
     def seekable(self) -> BinaryIO:
         """Return the bytes as a seekable file, copied to a temporary file if necessary."""
-        if self._stream.seekable():
-            return cast("BinaryIO", self._stream)
+        return self._seekable(self._stream)
+
+    def _seekable(self, stream: BinaryIO) -> BinaryIO:
+        if stream.seekable():
+            return stream
         spooled = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
-        shutil.copyfileobj(self._stream, spooled)
+        shutil.copyfileobj(stream, spooled)
+        spooled.seek(0)
         return cast("BinaryIO", spooled)
 
     def text(self) -> IO[str]:
@@ -132,20 +173,33 @@ class TableFile:
         FormatError
             If the encoding is unknown or evidently wrong.
         """
-        encoding = self._encoding()
-        if encoding == "utf-8":
-            if self.head.startswith(_UTF_16_MARKS):
+        stream, encoding = self._stream, self._encoding()
+        if encoding is None:
+            encoding = unicode_encoding(self.head)
+            if encoding is None:
+                stream = io.BufferedReader(AsUTF8(self._stream, self._note_encoding))
+                encoding = "utf-8"
+            elif encoding != "utf-8-sig":
+                self._note_encoding(encoding)
+        elif encoding == "utf-8":
+            found = unicode_encoding(self.head)
+            if found not in (None, "utf-8-sig"):
                 raise FormatError(
-                    f"{self.source.name} is not UTF-8 but looks like utf-16. Specify its encoding."
+                    f"{self.source.name} is not UTF-8 but looks like {found}. Specify its encoding."
                 )
             encoding = "utf-8-sig"
-        text = io.TextIOWrapper(self._stream, encoding, newline="")
+        text = io.TextIOWrapper(stream, encoding, newline="")
         # Detach instead of closing: standard input must stay open.
         self._stack.callback(text.detach)
         return text
 
-    def _encoding(self) -> str:
-        """Return the standard name of the encoding."""
+    def _note_encoding(self, encoding: str) -> None:
+        self.notes.append(f"{self.source.name} is not UTF-8; it is read as {encoding}.")
+
+    def _encoding(self) -> str | None:
+        """Return the standard name of the given encoding."""
+        if self.source.encoding is None:
+            return None
         try:
             io.TextIOWrapper(io.BytesIO(), self.source.encoding)
             return codecs.lookup(self.source.encoding).name
@@ -168,9 +222,10 @@ class TableFile:
         """
         name = self.source.name
         if not isinstance(error, UnicodeDecodeError):
-            return FormatError(f"{name} is not a complete gzip file: {error}.")
+            kind = "zip" if isinstance(error, zipfile.BadZipFile) else "gzip"
+            return FormatError(f"{name} is not a complete {kind} file: {error}.")
         place = name if line is None else f"{name}, after line {line}"
         return FormatError(
-            f"{place}: the text is not valid {self.source.encoding} ({error.reason}). Specify its "
+            f"{place}: the text is not valid {error.encoding} ({error.reason}). Specify its "
             "encoding, such as cp1252 or utf-16."
         )

@@ -1,4 +1,4 @@
-"""Table formats: CSV, TSV, JSON lines and Parquet.
+"""Table formats: CSV, TSV, JSON, Excel and Parquet.
 
 A format is a function that parses an open file into columns and rows, and an entry in ``FORMATS``.
 An unreadable row has an error message instead of values.
@@ -6,28 +6,29 @@ An unreadable row has an error message instead of values.
 
 from __future__ import annotations
 
-import codecs
 import csv
-import json
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from taxonomist._unicode import nfc
+from taxonomist.datasets.json_rows import is_json, parse_json
 from taxonomist.datasets.table import Row
+from taxonomist.datasets.workbook import WORKBOOK_MARKS, parse_workbook
 from taxonomist.errors import FormatError, closest, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist.datasets.table_file import TableFile, TableSource
+    from taxonomist.datasets.table_file import TableFile
 
 __all__ = ["FORMATS", "TableFormat", "format_of"]
 
+EXCEL_HINT = re.compile(r"sep=(.)\s*", re.IGNORECASE)
+"""A line above the header that tells Excel the delimiter."""
 LARGEST_CELL = 2**31 - 1
 """Maximum size of a CSV cell; the csv module allows only 128 KiB by default."""
-N_LINES_FOR_COLUMNS = 100
-"""Number of JSON lines to collect columns from, because an object may omit some of them."""
 
 Parsed: TypeAlias = tuple[tuple[str, ...], Iterator[Row]]
 """The columns of a table and its rows."""
@@ -40,28 +41,30 @@ class TableFormat(NamedTuple):
     parse: Callable[[TableFile], Parsed]
 
 
-def format_of(source: TableSource, head: bytes) -> str:
-    """Return the format of a source: as specified, or by its suffix or its first bytes.
+def format_of(file: TableFile) -> str:
+    """Return the format of a file: as specified, or by its first bytes or its suffix.
 
     Raises
     ------
     FormatError
         If the specified format is unknown.
     """
-    if source.format is not None:
-        if source.format not in FORMATS:
-            hint = closest(source.format, FORMATS)
+    wanted = file.source.format
+    if wanted is not None:
+        if wanted not in FORMATS:
+            hint = closest(wanted, FORMATS)
             raise FormatError(
-                f"Unknown format {source.format!r}; the formats are {', '.join(FORMATS)}.{hint}"
+                f"Unknown format {wanted!r}; the formats are {', '.join(FORMATS)}.{hint}"
             )
-        return source.format
-    for name, known in FORMATS.items():
-        if source.suffix in known.suffixes:
-            return name
-    if head.startswith(b"PAR1"):
+        return wanted
+    if file.head.startswith(b"PAR1"):
         return "parquet"
-    start = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    return "jsonl" if start.startswith((b"{", b"[")) else "csv"
+    if file.head.startswith(WORKBOOK_MARKS):
+        return "excel"
+    for name, known in FORMATS.items():
+        if file.suffix in known.suffixes:
+            return name
+    return "json" if is_json(file.head) else "csv"
 
 
 def _csv(file: TableFile) -> Parsed:
@@ -76,12 +79,16 @@ def _delimited(file: TableFile, delimiter: str | None) -> Parsed:
     """Parse a delimited file whose first non-empty line is the header."""
     text, before, top = file.text(), 0, ""
     for top in text:
-        if top.strip():
+        if hint := EXCEL_HINT.fullmatch(top):
+            delimiter = delimiter or hint[1]
+        elif top.strip():
             break
         before += 1
     reader = csv.reader(chain([top], text), delimiter=delimiter or _delimiter(top), strict=True)
     file.on_close(csv.field_size_limit, csv.field_size_limit(LARGEST_CELL))
-    columns = tuple(column.strip() for column in next(reader))
+    columns = tuple(nfc(column.strip()) for column in next(reader, ()))
+    if not columns:
+        raise FormatError(f"{file.source.name} is empty.")
     return columns, _delimited_rows(file.source.name, reader, columns, before)
 
 
@@ -106,37 +113,6 @@ def _delimited_rows(name: str, reader: Any, columns: Sequence[str], before: int)
         ) from error
 
 
-def _json_lines(file: TableFile) -> Parsed:
-    """Parse a file with a JSON object on each line."""
-    name = file.source.name
-    rows = _objects(name, file)
-    first = list(islice(rows, N_LINES_FOR_COLUMNS))
-    columns = tuple(dict.fromkeys(column for row in first for column in row.values))
-    if not columns:
-        fault = first[0].fault or "the object is empty"
-        raise FormatError(f"{name}, line {first[0].line}: {fault}.")
-    return columns, chain(first, rows)
-
-
-def _objects(name: str, file: TableFile) -> Iterator[Row]:
-    for number, line in enumerate(file.text(), 1):
-        if line.isspace():
-            continue
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            if number == 1 and line.lstrip().startswith("["):
-                raise FormatError(
-                    f"{name} is a JSON list; write one object per line, without the brackets."
-                ) from error
-            yield Row(number, {}, f"not JSON ({error})")
-            continue
-        if isinstance(values, dict):
-            yield Row(number, values)
-        else:
-            yield Row(number, {}, f"not a JSON object but {type(values).__name__}")
-
-
 def _parquet(file: TableFile) -> Parsed:
     """Parse a Parquet file; line numbers are row numbers."""
     parquet = import_extra("pyarrow.parquet", "io")
@@ -147,21 +123,26 @@ def _parquet(file: TableFile) -> Parsed:
     except damaged as error:
         raise FormatError(f"{name} is not a Parquet file: {error}.") from error
 
+    columns = tuple(map(nfc, opened.schema_arrow.names))
+
     def rows() -> Iterator[Row]:
         try:
             batches = opened.iter_batches(batch_size=2_000)
             values = (row for batch in batches for row in batch.to_pylist())
-            yield from (Row(k, row) for k, row in enumerate(values, 1))
+            for number, row in enumerate(values, 1):
+                yield Row(number, dict(zip(columns, row.values(), strict=True)))
         except damaged as error:
             raise FormatError(f"{name} is a damaged Parquet file: {error}.") from error
 
-    return tuple(opened.schema_arrow.names), rows()
+    return columns, rows()
 
 
 FORMATS = {
     "csv": TableFormat((".csv",), _csv),
     "tsv": TableFormat((".tsv", ".tab"), _tsv),
-    "jsonl": TableFormat((".jsonl", ".ndjson"), _json_lines),
+    "jsonl": TableFormat((".jsonl", ".ndjson"), parse_json),
+    "json": TableFormat((".json",), parse_json),
+    "excel": TableFormat((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), parse_workbook),
     "parquet": TableFormat((".parquet",), _parquet),
 }
 """Table formats by name."""

@@ -1,6 +1,6 @@
-"""Read labelled items from JSON lines, CSV, TSV and Parquet into a ``Corpus``.
+"""Read labelled items from tables into a ``Corpus``.
 
-Files compressed with gzip are decompressed.
+Files compressed with gzip, and zip archives with one table, are decompressed.
 """
 
 from __future__ import annotations
@@ -14,20 +14,24 @@ import numpy as np
 from taxonomist.datasets.bad_rows import BadRows
 from taxonomist.datasets.columns import Columns
 from taxonomist.datasets.corpus import Corpus
-from taxonomist.datasets.files import as_taxonomy, stem
+from taxonomist.datasets.files import stem
 from taxonomist.datasets.items import read_items
-from taxonomist.datasets.label_reader import LabelReader, has_paths, shown, taxonomy_of
+from taxonomist.datasets.label_reader import LabelReader
+from taxonomist.datasets.label_taxonomy import label_taxonomy, shown
 from taxonomist.datasets.rows import open_table
 from taxonomist.datasets.table_file import TableSource
 from taxonomist.datasets.table_formats import FORMATS
 from taxonomist.errors import FormatError
+from taxonomist.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taxonomist.datasets.cells import Label
     from taxonomist.datasets.files import FilePath, TaxonomySource
     from taxonomist.datasets.items import Item
-    from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["UNUSED", "read_csv", "read_jsonl", "read_parquet", "read_table"]
+__all__ = ["UNUSED", "read_csv", "read_file", "read_jsonl", "read_parquet", "read_table"]
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +39,15 @@ UNUSED = "unused"
 """The split of items without a value in the split column."""
 
 
-def read_jsonl(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Corpus:
-    """Read a file with one JSON object on each line.
+def read_file(
+    path: FilePath,
+    taxonomy: TaxonomySource = None,
+    *,
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    **options: Any,
+) -> Corpus:
+    """Read a table in the format given by its content and its suffix.
 
     Parameters
     ----------
@@ -44,9 +55,12 @@ def read_jsonl(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) 
         The file.
     taxonomy
         Taxonomy of the labels, or a file to read it from. By default, built from the labels.
+    delimiter
+        As in ``read_csv``.
+    sheet
+        Name of the sheet of a workbook; by default, the first one.
     **options
-        The fields of ``Columns``; ``encoding`` (UTF-8 by default); and ``skip_bad=True`` to skip
-        rows that cannot be used.
+        As in ``read_jsonl``.
 
     Returns
     -------
@@ -56,7 +70,36 @@ def read_jsonl(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) 
     Raises
     ------
     FormatError
-        If a line is not a JSON object, or has no text or labels.
+        If the file cannot be read, or a row cannot be used.
+    MissingExtraError
+        If the format needs a package that is not installed.
+    """
+    return _read(TableSource(fspath(path), delimiter=delimiter, sheet=sheet), taxonomy, **options)
+
+
+def read_jsonl(path: FilePath, taxonomy: TaxonomySource = None, **options: Any) -> Corpus:
+    """Read a file with one JSON object on each line, or with a list of objects.
+
+    Parameters
+    ----------
+    path
+        The file.
+    taxonomy
+        Taxonomy of the labels, or a file to read it from. By default, built from the labels.
+    **options
+        The fields of ``Columns``, where ``label`` is short for ``labels``; ``encoding`` (found by
+        default); ``skip_bad=True`` to skip rows that cannot be used; and ``strict=True`` if rows
+        without a label are bad, instead of being skipped with a warning in the log.
+
+    Returns
+    -------
+    Corpus
+        The items.
+
+    Raises
+    ------
+    FormatError
+        If a line is not a JSON object, or has no text.
     """
     return _read(TableSource(fspath(path), "jsonl"), taxonomy, **options)
 
@@ -90,7 +133,7 @@ def read_csv(
     Raises
     ------
     FormatError
-        If a column is missing, or a row has too few or too many cells, or no labels.
+        If a column is missing, or a row has too few or too many cells.
     """
     source = TableSource(fspath(path), delimiter=delimiter)
     is_tsv = source.suffix in FORMATS["tsv"].suffixes
@@ -107,7 +150,7 @@ def read_parquet(path: FilePath, taxonomy: TaxonomySource = None, **options: Any
     taxonomy
         Taxonomy of the labels, or a file to read it from. By default, built from the labels.
     **options
-        The fields of ``Columns``, and ``skip_bad`` as in ``read_jsonl``.
+        As in ``read_jsonl``.
 
     Returns
     -------
@@ -117,7 +160,7 @@ def read_parquet(path: FilePath, taxonomy: TaxonomySource = None, **options: Any
     Raises
     ------
     FormatError
-        If the file is not Parquet, or lacks a column, a text or labels.
+        If the file is not Parquet, or lacks a column or a text.
     MissingExtraError
         If pyarrow is not installed.
     """
@@ -128,12 +171,16 @@ def _read(
     source: TableSource,
     taxonomy: TaxonomySource,
     *,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     skip_bad: bool = False,
+    strict: bool = False,
+    label: str | Sequence[str] | None = None,
     **columns: Any,
 ) -> Corpus:
     source = source._replace(encoding=encoding)
-    return read_table(source, taxonomy, Columns(**columns), skip_bad=skip_bad)
+    if label is not None:
+        columns["labels"] = label
+    return read_table(source, taxonomy, Columns(**columns), skip_bad=skip_bad, strict=strict)
 
 
 def read_table(
@@ -142,6 +189,7 @@ def read_table(
     columns: Columns | None = None,
     *,
     skip_bad: bool = False,
+    strict: bool = False,
 ) -> Corpus:
     """Read a table in any of the formats.
 
@@ -151,11 +199,13 @@ def read_table(
         The file, its format and its encoding.
     taxonomy
         Taxonomy of the labels, or a file to read it from. If None, it is built from the labels:
-        from their paths, or with a single level if they are not paths.
+        from their paths, levels or prefixes, or with a single level if they have none of these.
     columns
         Roles of the columns.
     skip_bad
         Whether to skip rows that cannot be used, with a warning in the log.
+    strict
+        Whether rows without a label cannot be used. By default, they are skipped with a warning.
 
     Returns
     -------
@@ -170,10 +220,10 @@ def read_table(
     columns, bad = columns or Columns(), BadRows()
     with open_table(source) as table:
         columns = columns.found_in(table, "id", "split", "fold")
-        items = list(read_items(table, columns, bad, allow_empty=True))
-        if note := bad.settle(table.name, skip_bad):
+        items = list(read_items(table, columns, bad, allow_empty=True, strict=strict))
+        for note in filter(None, [*table.notes, bad.settle(table.name, skip_bad)]):
             logger.warning(note)
-    known, labels = _labels(source, taxonomy, items)
+    known, labels = _labels(source, taxonomy, items, columns)
     split = [item.split or UNUSED for item in items]
     return Corpus(
         name=stem(source.path),
@@ -187,17 +237,20 @@ def read_table(
 
 
 def _labels(
-    source: TableSource, taxonomy: TaxonomySource, items: list[Item]
+    source: TableSource, taxonomy: TaxonomySource, items: list[Item], columns: Columns
 ) -> tuple[Taxonomy, list[tuple[str, ...]]]:
     """Return the taxonomy, and the node ids of each item.
 
     Unknown labels are kept, so that the error raised by ``Corpus`` can list all of them.
     """
-    used = dict.fromkeys(label for item in items for label in item.labels)
-    if taxonomy is None and has_paths(used):
-        known = taxonomy_of(used)
+    used: dict[Label, int] = {}
+    for item in items:
+        for label in item.labels:
+            used.setdefault(label, item.line)
+    if taxonomy is None:
+        known = label_taxonomy(source.name, used, columns).taxonomy
     else:
-        known = as_taxonomy(source.name, taxonomy, [tuple(map(shown, used))])
+        known = taxonomy if isinstance(taxonomy, Taxonomy) else Taxonomy.read(taxonomy)
     reader = LabelReader(known)
     nodes = {label: reader.find(label) or shown(label) for label in used}
     return known, [tuple(nodes[label] for label in item.labels) for item in items]

@@ -1,9 +1,16 @@
-"""Split texts in any script into words, word n-grams and character n-grams."""
+"""Split texts in any script into words, word n-grams and character n-grams.
+
+Words are in lower case and in Unicode's compatibility form (NFKC), so that a ligature, a full-width
+letter or an accent of its own makes no other word.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from unicodedata import combining
+
+from taxonomist._unicode import nfkc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +36,7 @@ def terms(
         The smallest and largest number of words, and of characters, in a term. None for no such
         terms.
     """
+    text = nfkc(text)
     found = TERM.findall(text.lower())
     if RUN.search(text):
         found = [part for word in found for part in _pairs(word)]
@@ -43,6 +51,31 @@ def terms(
 
 def spans(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the start, the end and the term of each word of a text."""
+    plain = nfkc(text)
+    if plain == text:
+        yield from _plain_spans(text)
+        return
+    parts = _parts(text)
+    pieces = [nfkc(text[begin:end]) for begin, end in parts]
+    # The part of the text that each character of the plain one comes from.
+    origin = [part for part, piece in zip(parts, pieces, strict=True) for _ in piece]
+    for begin, end, term in _plain_spans("".join(pieces)):
+        yield origin[begin][0], origin[end - 1][1], term
+
+
+def _parts(text: str) -> list[tuple[int, int]]:
+    """Return the start and the end of each character with all that normalisation joins to it."""
+    starts = [k for k, character in enumerate(text) if not k or not _is_joined(character)]
+    return list(zip(starts, [*starts[1:], len(text)], strict=True))
+
+
+def _is_joined(character: str) -> bool:
+    """Return whether a character is an accent, or a later letter of a Korean syllable."""
+    return bool(combining(nfkc(character)[0])) or "\u1160" <= character <= "\u11ff"
+
+
+def _plain_spans(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, the end and the term of each word of a text in compatibility form."""
     for found in TERM.finditer(text):
         begin, end = found.span()
         if RUN.match(found.group()) and end - begin > 2:

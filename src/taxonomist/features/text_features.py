@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 class TextFeatures(TransformerMixin, BaseEstimator):
     """Words and character n-grams of texts, weighted by tf-idf, as unit vectors.
 
-    Words are runs of two or more letters, digits and underscores, or single digits, in lower case.
-    In scripts without spaces between words, the terms are pairs of neighbouring characters instead.
-    A count n becomes log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that occurs in N_u of
-    N training items.
+    Words are runs of two or more letters, digits and underscores, or single digits, in lower case
+    and in Unicode's compatibility form (NFKC): "ﬁsh" with a ligature is "fish". In scripts without
+    spaces between words, the terms are pairs of neighbouring characters instead. A count n becomes
+    log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that occurs in N_u of N training items.
 
     Parameters
     ----------

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from taxonomist._unicode import nfc
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -20,13 +22,16 @@ BETWEEN = "\x1f"
 
 
 def digest(item: object) -> bytes:
-    """Return an eight-byte hash of an item's texts; column names do not matter."""
+    """Return an eight-byte hash of an item's texts.
+
+    Column names do not matter, nor does whether accents are characters of their own.
+    """
     if isinstance(item, Mapping):
         parts: Iterable[object] = item.values()
     else:
         parts = [item] if isinstance(item, str) or not isinstance(item, Iterable) else item
     whole = BETWEEN.join(part if isinstance(part, str) else "" for part in parts)
-    return blake2b(whole.encode("utf-8", "replace"), digest_size=8).digest()
+    return blake2b(nfc(whole).encode("utf-8", "replace"), digest_size=8).digest()
 
 
 def digests(items: Iterable[TextLike]) -> NDArray[np.uint64]:

@@ -49,8 +49,8 @@ def held_out(labelled: Labelled, share: float, seed: int) -> Bools:
     # Take folds at equal distances: neighbouring folds hold neighbouring items of a category.
     ends = np.arange(part.denominator + 1) * part.numerator // part.denominator
     is_test: Bools = (np.diff(ends) > 0)[folds]
-    several = np.array([len(labels) > 1 for labels in labelled.labels])
-    if several.any() and is_test[several].all():
-        # Training needs at least one label set to learn that items can have several labels.
-        is_test[[np.argmax(several), np.argmin(is_test)]] = False, True
+    is_set = np.array([len(labels) != 1 for labels in labelled.labels])
+    if is_set.any() and is_test[is_set].all():
+        # Training needs at least one label set to learn that items need not have one label.
+        is_test[[np.argmax(is_set), np.argmin(is_test)]] = False, True
     return is_test

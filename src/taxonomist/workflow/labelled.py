@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from taxonomist.datasets.bad_rows import BadRows
 from taxonomist.datasets.items import read_items
-from taxonomist.datasets.label_reader import LabelReader, has_paths, taxonomy_of
+from taxonomist.datasets.label_reader import LabelReader
+from taxonomist.datasets.label_taxonomy import label_taxonomy
+from taxonomist.datasets.repeated_ids import RepeatedIds
 from taxonomist.datasets.rows import open_table
 from taxonomist.workflow.steps import silent
 
@@ -37,11 +39,13 @@ class Labelled(NamedTuple):
     taxonomy
         The taxonomy of the labels.
     origin
-        Source of the taxonomy: ``"given"``, ``"paths"`` or ``"labels"``.
+        Source of the taxonomy: ``"given"``, ``"levels"``, ``"paths"``, ``"codes"`` or
+        ``"labels"``.
     bad
-        Numbers of rows read and of bad ones.
+        Numbers of rows read, of bad ones and of those without a label.
     note
-        Message about skipped rows; empty if there are none.
+        Message about skipped rows, repeated ids and names, and the encoding; empty if there is
+        nothing to say.
     """
 
     texts: list[dict[str, str]]
@@ -53,12 +57,12 @@ class Labelled(NamedTuple):
 
     @property
     def is_multilabel(self) -> bool:
-        """Whether any item has several labels."""
-        return any(len(labels) > 1 for labels in self.labels)
+        """Whether any item has several labels, or none."""
+        return any(len(labels) != 1 for labels in self.labels)
 
     @property
     def targets(self) -> list[Any]:
-        """The label of each item, or its label set if any item has several labels."""
+        """The label of each item, or its label set if any item has several labels, or none."""
         return self.labels if self.is_multilabel else [label for (label,) in self.labels]
 
     def take(self, items: Iterable[int]) -> Self:
@@ -75,6 +79,7 @@ def read_labelled(
     taxonomy: Taxonomy | None = None,
     *,
     skip_bad: bool = False,
+    strict: bool = False,
     single: bool = False,
     on_step: OnStep = silent,
 ) -> Labelled:
@@ -87,12 +92,14 @@ def read_labelled(
     columns
         Roles of the columns.
     taxonomy
-        The taxonomy of the labels. If None, it is built from the labels: from their paths, or with
-        a single level if they are not paths.
+        The taxonomy of the labels. If None, it is built from the labels: from their paths, levels
+        or prefixes, or with a single level if they have none of these.
     skip_bad
         Whether to skip bad rows.
+    strict
+        Whether rows without a label are bad. By default, they are skipped and counted.
     single
-        Whether a row with several labels is bad.
+        Whether a row must have exactly one label.
     on_step
         Called with the number of rows read so far.
 
@@ -107,19 +114,24 @@ def read_labelled(
     reader = None if taxonomy is None else LabelReader(taxonomy, single=single)
     texts: list[dict[str, str]] = []
     given: list[tuple[Label, ...]] = []
+    first_lines: dict[Label, int] = {}
+    repeated = RepeatedIds()
     with open_table(source) as table:
-        for item in read_items(table, columns, bad, reader):
+        columns = columns.found_in(table, "id")
+        for item in read_items(table, columns, bad, reader, strict=strict):
             texts.append(item.text)
             given.append(item.labels)
+            repeated.add(item.id, item.line)
+            for label in item.labels:
+                first_lines.setdefault(label, item.line)
             if len(texts) % TELL_EVERY == 0:
                 on_step("Reading", bad.n_rows, None)
-        note = bad.settle(table.name, skip_bad)
+        notes = [*table.notes, bad.settle(table.name, skip_bad), repeated.note(table.name)]
     origin = "given"
     if taxonomy is None:
-        used = dict.fromkeys(label for labels in given for label in labels)
-        origin = "paths" if has_paths(used) else "labels"
-        taxonomy = taxonomy_of(used)
+        taxonomy, origin, note = label_taxonomy(source.name, first_lines, columns)
+        notes.append(note)
         reader = LabelReader(taxonomy)
         given = [reader.nodes(labels) for labels in given]
     ids = [[label for label in labels if isinstance(label, str)] for labels in given]
-    return Labelled(texts, ids, taxonomy, origin, bad, note)
+    return Labelled(texts, ids, taxonomy, origin, bad, "\n".join(filter(None, notes)))

@@ -89,6 +89,7 @@ def read_to_measure(
     columns: Mapping[str, Any],
     *,
     skip_bad: bool = False,
+    strict: bool = False,
     on_step: OnStep = silent,
 ) -> MeasuredItems:
     """Read labelled items and find those that the classifier was trained on.
@@ -103,6 +104,8 @@ def read_to_measure(
         Fields of ``Columns``. Missing fields and None mean the value used in training.
     skip_bad
         Whether to skip bad rows.
+    strict
+        Whether rows without a label are bad. By default, they are skipped and counted.
     on_step
         Called with the number of rows read so far.
 
@@ -117,6 +120,7 @@ def read_to_measure(
         replace(model_columns(classifier), **given),
         classifier.taxonomy_,
         skip_bad=skip_bad,
+        strict=strict,
         single=not classifier.is_multilabel_,
         on_step=on_step,
     )

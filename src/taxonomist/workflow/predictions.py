@@ -215,7 +215,7 @@ class TablePredictions:
     bad
         Numbers of rows read and of bad ones.
     note
-        Message about skipped rows, set at the end of the iteration.
+        Message about skipped rows and the encoding, set at the end of the iteration.
     """
 
     def __init__(
@@ -245,7 +245,8 @@ class TablePredictions:
             yield from zip(block, self._predictor.predict(block), strict=True)
             n_done += len(block)
             self._on_step("Classifying", n_done, None)
-        self.note = self.bad.settle(self._table.name, self._skip_bad)
+        skipped = self.bad.settle(self._table.name, self._skip_bad)
+        self.note = "\n".join(filter(None, [*self._table.notes, skipped]))
 
 
 def _blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -28,12 +28,28 @@ TRYING = "Trying models"
 
 
 class TrainingResult(NamedTuple):
-    """A fitted classifier, its assessment on held-out items, and the numbers of items."""
+    """A fitted classifier and its assessment on held-out items.
+
+    Attributes
+    ----------
+    classifier
+        The classifier.
+    assessment
+        Its assessment; None if no items were held out.
+    n_train
+        Number of items that the classifier was trained on.
+    n_test
+        Number of items that were held out and measured. If the classifier was retrained on all
+        items, it was trained on these too.
+    n_dropped
+        Number of held-out items that were dropped, because their texts are also training texts.
+    """
 
     classifier: TextClassifier
     assessment: Assessment | None
     n_train: int
     n_test: int
+    n_dropped: int = 0
 
     @property
     def measures(self) -> dict[str, object]:
@@ -78,21 +94,21 @@ def train(
         raise ParameterError(f"test_size must be at least 0 and below 1. Got {test_size:g}.")
     is_test = held_out(labelled, test_size, classifier.random_state)
     numbers = digests(labelled.texts)
-    fitted, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
+    fitted, chosen = np.flatnonzero(~is_test), np.flatnonzero(is_test)
     # A test text that is also a training text cannot tell how the model does on new texts.
-    test = test[~np.isin(numbers[test], numbers[fitted])]
+    test = chosen[~np.isin(numbers[chosen], numbers[fitted])]
     _fit(classifier, labelled.take(fitted), on_step)
     assessment = None
     if len(test):
         on_step("Measuring", 0, None)
         tested = labelled.take(test)
         assessment = classifier.evaluate(tested.texts, tested.labels)
-    n_train = len(fitted)
+    n_train, n_dropped = len(fitted), len(chosen) - len(test)
     if final and n_train < len(labelled.texts):
         on_step("Training on all items", 0, None)
         classifier = classifier.refit(labelled.texts, labelled.targets)
-        n_train = len(labelled.texts)
-    result = TrainingResult(classifier, assessment, n_train, len(test))
+        n_train, n_dropped = len(labelled.texts), 0
+    result = TrainingResult(classifier, assessment, n_train, len(test), n_dropped)
     classifier.record(
         columns=asdict(columns), test_items=len(test), measures=result.measures, final=final
     )

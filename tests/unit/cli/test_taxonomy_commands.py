@@ -126,6 +126,20 @@ def test_check_finds_what_may_be_meant(call, files):
     assert call("taxonomy", "check", "odd.csv", "--strict").code == 1
 
 
+def test_check_finds_twins(call, files):
+    rows = "r,Café\nr,Cafe\u0301\nr,ﬁsh\nCafé,fish\nr,dog\n"
+    (files / "twins.csv").write_text(f"parent,child\n{rows}", encoding="utf-8")
+    done = call("taxonomy", "check", "twins.csv")
+    assert "2 ids that differ only in how their characters are written (Unicode): " in done.out
+    assert "Café ('Caf\\xe9', 'Cafe\\u0301'); fish (" in done.out
+    found = json.loads(call("taxonomy", "check", "twins.csv", "--json").out)
+    assert sorted(found["twins"]["fish"]) == ["fish", "ﬁsh"]
+    assert call("taxonomy", "check", "twins.csv", "--strict").code == 1
+    # What is composed differently is one node; what is only similar stays apart.
+    shown = call("taxonomy", "stats", "twins.csv", "--json")
+    assert json.loads(shown.out)["nodes"] == 5
+
+
 def test_a_root_with_a_single_child_is_no_chain(call, files):
     (files / "one.csv").write_text("parent,child\na,b\nb,c\nb,d\n", encoding="utf-8")
     assert json.loads(call("taxonomy", "check", "one.csv", "--json").out)["chains"] == []

@@ -132,6 +132,11 @@ def test_features_of_characters_and_pairs_of_words(call, folder):
         (["--seed", "-1"], "--seed"),
         (["--format", "jsonl"], "data.csv, line 1: not JSON"),
         (["--encoding", "klingon"], "unknown encoding: klingon"),
+        (["--code-prefixes", "3,2"], "--code-prefixes must be increasing lengths such as 2,3,4."),
+        (["--code-prefixes", "x"], "--code-prefixes must be increasing lengths such as 2,3,4."),
+        (["--code-prefixes", "2", "-t", "taxonomy.csv"], "--taxonomy gives one. Leave one of them"),
+        (["--label", "code,title", "--separator", ";"], "are the levels of one label"),
+        (["--sheet", "one"], "data.csv is not a workbook, so it has no sheet 'one'"),
         (["--out", "data.csv"], "data.csv exists and is not a Taxonomist model"),
         (["--out", "."], "exists and is not a Taxonomist model"),
     ],
@@ -213,7 +218,7 @@ def test_bad_rows_write_nothing_unless_they_are_skipped(call, folder):
     items[5]["code"] = ""
     items[7] |= {"text": " ", "title": ""}
     write_csv(folder / "data.csv", items)
-    done, _ = train(call, "--model", "svm", "-t", "taxonomy.csv")
+    done, _ = train(call, "--model", "svm", "-t", "taxonomy.csv", "--strict")
     assert done.code == 2
     assert "data.csv: 3 of 60 rows cannot be used." in done.err
     assert "line 5: 'oka' is not a node of the taxonomy. Did you mean 'oak'" in done.err
@@ -223,7 +228,8 @@ def test_bad_rows_write_nothing_unless_they_are_skipped(call, folder):
     done, found = train(call, "--model", "svm", "-t", "taxonomy.csv", "--skip-bad")
     assert done.code == 0
     assert "These rows are skipped." in done.err
-    assert (found["rows"], found["bad"], found["items"]) == (60, 3, 57)
+    assert (found["rows"], found["bad"], found["items"]) == (60, 2, 57)
+    assert found["without_label"] == 1
 
 
 @pytest.mark.parametrize("model", ["svm", "nodes", "top_down"])
@@ -244,3 +250,85 @@ def test_a_bug_keeps_its_traceback(call, folder, monkeypatch):
     monkeypatch.setattr(TextClassifier, "fit", broken)
     with pytest.raises(ValueError, match="broadcast"):
         call("train", "data.csv", "--label", "code", "--out", "model")
+
+
+def summed(out):
+    """Return the rows read, and the terms of the sum that 'train' prints."""
+    (line,) = [line for line in out.splitlines() if line.startswith("Rows: ")]
+    total, terms = line.removeprefix("Rows: ").removesuffix(".").split(" read = ")
+    return int(total), [term.split(" ", 1) for term in terms.split(" + ")]
+
+
+@pytest.mark.parametrize("final", [(), ("--final",)])
+def test_what_became_of_the_rows_adds_up(call, folder, final):
+    items = rows(60)
+    items[3]["code"] = "oka"
+    items[5]["code"] = ""
+    items += [dict(item) for item in items[10:40]]
+    write_csv(folder / "data.csv", items)
+    options = ("--text", "title,text", "--label", "code", "-t", "taxonomy.csv", "--model", "svm")
+    done = call("train", "data.csv", *options, "--skip-bad", "-o", "model", *final)
+    assert done.code == 0, done.err
+    total, terms = summed(done.out)
+    assert total == sum(int(count) for count, _ in terms) == 90
+    words = [words for _, words in terms]
+    assert words[-2:] == ["without label", "bad"]
+    if final:
+        assert words[0].startswith("used, ")
+        assert len(words) == 3
+    else:
+        assert words[:3] == ["used", "held out", "dropped as duplicates of used ones"]
+    assert "30 ids occur more than once" in done.err
+    done = call("train", "data.csv", *options, "--skip-bad", "-o", "model", *final, "--json")
+    found = json.loads(done.out)
+    held_out = 0 if final else found["test_items"]
+    others = found["dropped_items"] + found["without_label"] + found["bad"]
+    assert found["train_items"] + held_out + others == found["rows"] == 90
+
+
+PLACES = {"cat": "1112", "dog": "1119", "oak": "21", "rose": "2211"}
+
+
+def test_codes_with_prefixes(call, folder):
+    write_csv(folder / "data.csv", [{**item, "code": PLACES[item["code"]]} for item in rows(40)])
+    _, found = train(call, "--model", "svm", "--code-prefixes", "2,3")
+    assert found["taxonomy"] == {"origin": "codes", "nodes": 9}
+    done = call("evaluate", "model", "data.csv")
+    assert done.code == 0, done.err
+    done = call("compare", "data.csv", "--label", "code", "--code-prefixes", "2,3", "--folds", "2")
+    assert done.code == 0, done.err
+
+
+def test_levels_in_columns(call, folder):
+    levels = {"cat": ("A", "cat"), "dog": ("A", "dog"), "oak": ("P", "oak"), "rose": ("P", "")}
+    items = [
+        {**item, "one": levels[item["code"]][0], "two": levels[item["code"]][1]}
+        for item in rows(40)
+    ]
+    write_csv(folder / "data.csv", items)
+    _, found = train(call, "--model", "svm", "--label", "one,two")
+    assert found["taxonomy"] == {"origin": "levels", "nodes": 6}
+    for command in (("evaluate", "model"), ("report", "model", "--quick"), ("compare",)):
+        label = () if "model" in command else ("--label", "one,two", "--folds", "2")
+        done = call(command[0], *command[1:2], "data.csv", *command[2:], *label)
+        assert done.code == 0, done.err
+    write_csv(folder / "other.csv", [{**item, "two": "oak"} for item in items])
+    done = call("evaluate", "model", "other.csv", "--all")
+    assert done.code == 2
+    assert "line 2: 'A > oak' contradicts the taxonomy, in which 'oak' is 'P > oak'" in done.err
+
+
+def test_empty_cells_that_mean_none(call, folder):
+    items = rows(60)
+    for item in items[::4]:
+        item["code"] = ""
+    write_csv(folder / "data.csv", items)
+    _, found = train(call, "--model", "svm", "-t", "taxonomy.csv", "--empty-is-none")
+    assert (found["is_multilabel"], found["items"], found["without_label"]) == (True, 60, 0)
+    found = json.loads(call("evaluate", "model", "data.csv", "--json").out)
+    assert found["without_label"] == 0
+    _, found = train(call, "--model", "svm", "-t", "taxonomy.csv")
+    assert (found["is_multilabel"], found["items"], found["without_label"]) == (False, 45, 15)
+    done = call("evaluate", "model", "data.csv", "--strict")
+    assert done.code == 2
+    assert "no label in 'code'" in done.err

@@ -23,9 +23,9 @@ def table_of(*rows, columns=None):
     return OpenTable("data.csv", tuple(known), made)
 
 
-def items(columns, *rows, labels=None):
+def items(columns, *rows, labels=None, **options):
     bad = BadRows()
-    return list(read_items(table_of(*rows), columns, bad, labels)), bad
+    return list(read_items(table_of(*rows), columns, bad, labels, **options)), bad
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,8 @@ def test_words(value, word):
         ("A > B > C", None, None, (("A", "B", "C"),)),
         ("A>B", None, None, ("A>B",)),
         ("A/B; C", ";", "/", (("A", "B"), "C")),
+        ("/A/B/; A::B", ";", "/", (("A", "B"), "A::B")),
+        ("A::B > C::D", None, "::", (("A", "B > C", "D"),)),
         (["A > B", "C"], None, None, (("A", "B"), "C")),
     ],
 )
@@ -90,8 +92,10 @@ def test_nodes_of_labels(taxonomy):
     assert reader.nodes(("cat", ("animal", "Cats"), "animal > dog")) == ("cat", "dog")
     with pytest.raises(RowError, match="'caat' is not a node of the taxonomy.*'cat'"):
         reader.nodes(("caat",))
-    with pytest.raises(RowError, match="'plant > Cats' is not a node"):
+    with pytest.raises(RowError, match="contradicts the taxonomy, in which 'Cats' is 'animal > C"):
         reader.nodes((("plant", "Cats"),))
+    with pytest.raises(RowError, match="'plant > Caats' is not a node"):
+        reader.nodes((("plant", "Caats"),))
 
 
 def test_without_a_hint_nothing_similar_is_looked_for(taxonomy, monkeypatch):
@@ -149,12 +153,35 @@ def test_bad_rows_are_counted_in_order(taxonomy):
         {"text": "a", "code": "kat"},
         {"text": ["a"], "code": "cat"},
     ]
-    found, bad = items(Columns("text", "code"), *rows, labels=LabelReader(taxonomy))
+    known = {"labels": LabelReader(taxonomy)}
+    found, bad = items(Columns("text", "code"), *rows, **known, strict=True)
     assert [item.line for item in found] == [2]
     assert (bad.n_rows, bad.count) == (5, 4)
     assert [line for line, _ in bad.first] == [3, 4, 5, 6]
     assert bad.first[0][1] == "no text in 'text'"
     assert "Did you mean 'cat'" in bad.first[2][1]
+    found, bad = items(Columns("text", "code"), *rows, **known)
+    assert [item.line for item in found] == [2]
+    assert (bad.n_rows, bad.count, bad.n_unlabelled) == (5, 3, 1)
+    assert bad.first_unlabelled == [4]
+
+
+def test_a_row_without_a_label_needs_no_text():
+    rows = [{"text": "", "code": ""}, {"text": "a"}, {"text": "a", "code": "cat"}]
+    found, bad = items(Columns("text", "code"), *rows)
+    assert [item.line for item in found] == [4]
+    assert (bad.count, bad.first_unlabelled) == (0, [2, 3])
+
+
+def test_an_empty_cell_can_mean_no_labels():
+    rows = [{"text": "a", "code": " "}, {"text": "b"}, {"text": "c", "code": "x;y"}]
+    columns = Columns("text", "code", label_sep=";", empty_is_none=True)
+    found, bad = items(columns, *rows)
+    assert [item.labels for item in found] == [(), (), ("x", "y")]
+    assert (bad.count, bad.n_unlabelled) == (0, 0)
+    levels = Columns("text", ["code", "sub"], empty_is_none=True)
+    found, _ = items(levels, {"text": "a", "code": "", "sub": ""})
+    assert [item.labels for item in found] == [()]
 
 
 def test_rows_with_a_fault_are_bad():
@@ -200,4 +227,66 @@ def test_bad_rows_are_skipped_on_demand():
 
 def test_bad_rows_as_data():
     expected = {"rows": 3, "bad": 1, "first_bad": [{"line": 2, "fault": "no text."}]}
-    assert bad_rows(1, 3).to_dict() == expected
+    assert bad_rows(1, 3).to_dict() == {**expected, "without_label": 0}
+
+
+def test_rows_without_a_label_are_told_of():
+    bad = BadRows(n_rows=20)
+    for line in range(2, 14):
+        bad.add_unlabelled(line)
+    lines = "lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"
+    note = f"data.csv: 12 of 20 rows have no label and are skipped: {lines}."
+    assert bad.settle("data.csv", skip=False) == note
+    bad.n_rows = 12
+    with pytest.raises(FormatError, match="None of the rows can be used"):
+        bad.settle("data.csv", skip=True)
+
+
+LEVELS = Columns("text", "top, middle ,low")
+
+
+@pytest.mark.parametrize(
+    ("cells", "path"),
+    [
+        (["A", "B", "C"], ("A", "B", "C")),
+        ([" A ", "B", ""], ("A", "B")),
+        (["A", None, float("nan")], ("A",)),
+        ([11.0, 111, "1112"], ("11", "111", "1112")),
+        (["Cafe\u0301", "B", ""], ("Café", "B")),
+    ],
+)
+def test_levels_in_columns_are_a_path(cells, path):
+    row = {"text": "a", **dict(zip(("top", "middle", "low"), cells, strict=True))}
+    for columns in LEVELS, Columns("text", ["top", "middle", "low"]):
+        ((item,), _) = items(columns, row)
+        assert item.labels == (path,)
+
+
+def test_levels_with_gaps_are_bad_and_without_any_are_skipped():
+    cells = [("A", "", "C"), ("", "B", "C"), ("", "", "")]
+    rows = [{"text": "a", "top": a, "middle": b, "low": c} for a, b, c in cells]
+    _, bad = items(LEVELS, *rows, {"text": "a", "top": ["A"], "middle": "", "low": ""})
+    assert bad.first == [
+        (2, "the level 'middle' is empty, but 'low' below it is 'C'"),
+        (3, "the level 'top' is empty, but 'low' below it is 'C'"),
+        (5, "\"['A']\" in 'top' is not a label"),
+    ]
+    assert bad.first_unlabelled == [4]
+
+
+def test_one_column_whose_name_has_a_comma_is_no_levels():
+    ((item,), _) = items(Columns("text", "a,b"), {"text": "t", "a,b": "x", "a": "y", "b": "z"})
+    assert item.labels == ("x",)
+
+
+def test_levels_have_no_separator():
+    with pytest.raises(FormatError, match="the columns a, b are the levels of one label"):
+        items(Columns("text", "a,b", label_sep=";"), {"text": "t", "a": "y", "b": "z"})
+
+
+def test_texts_ids_and_labels_are_composed():
+    row = {"id": "e\u0301", "text": "cafe\u0301", "code": "re\u0301"}
+    ((item,), _) = items(Columns("text", "code"), row)
+    assert item[1:4] == ("é", {"text": "café"}, ("ré",))
+    reader = LabelReader(Taxonomy.flat(["re\u0301", "b"]))
+    assert reader.nodes(item.labels) == ("re\u0301",)

@@ -188,7 +188,7 @@ def test_long_cells(tmp_path):
 
 
 def test_rows_are_read_as_they_are_asked_for(tmp_path):
-    path = written(tmp_path, b"x\n" + b"1\n" * 50_000 + b"\xff\n")
+    path = written(tmp_path, b"x\n" + "é\n".encode() * 50_000 + b"\xff\n")
     with open_table(TableSource(str(path))) as table:
         assert next(table.rows).line == 2
         with pytest.raises(FormatError, match=r"after line \d+: the text is not valid utf-8"):
@@ -206,9 +206,9 @@ def test_other_encodings(tmp_path):
         path = written(tmp_path, "x,y\nGröße,2\n".encode(encoding))
         assert values(read(path, encoding=encoding)[1]) == [{"x": "Größe", "y": "2"}]
     with pytest.raises(FormatError, match="looks like utf-16. Specify its encoding"):
-        read(written(tmp_path, "x,y\nGröße,2\n".encode("utf-16")))
+        read(written(tmp_path, "x,y\nGröße,2\n".encode("utf-16")), encoding="utf-8")
     with pytest.raises(FormatError, match="not valid utf-8.*such as cp1252"):
-        read(written(tmp_path, "x,y\nGröße,2\n".encode("cp1252")))
+        read(written(tmp_path, "x,y\nGröße,2\n".encode("cp1252")), encoding="utf-8")
     with pytest.raises(FormatError, match="unknown encoding: klingon"):
         read(path, encoding="klingon")
     with pytest.raises(FormatError, match="not a text encoding"):
@@ -225,11 +225,6 @@ def test_a_damaged_gzip_file(tmp_path):
     whole = gzip.compress(b"x,y\n" + b"".join(b"%d,2\n" % i for i in range(5000)))
     with pytest.raises(FormatError, match="not a complete gzip file"):
         read(written(tmp_path, whole[:-200]))
-
-
-def test_a_json_list_over_lines(tmp_path):
-    with pytest.raises(FormatError, match="one object per line, without the brackets"):
-        read(written(tmp_path, '[\n{"x": 1}\n]\n', "a.jsonl"))
 
 
 def test_a_missing_file():

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from taxonomist.datasets import read, read_csv, read_jsonl, read_parquet
 from taxonomist.errors import FormatError, LabelError
 from taxonomist.taxonomy import Taxonomy
+from tests.unit.datasets.workbooks import write_workbook
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,7 +129,7 @@ def test_empty_places_between_labels_are_skipped(tmp_path: Path) -> None:
     assert read_csv(path, label_sep=";").labels == [("b", "c")]
     path.write_text("text,labels\nx, ; \n", encoding="utf-8")
     with pytest.raises(FormatError, match="no label in 'labels'"):
-        read_csv(path, label_sep=";")
+        read_csv(path, label_sep=";", strict=True)
 
 
 def test_byte_order_mark(tmp_path: Path) -> None:
@@ -164,7 +166,7 @@ def test_faulty_json_lines(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "x", "labels": "b"}\n' + line + "\n", encoding="utf-8")
     with pytest.raises(FormatError, match=message):
-        read_jsonl(path)
+        read_jsonl(path, strict=True)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ def test_faulty_csv(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(FormatError, match=message):
-        read_csv(path)
+        read_csv(path, strict=True)
 
 
 def test_named_column_must_be_there(tmp_path: Path) -> None:
@@ -204,7 +206,7 @@ def test_what_cannot_be_decoded(tmp_path: Path) -> None:
     latin = tmp_path / "a.csv"
     latin.write_bytes("text,labels\nå,b\n".encode("latin-1"))
     with pytest.raises(FormatError, match="not valid utf-8"):
-        read_csv(latin)
+        read_csv(latin, encoding="utf-8")
     packed = tmp_path / "a.csv.gz"
     for content in (b"text,labels\nx,b\n", gzip.compress(b"text,labels\nx,b\n")[:-9]):
         packed.write_bytes(content)
@@ -215,7 +217,7 @@ def test_what_cannot_be_decoded(tmp_path: Path) -> None:
 
 
 def test_unknown_suffix(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"has an unknown suffix; the known ones are \.jsonl"):
+    with pytest.raises(FormatError, match=r"has an unknown suffix; the known ones are \.csv"):
         read(tmp_path / "a.docx")
 
 
@@ -223,12 +225,62 @@ def test_every_bad_row_is_listed_and_can_be_skipped(tmp_path: Path, caplog) -> N
     path = tmp_path / "a.csv"
     path.write_text("text,labels\nx,b\ny\nz,\n", encoding="utf-8")
     with pytest.raises(FormatError, match="2 of 3 rows cannot be used") as caught:
-        read(path)
+        read(path, strict=True)
     assert "line 3: 1 cells" in str(caught.value)
     assert "line 4: no label in 'labels'" in str(caught.value)
     assert "skip_bad=True" in str(caught.value)
-    assert read(path, skip_bad=True).texts == ["x"]
+    assert read(path, skip_bad=True, strict=True).texts == ["x"]
     assert "These rows are skipped." in caplog.text
+
+
+def test_rows_without_a_label_are_skipped_with_a_warning(tmp_path: Path, caplog) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("id,text,labels\n1,ü,b\n2,y,\n3,z,b\n".encode("cp1252"))
+    assert read(path).texts == ["ü", "z"]
+    assert caplog.messages == [
+        f"{path} is not UTF-8; it is read as cp1252.",
+        f"{path}: 1 of 3 rows have no label and are skipped: line 3.",
+    ]
+    corpus = read(path, empty_is_none=True)
+    assert corpus.labels == [("b",), (), ("b",)]
+
+
+def test_levels_make_a_taxonomy(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,one,two\nx,A,other\ny,B,other\nz,A,\n", encoding="utf-8")
+    corpus = read(path, label=["one", "two"])
+    assert corpus.labels == [("A > other",), ("B > other",), ("A",)]
+    assert corpus.taxonomy == Taxonomy.from_paths(["A > other", "B > other"])
+    assert read(path, labels="one,two").labels == corpus.labels
+    known = Taxonomy.from_edges([("A", "a1"), ("B", "b1")], {"a1": "other", "b1": "other"})
+    assert read(path, known, label=["one", "two"]).labels == [("a1",), ("b1",), ("A",)]
+
+
+def test_prefixes_of_codes_make_a_taxonomy(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,labels\nx,111\ny,1119\nz,21\n", encoding="utf-8")
+    corpus = read(path, code_prefixes=[2, 3, 4])
+    assert corpus.labels == [("111",), ("1119",), ("21",)]
+    assert corpus.taxonomy == Taxonomy.from_edges([("11", "111"), ("111", "1119")], nodes=["21"])
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.json", "a.zip"])
+def test_other_tables_read_the_same_as_jsonl(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name == "a.xlsx":
+        pytest.importorskip("python_calamine")
+        cells = [[*row.values()] for row in ROWS]
+        for row in cells:
+            row[3] = ";".join(row[3])
+        write_workbook(path, rows=[list(ROWS[0]), *cells])
+    elif name == "a.json":
+        path.write_text(json.dumps(ROWS), encoding="utf-8")
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.write(write_csv(tmp_path / "b.csv"), "b.csv")
+    table = read(path, TAXONOMY, label_sep=";")
+    lines = read(write_jsonl(tmp_path / "a.jsonl", ROWS), TAXONOMY)
+    assert (table.texts, table.labels, table.ids) == (lines.texts, lines.labels, lines.ids)
 
 
 @pytest.mark.parametrize(

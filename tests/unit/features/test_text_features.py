@@ -6,10 +6,14 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 
+from taxonomist._unicode import nfkc
 from taxonomist.features import TextFeatures
 from taxonomist.features.terms import spans
+from taxonomist.features.terms import terms as split_terms
 
 
 def terms(text, **options):
@@ -93,6 +97,30 @@ def test_words_are_found_in_the_text():
     found = list(spans(text))
     assert [term for *_, term in found] == ["black", "holes", "事象", "象の", "の地"]
     assert all(text[start:end].lower() == term for start, end, term in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("ﬁsh ＣＡＴ №5 cafe\u0301 x²", "fish cat no5 café x2"),
+        ("ｱｲｳ ﾃｽﾄ", "アイウ テスト"),
+        ("Stra\u00dfe \u2168 ½", "straße ix 1⁄2"),
+        ("\u1112\u1161\u11ab한", "한한"),
+    ],
+)
+def test_words_have_one_spelling(text, plain):
+    assert terms(text) == terms(plain)
+    assert {term for *_, term in spans(text)} <= terms(plain)
+
+
+@given(st.text(st.sampled_from("aeB1 .ﬁ²½é\u0301\u0327ｶﾞ事猫Ⅸ…")))
+def test_spans_lie_in_the_text_and_give_its_words(text):
+    found = list(spans(text))
+    assert all(0 <= start < end <= len(text) for start, end, _ in found)
+    assert [start for start, *_ in found] == sorted(start for start, *_ in found)
+    for start, end, term in found:
+        assert term in nfkc(text[start:end]).lower()
+    assert {term for *_, term in found} == set(split_terms(text, (1, 1), None))
 
 
 @pytest.mark.parametrize(

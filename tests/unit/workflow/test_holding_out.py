@@ -46,3 +46,11 @@ def test_the_only_label_set_is_learnt_from():
 
 def test_nothing_is_held_out_on_demand():
     assert not held_out(labelled([["a"], ["b"]]), 0, seed=0).any()
+
+
+def test_an_item_without_labels_is_a_label_set():
+    items = labelled([["a"], ["b"]] * 9 + [[]])
+    for seed in range(10):
+        is_test = held_out(items, 0.5, seed)
+        assert not is_test[-1]
+        assert items.take((~is_test).nonzero()[0]).is_multilabel

@@ -67,3 +67,47 @@ def test_rows_that_are_left_out_are_told_of(tmp_path):
     found = read(tmp_path, content, skip_bad=True, on_step=lambda *step: told.append(step))
     assert found.note.splitlines()[0].endswith("data.csv: 1 of 2,501 rows cannot be used.")
     assert told == [("Reading", 1000, None), ("Reading", 2000, None)]
+
+
+def test_levels_in_columns(tmp_path):
+    content = "text,one,two\na,A,X\nb,B,X\nc,A,\nd,,\ne,,Z\n"
+    found = read(tmp_path, content, Columns("text", "one,two"), skip_bad=True)
+    assert found.origin == "levels"
+    assert found.taxonomy == Taxonomy.from_paths(["A > X", "B > X"])
+    assert found.labels == [["A > X"], ["B > X"], ["A"]]
+    assert (found.bad.n_rows, found.bad.count, found.bad.n_unlabelled) == (5, 1, 1)
+    assert found.note.splitlines() == [
+        f"{tmp_path / 'data.csv'}: 1 of 5 rows have no label and are skipped: line 5.",
+        f"{tmp_path / 'data.csv'}: 1 of 5 rows cannot be used.",
+        "  line 6: the level 'one' is empty, but 'two' below it is 'Z'.",
+        "These rows are skipped.",
+        "1 name is in several places and kept apart by its path: 'X' (lines 2, 3).",
+    ]
+
+
+def test_levels_that_contradict_a_given_taxonomy(tmp_path):
+    taxonomy = Taxonomy.from_paths(["A > X", "B > Y"])
+    content = "text,one,two\na,A,X\nb,A,Y\n"
+    with pytest.raises(FormatError, match="line 3: 'A > Y' contradicts .* 'Y' is 'B > Y'"):
+        read(tmp_path, content, Columns("text", "one,two"), taxonomy)
+
+
+def test_rows_without_a_label(tmp_path):
+    content = "text,code\na,x\nb,\nc,x;y\n"
+    found = read(tmp_path, content)
+    assert (found.labels, found.bad.n_unlabelled) == ([["x"], ["x", "y"]], 1)
+    with pytest.raises(FormatError, match="line 3: no label in 'code'"):
+        read(tmp_path, content, strict=True)
+    none = Columns("text", "code", label_sep=";", empty_is_none=True)
+    assert read(tmp_path, content, none).targets == [["x"], [], ["x", "y"]]
+    assert read(tmp_path, "text,code\na,x\nb,\n", none).targets == [["x"], []]
+    with pytest.raises(FormatError, match="line 3: no labels, but the model predicts one per item"):
+        read(tmp_path, content, none, Taxonomy.flat("xy"), single=True)
+
+
+def test_repeated_ids_are_told_of(tmp_path):
+    content = "id,text,code\n" + "".join(f"{k % 7},a,x\n" for k in range(20))
+    note = read(tmp_path, content).note
+    assert "7 ids occur more than once: '0' in lines 2, 9, 16; '1' in" in note
+    assert note.endswith("'4' in lines 6, 13, 20; and 2 more. All these rows are kept.")
+    assert read(tmp_path, "id,text,code\n1,a,x\n,b,x\n,c,x\n").note == ""

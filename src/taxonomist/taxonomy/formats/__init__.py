@@ -17,9 +17,9 @@ format         suffixes                       options (``read`` / ``write``)
 =============  =============================  ====================================================
 
 The modules ``delimited``, ``json_format``, ``skos`` (Turtle, RDF/XML, JSON-LD, N-Triples, N3) and
-``obo`` document the options. Text is UTF-8. Files may be compressed with gzip; a file is written
-compressed if its name ends in ``.gz``. Writing raises ``FormatError`` if the format could not be
-read back exactly.
+``obo`` document the options. Text is UTF-8; ids and names are read in composed form (NFC). Files
+may be compressed with gzip; a file is written compressed if its name ends in ``.gz``. Writing
+raises ``FormatError`` if the format could not be read back exactly.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taxonomist._files import move_into_place
-from taxonomist.errors import FormatError, TaxonomyError, closest
+from taxonomist._unicode import nfc
+from taxonomist.errors import FormatError, TaxonomyError, closest, refuse_address
 from taxonomist.taxonomy.formats import delimited, json_format, obo, skos
 from taxonomist.taxonomy.formats.networkx_format import from_networkx, to_networkx
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from taxonomist.taxonomy.core import Taxonomy
 
-__all__ = ["from_networkx", "read", "to_networkx", "write"]
+__all__ = ["from_networkx", "read", "read_as_spelled", "to_networkx", "write"]
 
 _READERS: dict[str, Callable[..., Taxonomy]] = {
     "csv": delimited.read_edges,
@@ -84,7 +85,17 @@ _SUFFIXES = {
 
 
 def read(path: str | PathLike[str], format: str | None = None, **options: Any) -> Taxonomy:
-    """Read a taxonomy from a file.
+    """Read a taxonomy from a file, with ids and names in composed form (Unicode NFC).
+
+    The parameters are as in ``read_as_spelled``. Ids that differ only in their form are one node.
+    """
+    return _composed(read_as_spelled(path, format, **options))
+
+
+def read_as_spelled(
+    path: str | PathLike[str], format: str | None = None, **options: Any
+) -> Taxonomy:
+    """Read a taxonomy from a file, with ids and names spelled as in the file.
 
     Parameters
     ----------
@@ -103,6 +114,7 @@ def read(path: str | PathLike[str], format: str | None = None, **options: Any) -
     TaxonomyError
         If the content is not a taxonomy, e.g. has a cycle.
     """
+    refuse_address(path)
     path = Path(path)
     format = _format(path, format)
     reader = _READERS[format]
@@ -115,6 +127,24 @@ def read(path: str | PathLike[str], format: str | None = None, **options: Any) -
         return reader(text, **options)
     except (FormatError, TaxonomyError) as error:
         raise type(error)(f"{path}: {error}") from error
+
+
+def _composed(taxonomy: Taxonomy) -> Taxonomy:
+    """Return a taxonomy whose ids and names are in composed form."""
+    ids = [nfc(node) for node in taxonomy.nodes]
+    names = {nfc(node): nfc(name) for node, name in taxonomy.raw_names.items()}
+    if tuple(ids) == taxonomy.nodes and names == taxonomy.raw_names:
+        return taxonomy
+    pairs = dict.fromkeys((ids[parent], ids[child]) for parent, child in taxonomy.edges)
+    edges = [(parent, child) for parent, child in pairs if parent != child]
+    if taxonomy.has_artificial_root:
+        # A node was joined to the root if only its twin had a parent; now it has that parent.
+        root = ids[0]
+        below = {child for parent, child in edges if parent != root}
+        edges = [edge for edge in edges if edge[0] != root or edge[1] not in below]
+        if sum(parent == root for parent, _ in edges) == 1 < len(taxonomy.roots):
+            edges, ids = [edge for edge in edges if edge[0] != root], ids[1:]
+    return type(taxonomy)(edges, names=names, nodes=ids)
 
 
 def write(

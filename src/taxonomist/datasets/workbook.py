@@ -1,0 +1,75 @@
+"""Rows of a sheet of an Excel or OpenDocument workbook; needs the extra ``io``."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any
+
+from taxonomist._unicode import nfc
+from taxonomist.datasets.cells import word_of
+from taxonomist.datasets.table import Row
+from taxonomist.errors import FormatError, MissingExtraError, closest, import_extra, some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taxonomist.datasets.table_file import TableFile
+
+__all__ = ["WORKBOOK_MARKS", "parse_workbook"]
+
+WORKBOOK_MARKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""First bytes of .xlsx and .ods files, and of .xls files."""
+
+
+def parse_workbook(file: TableFile) -> tuple[tuple[str, ...], Iterator[Row]]:
+    """Parse a sheet whose first row that is not empty is the header.
+
+    Line numbers are the row numbers that spreadsheets show.
+    """
+    sheet = _sheet(file)
+    lines = enumerate(sheet.iter_rows(), 1)
+    header = next((cells for _, cells in lines if any(cell != "" for cell in cells)), None)
+    if header is None:
+        raise FormatError(f"{file.source.name}: the sheet {sheet.name!r} is empty.")
+    columns = tuple(nfc(word_of(_plain(cell))) for cell in header)
+    return columns, (
+        Row(line, dict(zip(columns, map(_plain, cells), strict=True)))
+        for line, cells in lines
+        if any(cell != "" for cell in cells)
+    )
+
+
+def _sheet(file: TableFile) -> Any:
+    """Return the wanted sheet, by default the first one."""
+    name, wanted = file.source.name, file.source.sheet
+    try:
+        calamine = import_extra("python_calamine", "io")
+    except MissingExtraError as error:
+        raise MissingExtraError(f"{name}: {error} Or save the table as CSV.") from error
+    try:
+        workbook = calamine.CalamineWorkbook.from_object(file.seekable())
+        visible = calamine.SheetVisibleEnum.Visible
+        names = [each.name for each in workbook.sheets_metadata if each.visible == visible]
+        if not names:
+            raise FormatError(f"{name} has no sheet that is shown.")
+        if wanted is None and len(names) > 1:
+            file.notes.append(
+                f"{name} has {len(names)} sheets; the first one, {names[0]!r}, is read."
+            )
+        if wanted is not None and wanted not in workbook.sheet_names:
+            raise FormatError(
+                f"{name} has no sheet {wanted!r}; its sheets are {some(names, 12)}."
+                f"{closest(wanted, names)}"
+            )
+        return workbook.get_sheet_by_name(names[0] if wanted is None else wanted)
+    except (calamine.CalamineError, OSError) as error:
+        raise FormatError(f"{name} is not a workbook that can be read: {error}.") from error
+
+
+def _plain(cell: object) -> object:
+    """Return a cell as a text or a number."""
+    if isinstance(cell, datetime) and cell.time() == time():
+        cell = cell.date()
+    if isinstance(cell, date | time | timedelta | bool):
+        return str(cell)
+    return cell
