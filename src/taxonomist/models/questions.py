@@ -232,8 +232,11 @@ class Questions(ClassifierMixin):
         """Return the share of items whose label, or label set, is predicted exactly."""
         check_is_fitted(self)
         targets = self.targets_
-        if targets.is_single or labels.is_indicator(y):
+        if labels.is_indicator(y) or (targets.is_single and targets.is_flat):
             return float(super().score(X, y, sample_weight))
+        if targets.is_single:
+            is_right = labels.encode(self.taxonomy_, y) == targets.nodes[self.answer(X).best]
+            return float(np.average(is_right, weights=sample_weight))
         if targets.is_flat:
             truth = targets.close(targets.encode(y))
         else:

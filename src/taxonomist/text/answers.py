@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Floats
     from taxonomist.evaluation.assessment import Assessment
+    from taxonomist.models.targets import Targets
     from taxonomist.text.classifier import TextClassifier
 
 __all__ = ["TextAnswers"]
@@ -123,11 +124,17 @@ class TextAnswers:
         found = self._answers.explain(i, max(n, row.nnz), category=category, feature_names=terms)
         chance = None
         if classifier.calibration is not None:
-            column = int(np.flatnonzero(classifier.classes_ == found.category)[0])
+            column = classifier.classes_.tolist().index(found.category)
             chance = float(self._proba[i, column])
         whole = "\n".join(part for _, part in classifier.features_.parts(text))
-        path = classifier.taxonomy_.paths(str(found.category), limit=1)[0]
-        return TextExplanation.of(whole, found, path, chance, n)
+        return TextExplanation.of(whole, found, self._path_to(found.category), chance, n)
+
+    def _path_to(self, category: Any) -> tuple[Any, ...]:
+        """Return the path to a category, in the type of the labels."""
+        targets: Targets = self._classifier.model_.targets_
+        node = targets.nodes[targets.column(category)]
+        ((path,),) = targets.paths_to([[int(node)]])
+        return path
 
     def explanations(
         self, n: int = 10, categories: Sequence[Any] | None = None
