@@ -25,6 +25,7 @@ from taxonomist import (
     LidstoneNB,
     MaxMarginMarkovClassifier,
     NodeSVC,
+    NumberedClassifier,
     PLSAClassifier,
     ThresholdedKNN,
     TopDownSVC,
@@ -70,6 +71,8 @@ PARAMETERS = {
     },
     # A required parameter.
     CalibratedClassifier: {"model": HierarchicalSVC(max_iter=20, random_state=0)},
+    # A required parameter.
+    NumberedClassifier: {"model": HierarchicalSVC(max_iter=20, random_state=0)},
     # Two categories of some checks cannot be separated, so that it runs until the end.
     HierarchicalPerceptron: {"max_iter": 200},
     # Random features of some checks take many passes and say nothing more about the contract.
@@ -131,6 +134,7 @@ EXPECTED = {
     LidstoneNB: TUNED | NEGATIVE,
     MaxMarginMarkovClassifier: APPROXIMATE | TUNED,
     NodeSVC: APPROXIMATE,
+    NumberedClassifier: APPROXIMATE,
     PLSAClassifier: TUNED | MIXTURE | NEGATIVE,
     ThresholdedKNN: NO_COUNTS,
     TopDownSVC: APPROXIMATE,

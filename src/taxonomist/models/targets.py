@@ -75,7 +75,10 @@ class Targets:
             behind = np.ravel(y).tolist() if is_single else labels.as_sets(y)
             together = front + behind
             return cls._of(taxonomy, together).select(np.arange(len(front), len(together)))
-        return cls._of(taxonomy, y)
+        try:
+            return cls._of(taxonomy, y)
+        except LabelError as error:
+            raise LabelError(f"{error}{_numbering_hint(taxonomy, y)}") from error
 
     @classmethod
     def _of(cls, taxonomy: Taxonomy | None, y: Any) -> Targets:
@@ -220,6 +223,26 @@ class Targets:
             return self.categories.ids.index(str(label))
         hint = closest(str(label), map(str, known))
         raise LabelError(f"{label!r} is not a category of the model.{hint}")
+
+
+def _numbering_hint(taxonomy: Taxonomy | None, y: Any) -> str:
+    """Return what to do if a meta-estimator has replaced the labels by numbers, else nothing."""
+    numbers = getattr(y, "dtype", None) and np.asarray(y)
+    if taxonomy is None or not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
+        return ""
+    found = set(np.unique(numbers).tolist())
+    if not found or min(found) < -1 or max(found) >= taxonomy.n_nodes:
+        return ""
+    hint = (
+        " If a meta-estimator such as BaggingClassifier has numbered the labels, wrap the model: "
+        "NumberedClassifier(model, classes=numpy.unique(y))."
+    )
+    if found <= {-1, 0, 1}:
+        hint += (
+            " Meta-estimators that learn one class at a time, such as OneVsRestClassifier, cannot "
+            "use a taxonomy; NodeSVC learns one classifier for each node."
+        )
+    return hint
 
 
 def _classes(categories: Categories, has_integers: bool) -> Any:
