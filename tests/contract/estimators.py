@@ -50,7 +50,11 @@ def _defined_in(package):
                 yield value
 
 
-CLASSIFIERS = [kind for kind in _public(taxonomist) if issubclass(kind, ClassifierMixin)]
+CLASSIFIERS = [
+    kind
+    for kind in _public(taxonomist)
+    if issubclass(kind, ClassifierMixin) and kind is not taxonomist.TextClassifier  # takes texts
+]
 TRANSFORMERS = [
     kind
     for kind in _public(features)

@@ -183,7 +183,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Return validated items, labels and weights."""
-        X = self.check_rows(X, reset=True)
+        X = self.checked_rows(X, reset=True)
         targets = Targets.from_labels(self.taxonomy, y, X)
         if not (self.traits.label_sets or targets.is_single):
             raise LabelError(

@@ -14,6 +14,7 @@ from taxonomist.errors import ParameterError
 from taxonomist.inference.scorers import Scored
 from taxonomist.models.answers import Answers
 from taxonomist.models.decisions import RuleDecision
+from taxonomist.models.parameters import MAX_VALUE, check_size
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
@@ -253,7 +254,14 @@ class Questions(ClassifierMixin):
         """Return validated items, ready to be scored."""
         check_is_fitted(self)
         threads = n_threads(getattr(self, "n_jobs", 1))
-        return Scored(self.scorer_, self.check_rows(X, reset=False), threads)
+        return Scored(self.scorer_, self.checked_rows(X, reset=False), threads)
+
+    def checked_rows(self, X: Any, reset: bool) -> Any:
+        """Return the result of ``check_rows``; raise if a value is too large to compute with."""
+        rows = self.check_rows(X, reset)
+        is_gram = getattr(self, "kernel", None) == "precomputed"
+        check_size(rows, type(self).__name__, MAX_VALUE**2 if is_gram else MAX_VALUE)
+        return rows
 
     def feature_titles(self, feature_names: Any) -> Callable[[int], str]:
         """Return a function from feature numbers to names."""

@@ -145,7 +145,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
         """
         self.check()
         is_first = not hasattr(self, "targets_")
-        X = self.check_rows(X, reset=is_first)
+        X = self.checked_rows(X, reset=is_first)
         weights = item_weights(sample_weight, X)
         if is_first:
             targets = Targets.from_labels(self.taxonomy, y, X, classes)

@@ -151,6 +151,11 @@ class TextAnswers:
         wanted = [None] * len(self) if categories is None else categories
         return [self.explain(i, n, category) for i, category in enumerate(wanted)]
 
+    def score(self, labels: Iterable[Any], sample_weight: Any = None) -> float:
+        """Return the fraction of exact predictions; see ``TextClassifier.score``."""
+        model = self._classifier.model_
+        return float(model.score(self.vectors, self._truth(labels), sample_weight))
+
     def evaluate(self, labels: Iterable[Any]) -> Assessment:
         """Measure the predictions; see ``TextClassifier.evaluate``."""
         classifier = self._classifier

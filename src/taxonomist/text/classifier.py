@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from taxonomist import persistence
@@ -22,7 +21,7 @@ from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.answers import TextAnswers
 from taxonomist.text.digests import digest, digests, noted
 from taxonomist.text.models import choice_of, make_model
-from taxonomist.text.parameters import calibration_method, check_parameters
+from taxonomist.text.parameters import calibration_method, check_parameters, several
 from taxonomist.text.questions import TextQuestions
 from taxonomist.text.search import SearchProblem, Trial, search
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools
 
 
-class TextClassifier(TextQuestions, BaseEstimator):
+class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
     """Text features, a model, probabilities and decisions in one estimator.
 
     Parameters
@@ -189,8 +188,8 @@ class TextClassifier(TextQuestions, BaseEstimator):
         found: list[bytes] = []
         if isinstance(texts, CountedTexts):
             found += map(digest, texts)
-        elif not isinstance(texts, str | Mapping):
-            texts = noted(texts, found)
+        else:
+            texts = noted(several(texts), found)
         counts = self.features_.fit_counts(texts)
         self.seen_ = np.unique(np.frombuffer(b"".join(found), dtype="<u8"))
         return counts
@@ -272,7 +271,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
     def has_seen(self, texts: Iterable[Any]) -> Bools:
         """Return whether the classifier was fitted to each text, (n_items,)."""
         check_is_fitted(self, "model_")
-        found: Bools = np.isin(digests(texts), getattr(self, "seen_", ()))
+        found: Bools = np.isin(digests(several(texts)), getattr(self, "seen_", ()))
         return found
 
     # Answering -------------------------------------------------------------------------------
@@ -291,10 +290,16 @@ class TextClassifier(TextQuestions, BaseEstimator):
             Has methods for labels, paths, probabilities and explanations.
         """
         check_is_fitted(self, "model_")
-        if isinstance(texts, str | Mapping):
-            raise TypeError("texts must be a sequence with one entry per item, not a single text.")
-        kept = texts if isinstance(texts, CountedTexts) else list(texts)
+        kept = texts if isinstance(texts, CountedTexts) else list(several(texts))
         return TextAnswers(self, kept, self._vectors(kept))
+
+    def __sklearn_tags__(self) -> Any:
+        """Return the scikit-learn tags: a classifier of texts."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.classifier_tags.multi_label = True
+        return tags
 
     # Files -----------------------------------------------------------------------------------
 
