@@ -69,21 +69,9 @@ HIDDEN = {
 """Classifiers that no other is made from and that are not exported: they would not be tested."""
 
 PARAMETERS = {
-    # Members as by default, with fewer passes; one class for both kinds of labels.
-    BlendedClassifier: {
-        "models": [NodeSVC(random_state=0), HierarchicalRankingSVC(max_iter=20, random_state=0)]
-    },
     # A required parameter.
-    CalibratedClassifier: {"model": HierarchicalSVC(max_iter=20, random_state=0)},
-    # A required parameter.
-    NumberedClassifier: {"model": HierarchicalSVC(max_iter=20, random_state=0)},
-    # Two categories of some checks cannot be separated, so that it runs until the end.
-    HierarchicalPerceptron: {"max_iter": 200},
-    # Random features of some checks take many passes and say nothing more about the contract.
-    HierarchicalSVC: {"max_iter": 20},
-    HierarchicalRankingSVC: {"max_iter": 20},
-    CoupledBinarySVC: {"max_iter": 20},
-    MaxMarginMarkovClassifier: {"max_iter": 20, "cv": 2},
+    CalibratedClassifier: {"model": HierarchicalSVC()},
+    NumberedClassifier: {"model": HierarchicalSVC()},
 }
 """What is not left at its default, and why."""
 

@@ -121,7 +121,8 @@ class TaxonomyClassifier(Questions, BaseEstimator):
             One label per item: a node id, or a path that ``Taxonomy.resolve`` accepts. Or label
             sets: an iterable of node ids for each item, or an indicator matrix over all nodes or
             all leaves (a data frame with node ids as columns is also accepted). Ancestors of labels
-            are implied and may be omitted.
+            are implied and may be omitted. If all labels are integers, ids that are written like
+            integers are returned as integers.
         sample_weight
             Weights of the items. None means equal weights.
 
