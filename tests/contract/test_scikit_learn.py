@@ -16,7 +16,9 @@ from tests.contract.estimators import (
     EXACT_ONES,
     EXPECTED,
     HIDDEN,
+    LONG_DEFAULTS,
     PARAMETERS,
+    SHORTER,
     VARIANTS,
 )
 
@@ -58,6 +60,12 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.slow
+@checks_of(LONG_DEFAULTS)
+def test_scikit_learn_checks_of_defaults_that_take_long(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
 @checks_of(VARIANTS)
 def test_scikit_learn_checks_of_variants(estimator, check):
     check(estimator)
@@ -80,4 +88,4 @@ def test_exact_ones_pass_what_defaults_are_excused_from(case, check):
 def test_every_classifier_is_found():
     assert len(CLASSIFIERS) >= 14
     assert not HIDDEN
-    assert EXPECTED.keys() | PARAMETERS.keys() <= set(CLASSIFIERS)
+    assert EXPECTED.keys() | PARAMETERS.keys() | SHORTER.keys() <= set(CLASSIFIERS)
