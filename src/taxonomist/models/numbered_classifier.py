@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from taxonomist.errors import LabelError, ParameterError, some
-from taxonomist.models.calibrator import innermost
+from taxonomist.models.calibrator import innermost, seeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ class NumberedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     model
         A classifier for one label per item: a model of this library, or a pipeline that ends in
-        one.
+        one. A ``random_state`` of None in it counts as 0, so that two fits are equal.
     classes
         The labels that the numbers in ``y`` stand for: number i is the i-th of the sorted labels,
         as in scikit-learn's ``LabelEncoder``. Pass ``numpy.unique(y)``. None means that ``y`` holds
@@ -106,10 +106,11 @@ class NumberedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         are_labels = self.classes is None or y.dtype.kind not in "iu"
         if are_labels:
             self.classes_ = known = np.unique(y)
-            self.model_ = clone(self.model).fit(X, y, **given)
+            self.model_ = seeded(clone(self.model)).fit(X, y, **given)
         else:
             known = np.unique(np.asarray(self.classes))
-            self.model_ = clone(self.model).fit(X, known[_numbers(y, len(known))], **given)
+            labels = known[_numbers(y, len(known))]
+            self.model_ = seeded(clone(self.model)).fit(X, labels, **given)
         column = {str(label): c for c, label in enumerate(self.model_.classes_.tolist())}
         found = [column.get(str(label), -1) for label in known.tolist()]
         if not are_labels:
