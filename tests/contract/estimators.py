@@ -69,18 +69,28 @@ HIDDEN = {
 """Classifiers that no other is made from and that are not exported: they would not be tested."""
 
 PARAMETERS = {
-    CalibratedClassifier: {"model": HierarchicalSVC()},
-    NumberedClassifier: {"model": HierarchicalSVC()},
+    kind: {"model": HierarchicalSVC()} for kind in (CalibratedClassifier, NumberedClassifier)
 }
 """Required parameters. Everything else is left at its default."""
 
-SHORTER = {
-    CalibratedClassifier: {"model__max_iter": 20},
-    MaxMarginMarkovClassifier: {"max_iter": 20, "cv": 2},
-}
-"""Where a check takes minutes with the defaults, on random features that no pass separates.
+LONG_CHECKS = ("check_fit_check_is_fitted", "check_fit_idempotent", "check_n_features_in")
+"""Checks on random features that no number of passes separates."""
 
-``make test`` takes these parameters, ``make test-slow`` the defaults.
+SHORTER = {
+    BlendedClassifier: {
+        "models": [NodeSVC(random_state=0), HierarchicalRankingSVC(max_iter=20, random_state=0)]
+    },
+    CalibratedClassifier: {"model__max_iter": 20},
+    CoupledBinarySVC: {"max_iter": 20},
+    HierarchicalRankingSVC: {"max_iter": 20},
+    HierarchicalSVC: {"max_iter": 20},
+    MaxMarginMarkovClassifier: {"max_iter": 20, "cv": 2},
+    NumberedClassifier: {"model__max_iter": 20},
+}
+"""Estimators whose ``LONG_CHECKS`` take up to minutes with the defaults.
+
+``make test`` runs these checks with these parameters, and all others with the defaults.
+``make test-slow`` runs these checks with the defaults.
 """
 
 # Why a check cannot be passed ------------------------------------------------------------------
@@ -149,14 +159,14 @@ class Case(NamedTuple):
     failures: dict[str, str]
 
 
-def _default(kind, shorter):
-    """Return an estimator with its defaults, or with fewer passes where they take minutes."""
-    estimator = clone(kind(**PARAMETERS.get(kind, {})))
-    return Case(estimator.set_params(**shorter.get(kind, {})), EXPECTED.get(kind, {}))
-
-
-DEFAULTS = [_default(kind, SHORTER) for kind in CLASSIFIERS + TRANSFORMERS]
-LONG_DEFAULTS = [_default(kind, {}) for kind in SHORTER]
+DEFAULTS = [
+    Case(kind(**PARAMETERS.get(kind, {})), EXPECTED.get(kind, {}))
+    for kind in CLASSIFIERS + TRANSFORMERS
+]
+SHORTER_ONES = [
+    Case(clone(kind(**PARAMETERS.get(kind, {}))).set_params(**parameters), EXPECTED.get(kind, {}))
+    for kind, parameters in SHORTER.items()
+]
 
 # Other parameters ------------------------------------------------------------------------------
 
