@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 EXE :=
 endif
 
-.PHONY: help demo test test-corpora test-slow lint format docs bench clean
+.PHONY: help demo test test-corpora test-slow test-lowest test-pythons lint format docs bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,8 @@ help:
 	@echo "make test          lint and run the tests"
 	@echo "make test-corpora  run the tests that need corpora: make test-corpora TAXONOMIST_DATA=folder"
 	@echo "make test-slow     run the tests that take longer"
+	@echo "make test-lowest   run the main paths with the lowest versions of all packages, in .venv-lowest"
+	@echo "make test-pythons  run the main paths with newer Pythons, where they are found"
 	@echo "make lint          ruff, mypy --strict, import-linter"
 	@echo "make format        rewrite the sources in the house format"
 	@echo "make docs          build the pages in docs/_build/html"
@@ -65,6 +67,12 @@ test-corpora: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow
 
+test-lowest: $(VENV)/.dev
+	@$(BIN)/python tools/environments.py lowest
+
+test-pythons: $(VENV)/.dev
+	@$(BIN)/python tools/environments.py pythons
+
 $(VENV)/.docs: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	@touch $@
@@ -81,4 +89,4 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf docs/_build docs/_figures docs/reference/generated $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/_figures docs/reference/generated $(VENV) $(VENV)-lowest $(VENV)-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

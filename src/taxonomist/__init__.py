@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from taxonomist import plots as plots
     from taxonomist import report as report
     from taxonomist.models import *
+    from taxonomist.models.numbered_classifier import NumberedClassifier as NumberedClassifier
     from taxonomist.taxonomy import Taxonomy as Taxonomy
     from taxonomist.text import TextClassifier as TextClassifier
 
@@ -32,7 +33,11 @@ _MODULES = (
     "plots",
     "report",
 )
-_CLASSES = {"Taxonomy": "taxonomist.taxonomy", "TextClassifier": "taxonomist.text"}
+_CLASSES = {
+    "NumberedClassifier": "taxonomist.models.numbered_classifier",
+    "Taxonomy": "taxonomist.taxonomy",
+    "TextClassifier": "taxonomist.text",
+}
 
 
 def __getattr__(name: str) -> Any:

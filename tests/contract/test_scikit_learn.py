@@ -16,7 +16,10 @@ from tests.contract.estimators import (
     EXACT_ONES,
     EXPECTED,
     HIDDEN,
+    LONG_CHECKS,
     PARAMETERS,
+    SHORTER,
+    SHORTER_ONES,
     VARIANTS,
 )
 
@@ -39,9 +42,9 @@ def title(value):
     return value.func.__name__ + (f"({options})" if options else "")
 
 
-def checks_of(cases):
-    """Return the decorator that runs all checks on all estimators."""
-    found = [
+def all_checks(cases):
+    """Return all checks of all estimators that apply."""
+    return [
         one
         for case in cases
         for one in estimator_checks.estimator_checks_generator(
@@ -49,16 +52,36 @@ def checks_of(cases):
         )
         if applies(*getattr(one, "values", one))
     ]
+
+
+def takes_long(one):
+    """Whether a check takes long with the defaults of the estimator."""
+    estimator, check = getattr(one, "values", one)
+    return type(estimator) in SHORTER and check.func.__name__ in LONG_CHECKS
+
+
+def parametrized(found):
     return pytest.mark.parametrize(("estimator", "check"), found, ids=title)
 
 
-@checks_of(DEFAULTS)
+@parametrized([one for one in all_checks(DEFAULTS) if not takes_long(one)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@parametrized([one for one in all_checks(SHORTER_ONES) if takes_long(one)])
+def test_scikit_learn_checks_with_fewer_passes(estimator, check):
+    check(estimator)
+
+
 @pytest.mark.slow
-@checks_of(VARIANTS)
+@parametrized([one for one in all_checks(DEFAULTS) if takes_long(one)])
+def test_scikit_learn_checks_that_take_long(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrized(all_checks(VARIANTS))
 def test_scikit_learn_checks_of_variants(estimator, check):
     check(estimator)
 
@@ -80,4 +103,4 @@ def test_exact_ones_pass_what_defaults_are_excused_from(case, check):
 def test_every_classifier_is_found():
     assert len(CLASSIFIERS) >= 14
     assert not HIDDEN
-    assert EXPECTED.keys() | PARAMETERS.keys() <= set(CLASSIFIERS)
+    assert EXPECTED.keys() | PARAMETERS.keys() | SHORTER.keys() <= set(CLASSIFIERS)

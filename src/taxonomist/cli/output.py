@@ -208,7 +208,7 @@ def progress(unit: str = "items") -> Iterator[OnStep]:
         Unit of the progress; ``"bytes"`` are shown as the size of a download.
     """
     if not is_terminal(sys.stderr):
-        with progress_lines(unit) as report_lines:
+        with progress_lines(unit, print_note) as report_lines:
             yield report_lines
         return
     from rich.console import Console

@@ -7,10 +7,8 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
-import typer
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from taxonomist.workflow.steps import OnStep
 
@@ -62,20 +60,22 @@ def _amount(count: int | None, unit: str) -> str:
 
 
 @contextmanager
-def progress_lines(unit: str) -> Iterator[OnStep]:
+def progress_lines(unit: str, print_line: Callable[[str], None]) -> Iterator[OnStep]:
     """Yield a callback, and print what it was last called with every ten seconds.
 
     Parameters
     ----------
     unit
         Unit of the progress.
+    print_line
+        Prints a line.
     """
     state, ended = _State(unit), Event()
 
     def print_lines() -> None:
         while not ended.wait(SECONDS_BETWEEN):
             if line := state.line():
-                typer.echo(line, err=True)
+                print_line(line)
 
     thread = Thread(target=print_lines, daemon=True)
     thread.start()

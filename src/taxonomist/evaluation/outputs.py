@@ -75,8 +75,18 @@ def scored_truth(
 
 def _ids(model: Classifier) -> Sequence[str] | None:
     """Return the ids of the model's columns, or None if they are only numbered."""
-    classes = getattr(model, "classes_", ())
-    return list(classes) if len(classes) and np.asarray(classes).dtype.kind in "OUT" else None
+    classes = np.asarray(getattr(model, "classes_", ()))
+    has_ids = len(classes) > 0 and (classes.dtype.kind in "OUT" or _named(model))
+    return classes.tolist() if has_ids else None
+
+
+def _named(model: Any) -> bool:
+    """Return whether integers among the classes are labels, not numbers of columns."""
+    model = getattr(model, "best_estimator_", model)
+    if hasattr(model, "steps"):
+        return _named(model[-1])
+    targets = getattr(model, "targets_", None)
+    return targets is not None and not (targets.is_flat and targets.columns is not None)
 
 
 def _last_step(model: Any, X: ItemsLike) -> tuple[Any, Any]:

@@ -46,7 +46,7 @@ CALLED = {
 }
 KINDS = {"flat": "flat", "hier": "hierarchical"}
 SVM = partial(ranking_model, kind=HierarchicalRankingSVC, random_state=0)
-PERCEPTRON = partial(ranking_model, kind=HierarchicalPerceptron)
+PERCEPTRON = partial(ranking_model, kind=HierarchicalPerceptron, ridge=0.0)
 TIMED = {
     "perceptron": PERCEPTRON,
     "SVM": SVM,

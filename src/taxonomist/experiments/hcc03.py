@@ -140,7 +140,7 @@ def _sense_cells(is_quick: bool) -> list[Cell]:
     """Return the cells of Table 2, including the control with shuffled senses."""
     problem = partial(word_senses, n_targets=2 if is_quick else None)
     proposed = partial(joint_svm, **SVMS[PROPOSED])
-    flat = partial(ranking_model, kind=HierarchicalPerceptron, is_flat=True)
+    flat = partial(ranking_model, kind=HierarchicalPerceptron, is_flat=True, ridge=0.0)
     models: dict[str, Sequence[MakeModel]] = {
         **{column: [partial(joint_svm, **parameters)] for column, parameters in SVMS.items()},
         "naive Bayes": [LidstoneNB],

@@ -83,23 +83,18 @@ class Answers:
             leaves = self.sets[:, targets.nodes].tocsr()
             leaves.sort_indices()
             return [targets.classes[leaves[[i]].indices].tolist() for i in range(leaves.shape[0])]
-        taxonomy = targets.categories.taxonomy
-        hidden = {taxonomy.nodes[0]} - set(taxonomy.roots)
-        found = labels.decode_sets(taxonomy, self.sets)
-        return [[node for node in nodes if node not in hidden] for nodes in found]
+        first = int(targets.categories.taxonomy.has_artificial_root)
+        names = targets.node_names
+        return [[names[code] for code in codes if code >= first] for codes in rows_of(self.sets)]
 
     def paths(self) -> list[Any]:
         """Return the path to the category of each item; for label sets, lists of paths."""
         targets = self._targets
         taxonomy = targets.categories.taxonomy
         if targets.is_single:
-            found = [[targets.categories.ids[c]] for c in self.best.tolist()]
-        else:
-            found = labels.decode_sets(taxonomy, labels.most_specific(taxonomy, self.sets))
-        used = {node for nodes in found for node in nodes}
-        path = {node: taxonomy.paths(node, limit=1)[0] for node in used}
-        paths = [[path[node] for node in nodes] for nodes in found]
-        return [first for first, *_ in paths] if targets.is_single else paths
+            nodes = targets.nodes[self.best]
+            return [path for (path,) in targets.paths_to(nodes[:, None].tolist())]
+        return targets.paths_to(rows_of(labels.most_specific(taxonomy, self.sets)))
 
     def scores(self) -> Floats:
         """Return the score of every category; see ``decision_function``."""
@@ -152,14 +147,18 @@ class Answers:
         other = None if against is None else targets.column(against)
         scorer: Any = self._scored.scorer
         title = self._model.feature_titles(feature_names)
-        parts = [
-            NodePart(
-                *self._model.source_title(part.source),
-                part.value,
-                tuple((title(feature), share) for feature, share in part.features),
-                part.rest,
-            )
-            for part in scorer.explain(row, c, other, n)
-        ]
+        nodes = targets.categories.taxonomy.nodes
+        names = dict(zip(nodes, targets.node_names, strict=True))
+        parts = []
+        for part in scorer.explain(row, c, other, n):
+            node, name = self._model.source_title(part.source)
+            words = tuple((title(feature), share) for feature, share in part.features)
+            parts.append(NodePart(names.get(node, node), name, part.value, words, part.rest))
         score = sum(part.value for part in parts)
-        return Explanation(targets.classes[c], against, score, parts)
+        return Explanation(targets.classes[[c]].tolist()[0], against, score, parts)
+
+
+def rows_of(sets: CSR) -> list[list[int]]:
+    """Return the sorted columns of the true values of each row."""
+    rows = np.split(sets.indices, sets.indptr[1:-1])
+    return [sorted(row.tolist()) for row in rows]

@@ -124,7 +124,8 @@ class TaxonomyClassifier(Questions, BaseEstimator):
             One label per item: a node id, or a path that ``Taxonomy.resolve`` accepts. Or label
             sets: an iterable of node ids for each item, or an indicator matrix over all nodes or
             all leaves (a data frame with node ids as columns is also accepted). Ancestors of labels
-            are implied and may be omitted.
+            are implied and may be omitted. If all labels are integers, ids that are written like
+            integers are returned as integers.
         sample_weight
             Weights of the items. None means equal weights.
 
@@ -186,7 +187,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
 
     def _training(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None) -> Training:
         """Return validated items, labels and weights."""
-        X = self.check_rows(X, reset=True)
+        X = self.checked_rows(X, reset=True)
         targets = Targets.from_labels(self.taxonomy, y, X)
         if not (self.traits.label_sets or targets.is_single):
             raise LabelError(

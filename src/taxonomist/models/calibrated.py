@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, check_i
 from taxonomist.errors import ParameterError
 from taxonomist.inference.probabilities import check_method
 from taxonomist.models.calibrated_answers import CalibratedAnswers, is_own_rule
-from taxonomist.models.calibrator import Calibrator, innermost, opened, scores_by_clones
+from taxonomist.models.calibrator import Calibrator, innermost, opened, scores_by_clones, seeded
 from taxonomist.models.learning import dealt_folds
 from taxonomist.models.targets import Targets
 from taxonomist.models.traits import Traits
@@ -55,7 +55,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     model
         The classifier: a model of this library, a pipeline that ends in one, or another
-        scikit-learn classifier with ``decision_function`` or ``predict_proba``.
+        scikit-learn classifier with ``decision_function`` or ``predict_proba``. A ``random_state``
+        of None in it counts as 0, so that two fits are equal.
     method
         Calibration method. ``"temperature"``: with one category per item, a softmax at each level
         of the taxonomy, with its own temperature and share of random decisions; with label sets,
@@ -146,7 +147,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None
     ) -> Calibrator:
         """Fit the model and return a calibrator with the held-out scores."""
-        model = clone(self.model)
+        model = seeded(clone(self.model))
         if not hasattr(model, "fit_held_out"):
             return self._fit_clones(model, X, y, sample_weight)
         made: list[Calibrator] = []

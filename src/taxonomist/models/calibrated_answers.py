@@ -20,6 +20,7 @@ from taxonomist.inference.stopping import (
     least_cost_nodes,
     least_cost_sets,
 )
+from taxonomist.models.answers import rows_of
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
@@ -100,8 +101,7 @@ class CalibratedAnswers:
                 return self._inside.model.predict(self._inside.X)
             return self._inside.answers.predict()
         if self._targets.is_single:
-            names = np.array(self._targets.node_names, dtype=object)
-            return names[self._nodes(risk, cost)]
+            return self._targets.name_array()[self._nodes(risk, cost)]
         return self._sets(risk, cost).astype(np.int64)
 
     def labels(
@@ -113,7 +113,7 @@ class CalibratedAnswers:
             if not is_own:
                 sets: list[list[Any]] = self._wrapped("list labels").labels()
                 return sets
-            return self._named(_rows_of(self._sets(risk, cost)))
+            return self._named(rows_of(self._sets(risk, cost)))
         if is_own:
             return self._named(self._nodes(risk, cost)[:, None].tolist())
         return [[label] for label in self.predict().tolist()]
@@ -132,13 +132,14 @@ class CalibratedAnswers:
                 found: list[Any] = self._wrapped("list paths").paths()
                 return found
             sets = labels.most_specific(self._taxonomy, self._sets(risk, cost))
-            return [[path for path in paths if path] for paths in self._paths_to(_rows_of(sets))]
+            paths = self._targets.paths_to(rows_of(sets))
+            return [[path for path in row if path] for row in paths]
         if is_own:
             nodes = self._nodes(risk, cost)
         else:
             column = {label: c for c, label in enumerate(self._targets.classes.tolist())}
             nodes = self._targets.nodes[[column[label] for label in self.predict().tolist()]]
-        return [path for (path,) in self._paths_to(nodes[:, None].tolist())]
+        return [path for (path,) in self._targets.paths_to(nodes[:, None].tolist())]
 
     def _nodes(self, risk: float, cost: LossLike | None) -> Codes:
         """Return the confident or least-cost node of each item."""
@@ -165,15 +166,6 @@ class CalibratedAnswers:
         names, first = self._targets.node_names, int(self._taxonomy.has_artificial_root)
         return [[names[code] for code in codes if code >= first] for codes in rows]
 
-    def _paths_to(self, rows: list[list[int]]) -> list[list[tuple[str, ...]]]:
-        """Return the first path to each node; the path to a virtual root is empty."""
-        taxonomy = self._taxonomy
-        used = sorted({code for codes in rows for code in codes})
-        path = {code: taxonomy.paths(taxonomy.nodes[code], limit=1)[0] for code in used}
-        if taxonomy.has_artificial_root:
-            path[0] = ()
-        return [[path[code] for code in codes] for codes in rows]
-
 
 def is_own_rule(depth: Any, risk: float, cost: LossLike | None) -> bool:
     """Return whether ``depth`` or ``cost`` is given; raise if a value is invalid."""
@@ -183,9 +175,3 @@ def is_own_rule(depth: Any, risk: float, cost: LossLike | None) -> bool:
         raise ParameterError("depth and cost cannot be combined; give one of them.")
     check_risk(risk)
     return depth is not None or cost is not None
-
-
-def _rows_of(sets: CSR) -> list[list[int]]:
-    """Return the sorted columns of the true values of each row."""
-    rows = np.split(sets.indices, sets.indptr[1:-1])
-    return [sorted(row.tolist()) for row in rows]

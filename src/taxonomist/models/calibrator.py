@@ -178,6 +178,13 @@ def innermost(model: Any) -> Any:
     return innermost(model.best_estimator_) if hasattr(model, "best_estimator_") else model
 
 
+def seeded(model: Any) -> Any:
+    """Set every ``random_state`` of None in a model to 0, and return the model."""
+    found = model.get_params().items()
+    names = [name for name, value in found if value is None and name.endswith("random_state")]
+    return model.set_params(**dict.fromkeys(names, 0)) if names else model
+
+
 def tidy(scores: Floats, is_single: bool) -> Floats:
     """Return finite scores with one column per category.
 

@@ -25,7 +25,6 @@ from taxonomist.models.certificates import (
 )
 from taxonomist.models.learning import Learned
 from taxonomist.models.parameters import Check
-from taxonomist.models.targets import column_of
 from taxonomist.models.traits import Traits
 from taxonomist.solvers import binary
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from taxonomist.kernels.pairwise import KernelLike
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
+    from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -196,7 +196,7 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
             labels=targets.labels[items],
             costs=costs[items],
             attributes=class_attributes(categories, self.attributes, self.node_weight),
-            positive_weight=self._weights_inside(targets.labels[items], targets.classes),
+            positive_weight=self._weights_inside(targets.select(items)),
         )
         begin = None
         if start is not None and np.array_equal(start.classes, targets.classes):
@@ -214,18 +214,19 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
         """Return the dual variables of some items of the last fit; those of new items are 0."""
         return None if self.start_ is None else self.start_.of(items)
 
-    def _weights_inside(self, labels: CSR, classes: Objects) -> Floats:
+    def _weights_inside(self, targets: Targets) -> Floats:
         """Return the factor of C for the items in each category."""
-        weights = np.ones(len(classes))
+        labels, n_categories = targets.labels, len(targets.classes)
+        weights = np.ones(n_categories)
         if self.positive_weight is None:
             return weights
         if isinstance(self.positive_weight, Mapping):
             for label, weight in self.positive_weight.items():
-                weights[column_of(classes, label)] = weight
+                weights[targets.column(label)] = weight
         elif isinstance(self.positive_weight, Real):
             weights[:] = self.positive_weight
         elif self.positive_weight == "balanced":
-            n_in = np.bincount(labels.indices, minlength=len(classes))
+            n_in = np.bincount(labels.indices, minlength=n_categories)
             has_both = (n_in > 0) & (n_in < labels.shape[0])
             weights[has_both] = (labels.shape[0] / n_in[has_both]) - 1
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ class NodePart:
         The sum of the contributions of all other features.
     """
 
-    node: str
+    node: Any
     name: str
     value: float
     features: tuple[tuple[str, float], ...] = ()
@@ -48,8 +48,8 @@ class Explanation:
         Contributions of nodes in the order of the path. They sum to ``score``.
     """
 
-    category: str
-    against: str | None
+    category: Any
+    against: Any
     score: float
     parts: Sequence[NodePart]
 
@@ -59,6 +59,6 @@ class Explanation:
         lines = [f"{self.category}{versus}: {self.score:+z.3f}"]
         for part in self.parts:
             words = ", ".join(f"{name} {value:+z.3f}" for name, value in part.features)
-            title = part.node if part.name == part.node else f"{part.node} {part.name}"
+            title = part.name if part.name == str(part.node) else f"{part.node} {part.name}"
             lines.append(f"  {part.value:+z.3f}  {title}" + (f"  ({words})" if words else ""))
         return "\n".join(lines)

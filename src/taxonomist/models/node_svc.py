@@ -21,6 +21,7 @@ from taxonomist.models.node_margins import MarginScorer
 from taxonomist.models.parameters import above_zero
 from taxonomist.models.per_node import PerNodeModel
 from taxonomist.models.traits import Traits
+from taxonomist.taxonomy.labels import as_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -243,14 +244,17 @@ class NodeSVC(PerNodeModel):
         names, taxonomy = targets.node_names, targets.categories.taxonomy
         top = taxonomy.root if taxonomy.has_artificial_root else None
         known = {name for name in names if name != top}
-        unknown = [name for name in self._own if name not in known and name != "default"]
+        own = dict(self._own)
+        if targets.has_integers:
+            own = {as_integer(str(name)): estimator for name, estimator in own.items()}
+        unknown = [name for name in own if name not in known and name != "default"]
         if unknown:
             hint = closest(str(unknown[0]), map(str, known))
             raise UnknownNodeError(
                 f"estimator names {unknown[0]!r}, which is not a node with a classifier.{hint}"
             )
         default = self._default
-        templates = [clone(self._own.get(name, default)) for name in names]
+        templates = [clone(own.get(name, default)) for name in names]
         if self.random_state is not None:
             random = check_random_state(self.random_state)
             seeds = random.randint(np.iinfo(np.int32).max, size=len(names))

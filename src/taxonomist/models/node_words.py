@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from taxonomist.inference.word_scorer import PRIOR
-from taxonomist.models.targets import column_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,10 +93,10 @@ class NodeWords:
             Words and P(w|v), most probable first.
         """
         words = self.node_word_proba_
-        if isinstance(node, str) and node in self.taxonomy_:
-            code = self.taxonomy_.code(node)
+        if not self.targets_.is_flat and str(node) in self.taxonomy_:
+            code = self.taxonomy_.code(str(node))
         else:
-            code = int(self.targets_.nodes[column_of(self.classes_, node)])
+            code = int(self.targets_.nodes[self.targets_.column(node)])
         start, end = words.indptr[code : code + 2]
         order = np.argsort(-words.data[start:end], kind="stable")[:n] + start
         title = self.feature_titles(feature_names)  # type: ignore[attr-defined]

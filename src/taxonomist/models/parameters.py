@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+MAX_VALUE = 1e18
+"""The largest feature: sums of products of squares are far from the end of float64's range."""
+
+
 class Requirement(Protocol):
     """A requirement of a parameter."""
 
@@ -155,6 +159,17 @@ def check_parameters(model: Any) -> None:
         problem = requirement.problem(name, value)
         if problem is not None:
             raise ParameterError(f"{problem} Got {value!r}.")
+
+
+def check_size(rows: Any, name: str, largest: float) -> None:
+    """Raise if a value of dense or sparse rows exceeds a bound."""
+    values = rows.data if hasattr(rows, "indptr") else rows
+    if values.size and max(values.max(), -values.min()) > largest:
+        raise ParameterError(
+            f"X contains {values.flat[np.argmax(np.abs(values))]:g}, which is too large for "
+            f"{name}: values must be at most {largest:g} in size. Scale the features, for example "
+            "with sklearn.preprocessing.MaxAbsScaler."
+        )
 
 
 def requirements(kind: type) -> dict[str, Requirement]:

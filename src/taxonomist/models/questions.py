@@ -14,6 +14,7 @@ from taxonomist.errors import ParameterError
 from taxonomist.inference.scorers import Scored
 from taxonomist.models.answers import Answers
 from taxonomist.models.decisions import RuleDecision
+from taxonomist.models.parameters import MAX_VALUE, check_size
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
@@ -232,8 +233,11 @@ class Questions(ClassifierMixin):
         """Return the share of items whose label, or label set, is predicted exactly."""
         check_is_fitted(self)
         targets = self.targets_
-        if targets.is_single or labels.is_indicator(y):
+        if labels.is_indicator(y) or (targets.is_single and targets.is_flat):
             return float(super().score(X, y, sample_weight))
+        if targets.is_single:
+            is_right = labels.encode(self.taxonomy_, y) == targets.nodes[self.answer(X).best]
+            return float(np.average(is_right, weights=sample_weight))
         if targets.is_flat:
             truth = targets.close(targets.encode(y))
         else:
@@ -250,7 +254,14 @@ class Questions(ClassifierMixin):
         """Return validated items, ready to be scored."""
         check_is_fitted(self)
         threads = n_threads(getattr(self, "n_jobs", 1))
-        return Scored(self.scorer_, self.check_rows(X, reset=False), threads)
+        return Scored(self.scorer_, self.checked_rows(X, reset=False), threads)
+
+    def checked_rows(self, X: Any, reset: bool) -> Any:
+        """Return the result of ``check_rows``; raise if a value is too large to compute with."""
+        rows = self.check_rows(X, reset)
+        is_gram = getattr(self, "kernel", None) == "precomputed"
+        check_size(rows, type(self).__name__, MAX_VALUE**2 if is_gram else MAX_VALUE)
+        return rows
 
     def feature_titles(self, feature_names: Sequence[str] | None) -> Callable[[int], str]:
         """Return a function from feature numbers to names."""

@@ -46,6 +46,9 @@ class Targets:
         Whether items have one label each instead of label sets.
     is_flat
         Whether no taxonomy was given, so that labels need not be node ids.
+    has_integers
+        Whether labels of a taxonomy were given as integers. Then every id that is written like an
+        integer is returned as an integer.
     """
 
     categories: Categories
@@ -55,6 +58,7 @@ class Targets:
     is_dense: bool = False
     is_single: bool = False
     is_flat: bool = False
+    has_integers: bool = False
 
     @classmethod
     def from_labels(
@@ -79,7 +83,10 @@ class Targets:
             behind = np.ravel(y).tolist() if is_single else labels.as_sets(y)
             together = front + behind
             return cls._of(taxonomy, together).select(np.arange(len(front), len(together)))
-        return cls._of(taxonomy, y)
+        try:
+            return cls._of(taxonomy, y)
+        except LabelError as error:
+            raise LabelError(f"{error}{_numbering_hint(taxonomy, y)}") from error
 
     @classmethod
     def _of(cls, taxonomy: Taxonomy | None, y: LabelsLike) -> Targets:
@@ -91,8 +98,9 @@ class Targets:
         columns = _column_ids(taxonomy, y) if labels.is_indicator(y) else None
         categories = Categories.from_labels(taxonomy, y, columns)
         marked = categories.encode_sets(y, columns)
-        classes = np.array(categories.ids, dtype=object)
-        found = cls(categories, marked, classes)
+        has_integers = labels.are_integers(y)
+        classes = _classes(categories, has_integers)
+        found = cls(categories, marked, classes, has_integers=has_integers)
         return found._answering_like(y, columns)
 
     @classmethod
@@ -105,11 +113,12 @@ class Targets:
             check_classification_targets(y)
             classes, codes = np.unique(y, return_inverse=True)
             categories, codes = flat_categories(classes.tolist()), codes.astype(np.intp)
-        else:
-            categories, codes = Categories.of_items(taxonomy, y)
-            classes = np.array(categories.ids, dtype=object)
-        marked = one_label_each(codes, len(categories))
-        return cls(categories, marked, classes, is_single=True, is_flat=taxonomy is None)
+            marked = one_label_each(codes, len(categories))
+            return cls(categories, marked, classes, is_single=True, is_flat=True)
+        categories, codes = Categories.of_items(taxonomy, y)
+        marked, has_integers = one_label_each(codes, len(categories)), labels.are_integers(y)
+        classes = _classes(categories, has_integers)
+        return cls(categories, marked, classes, is_single=True, has_integers=has_integers)
 
     @classmethod
     def _flat(cls, y: Any) -> Targets:
@@ -185,17 +194,75 @@ class Targets:
         return self.categories.taxonomy.codes(self.categories.ids)
 
     @property
-    def node_names(self) -> list[object]:
+    def node_names(self) -> Sequence[object]:
         """The names of nodes for users: their ids or, without a taxonomy, the labels."""
-        names: list[object] = list(self.categories.taxonomy.nodes)
-        if self.is_flat:
-            for code, label in zip(self.nodes.tolist(), self.classes.tolist(), strict=True):
-                names[code] = label
+        nodes = self.categories.taxonomy.nodes
+        if self.has_integers:
+            return [labels.as_integer(node) for node in nodes]
+        if not self.is_flat:
+            return nodes
+        names: list[object] = list(nodes)
+        for code, label in zip(self.nodes.tolist(), self.classes.tolist(), strict=True):
+            names[code] = label
         return names
 
+    def name_array(self) -> Objects:
+        """Return ``node_names`` as an array of objects, or of integers if all are."""
+        return _array(self.node_names) if self.has_integers else np.array(self.node_names, object)
+
+    def paths_to(self, rows: list[list[int]]) -> list[list[tuple[object, ...]]]:
+        """Return the first path to each of several nodes; the path to a virtual root is empty."""
+        taxonomy, names = self.categories.taxonomy, self.node_names
+        used = sorted({code for codes in rows for code in codes})
+        path = {}
+        for code in used:
+            nodes = taxonomy.paths(taxonomy.nodes[code], limit=1)[0]
+            path[code] = tuple(names[c] for c in taxonomy.codes(nodes).tolist())
+        if taxonomy.has_artificial_root:
+            path[0] = ()
+        return [[path[code] for code in codes] for codes in rows]
+
     def column(self, label: object) -> int:
-        """Return the column of a label."""
-        return column_of(self.classes, label)
+        """Return the column of a label, which may also be given as an id or an integer."""
+        known: list[object] = self.classes.tolist()
+        if label in known:
+            return known.index(label)
+        if not self.is_flat and str(label) in self.categories.ids:
+            return self.categories.ids.index(str(label))
+        hint = closest(str(label), map(str, known))
+        raise LabelError(f"{label!r} is not a category of the model.{hint}")
+
+
+def _numbering_hint(taxonomy: Taxonomy | None, y: LabelsLike) -> str:
+    """Return what to do if a meta-estimator has replaced the labels by numbers, else nothing."""
+    numbers = getattr(y, "dtype", None) and np.asarray(y)
+    if taxonomy is None or not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
+        return ""
+    found = set(np.unique(numbers).tolist())
+    if not found or min(found) < -1 or max(found) >= taxonomy.n_nodes:
+        return ""
+    hint = (
+        " If a meta-estimator such as BaggingClassifier has numbered the labels, wrap the model: "
+        "NumberedClassifier(model, classes=numpy.unique(y))."
+    )
+    if found <= {-1, 0, 1}:
+        hint += (
+            " Meta-estimators that learn one class at a time, such as OneVsRestClassifier, cannot "
+            "use a taxonomy; NodeSVC learns one classifier for each node."
+        )
+    return hint
+
+
+def _classes(categories: Categories, has_integers: bool) -> Objects:
+    """Return the labels of the columns."""
+    ids = categories.ids
+    return _array([labels.as_integer(node) for node in ids] if has_integers else ids)
+
+
+def _array(names: Sequence[object]) -> Objects:
+    """Return names as an array of integers if all are, else of objects."""
+    is_small = all(isinstance(name, int) and abs(name) < 2**63 for name in names)
+    return np.array(names, dtype=np.int64 if is_small else object)
 
 
 def _is_column(y: Any) -> bool:
@@ -218,7 +285,7 @@ def _is_rows_of_bits(y: LabelsLike) -> bool:
 
 def _column_ids(taxonomy: Taxonomy, y: Any) -> list[str]:
     """Return the node of each column of an indicator matrix: all nodes, or all leaves."""
-    if hasattr(y, "columns") and all(column in taxonomy for column in y.columns):
+    if hasattr(y, "columns") and all(str(column) in taxonomy for column in y.columns):
         return [str(column) for column in y.columns]
     leaves = [taxonomy.nodes[code] for code in np.flatnonzero(taxonomy.is_leaf)]
     for ids in (list(taxonomy.nodes), list(taxonomy.nodes[1:]), leaves):
@@ -245,12 +312,3 @@ def item_weights(sample_weight: ArrayLike | None, X: MatrixLike) -> Floats:
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
     return weights
-
-
-def column_of(classes: Objects, label: object) -> int:
-    """Return the column of a label among the classes of a model."""
-    found = np.flatnonzero(classes == label)
-    if not found.size:
-        hint = closest(str(label), [str(other) for other in classes])
-        raise LabelError(f"{label!r} is not a category of the model.{hint}")
-    return int(found[0])

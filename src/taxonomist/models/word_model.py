@@ -154,7 +154,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
         """
         self.check()
         is_first = not hasattr(self, "targets_")
-        X = self.check_rows(X, reset=is_first)
+        X = self.checked_rows(X, reset=is_first)
         weights = item_weights(sample_weight, X)
         if is_first:
             targets = Targets.from_labels(self.taxonomy, y, X, classes)
@@ -220,12 +220,12 @@ class WordModel(NodeWords, TaxonomyClassifier):
             return priors
         given = self.priors
         if isinstance(given, Mapping):
-            missing = [label for label in targets.classes.tolist() if label not in given]
+            by_column = {targets.column(label): value for label, value in given.items()}
+            missing = [c for c in range(len(targets.classes)) if c not in by_column]
             if missing:
-                raise ParameterError(
-                    f"priors has no value for {missing[0]!r}; give one for each class."
-                )
-            given = [given[label] for label in targets.classes.tolist()]
+                label = targets.classes.tolist()[missing[0]]
+                raise ParameterError(f"priors has no value for {label!r}; give one for each class.")
+            given = [by_column[c] for c in range(len(targets.classes))]
         values = np.asarray(given, dtype=np.float64)
         if values.shape != (len(targets.classes),) or not (
             np.isfinite(values).all() and (values > 0).all()

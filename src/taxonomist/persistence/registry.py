@@ -51,6 +51,7 @@ _HOMES = {
     "taxonomist.losses.categories": ("ZeroOneLoss",),
     "taxonomist.losses.given": ("MatrixLoss",),
     "taxonomist.losses.labellings": ("LabellingLoss",),
+    "taxonomist.models.numbered_classifier": ("NumberedClassifier",),
     "taxonomist.taxonomy": ("Categories", "Taxonomy"),
     "taxonomist.compiled.arrays": ("Duals",),
     "taxonomist.compiled.markov_arrays": ("Tree",),

@@ -7,6 +7,7 @@ with one row per item and one column per node.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, LabelsLike
     from taxonomist.taxonomy.core import Taxonomy
 
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,99}")
+
 
 def is_label_sets(y: LabelsLike) -> bool:
     """Return whether labels are label sets (or an indicator matrix), not one id per item.
@@ -31,6 +34,20 @@ def is_label_sets(y: LabelsLike) -> bool:
     All rooms ask this function.
     """
     return is_table(y) or any(is_set(value) for value in _items(y, "y"))
+
+
+def are_integers(y: LabelsLike) -> bool:
+    """Return whether all labels are integers; for a data frame of 0 and 1, its column names."""
+    if is_indicator(y):
+        values = list(getattr(y, "columns", ()))
+    else:
+        values = [label for item in as_sets(y) for label in item]
+    return bool(values) and all(map(_is_integer, values))
+
+
+def as_integer(node: str) -> int | str:
+    """Return an id as an integer if it is written like one, without zeros in front."""
+    return int(node) if _INTEGER.fullmatch(node) else node
 
 
 def simplified(y: LabelsLike) -> list[Any]:
@@ -168,6 +185,10 @@ def as_sets(y: LabelsLike, name: str = "y") -> list[list[Any]]:
     ]
 
 
+def _is_integer(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def is_set(value: object) -> bool:
     """Return whether an item's label is a collection of labels, not a single id."""
     return hasattr(value, "__iter__") and not isinstance(value, (str, bytes))
@@ -225,7 +246,7 @@ def _encode_indicator(taxonomy: Taxonomy, y: Any, classes: Iterable[str] | None,
     """Map the columns of an indicator matrix to nodes."""
     from scipy.sparse import csr_array
 
-    if hasattr(y, "columns") and all(column in taxonomy for column in y.columns):
+    if hasattr(y, "columns") and all(str(column) in taxonomy for column in y.columns):
         # The column names of a data frame are more reliable than their order.
         classes = list(y.columns)
     table = y if hasattr(y, "tocsr") else np.asarray(y)

@@ -15,9 +15,12 @@ from taxonomist.text.explanation import TextExplanation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import ArrayLike
+
     from taxonomist._typing import CSR, Floats, Objects, TextLike
     from taxonomist.evaluation.assessment import Assessment
     from taxonomist.losses.categories import LossLike
+    from taxonomist.models.targets import Targets
     from taxonomist.text.classifier import TextClassifier
 
 __all__ = ["TextAnswers"]
@@ -135,11 +138,17 @@ class TextAnswers:
         found = self._answers.explain(i, max(n, row.nnz), category=category, feature_names=terms)
         chance = None
         if classifier.calibration is not None:
-            column = int(np.flatnonzero(classifier.classes_ == found.category)[0])
+            column = classifier.classes_.tolist().index(found.category)
             chance = float(self._proba[i, column])
         whole = "\n".join(part for _, part in classifier.features_.parts(text))
-        path = classifier.taxonomy_.paths(str(found.category), limit=1)[0]
-        return TextExplanation.of(whole, found, path, chance, n)
+        return TextExplanation.of(whole, found, self._path_to(found.category), chance, n)
+
+    def _path_to(self, category: Any) -> tuple[Any, ...]:
+        """Return the path to a category, in the type of the labels."""
+        targets: Targets = self._classifier.model_.targets_
+        node = targets.nodes[targets.column(category)]
+        ((path,),) = targets.paths_to([[int(node)]])
+        return path
 
     def explanations(
         self, n: int = 10, categories: Sequence[object] | None = None
@@ -155,6 +164,11 @@ class TextAnswers:
         """
         wanted = [None] * len(self) if categories is None else categories
         return [self.explain(i, n, category) for i, category in enumerate(wanted)]
+
+    def score(self, labels: Iterable[object], sample_weight: ArrayLike | None = None) -> float:
+        """Return the fraction of exact predictions; see ``TextClassifier.score``."""
+        model = self._classifier.model_
+        return float(model.score(self.vectors, self._truth(labels), sample_weight))
 
     def evaluate(self, labels: Iterable[object]) -> Assessment:
         """Measure the predictions; see ``TextClassifier.evaluate``."""

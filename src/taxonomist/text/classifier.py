@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from taxonomist import persistence
@@ -23,7 +22,7 @@ from taxonomist.text.answers import TextAnswers
 from taxonomist.text.budget import BUDGET, Budget
 from taxonomist.text.digests import digest, digests, noted
 from taxonomist.text.models import choice_of, make_model
-from taxonomist.text.parameters import calibration_method, check_parameters
+from taxonomist.text.parameters import calibration_method, check_parameters, several
 from taxonomist.text.questions import TextQuestions
 from taxonomist.text.search import SearchProblem, SearchStep, Trial, last_step, search
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, TextLike
 
 
-class TextClassifier(TextQuestions, BaseEstimator):
+class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
     """Text features, a model, probabilities and decisions in one estimator.
 
     Parameters
@@ -203,8 +202,8 @@ class TextClassifier(TextQuestions, BaseEstimator):
         found: list[bytes] = []
         if isinstance(texts, CountedTexts):
             found += map(digest, texts)
-        elif not isinstance(texts, str | Mapping):
-            texts = noted(texts, found)
+        else:
+            texts = noted(several(texts), found)
         counts = self.features_.fit_counts(texts)
         self.seen_ = np.unique(np.frombuffer(b"".join(found), dtype="<u8"))
         return counts
@@ -292,7 +291,7 @@ class TextClassifier(TextQuestions, BaseEstimator):
     def has_seen(self, texts: Iterable[TextLike]) -> Bools:
         """Return whether the classifier was fitted to each text, (n_items,)."""
         check_is_fitted(self, "model_")
-        found: Bools = np.isin(digests(texts), getattr(self, "seen_", ()))
+        found: Bools = np.isin(digests(several(texts)), getattr(self, "seen_", ()))
         return found
 
     # Answering -------------------------------------------------------------------------------
@@ -311,10 +310,16 @@ class TextClassifier(TextQuestions, BaseEstimator):
             Has methods for labels, paths, probabilities and explanations.
         """
         check_is_fitted(self, "model_")
-        if isinstance(texts, str | Mapping):
-            raise TypeError("texts must be a sequence with one entry per item, not a single text.")
-        kept = texts if isinstance(texts, CountedTexts) else list(texts)
+        kept = texts if isinstance(texts, CountedTexts) else list(several(texts))
         return TextAnswers(self, kept, self._vectors(kept))
+
+    def __sklearn_tags__(self) -> Any:
+        """Return the scikit-learn tags: a classifier of texts."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.classifier_tags.multi_label = True
+        return tags
 
     # Files -----------------------------------------------------------------------------------
 

@@ -40,16 +40,21 @@ class TextExplanation:
     """
 
     text: str
-    category: str
-    path: tuple[str, ...]
+    category: object
+    path: tuple[object, ...]
     probability: float | None
     score: float
-    levels: tuple[tuple[str, str, float, tuple[tuple[str, float], ...]], ...]
+    levels: tuple[tuple[object, str, float, tuple[tuple[str, float], ...]], ...]
     totals: Mapping[str, float]
 
     @classmethod
     def of(
-        cls, text: str, found: Explanation, path: Iterable[str], probability: float | None, n: int
+        cls,
+        text: str,
+        found: Explanation,
+        path: Iterable[object],
+        probability: float | None,
+        n: int,
     ) -> TextExplanation:
         """Make an explanation from a model's explanation, with the n strongest words per level."""
         totals: dict[str, float] = defaultdict(float)
@@ -71,7 +76,7 @@ class TextExplanation:
         return tuple((start, end, value) for start, end, value in placed if abs(value) > least)
 
     @property
-    def words(self) -> list[tuple[str, float, str]]:
+    def words(self) -> list[tuple[str, float, object]]:
         """Words with their contributions and nodes, strongest first."""
         found = [(word, value, node) for node, _, _, words in self.levels for word, value in words]
         return sorted(found, key=lambda entry: -abs(entry[1]))
@@ -97,9 +102,9 @@ class TextExplanation:
     def __str__(self) -> str:
         """Return the path, and a line with the strongest words for each level."""
         chance = "" if self.probability is None else f"  ({self.probability:.0%})"
-        lines = [" > ".join(self.path) + chance]
+        lines = [" > ".join(map(str, self.path)) + chance]
         for node, name, value, words in self.levels:
-            title = node if name == node else f"{node} {name}"
+            title = name if name == str(node) else f"{node} {name}"
             parts = ", ".join(f"{word} {part:+z.2f}" for word, part in words)
             lines.append(f"  {value:+z.2f}  {title}" + (f": {parts}" if parts else ""))
         return "\n".join(lines)
@@ -120,7 +125,7 @@ class TextExplanation:
             )
             end = stop
         pieces.append(escape(self.text[end:]))
-        head = escape(" > ".join(self.path))
+        head = escape(" > ".join(map(str, self.path)))
         chance = "" if self.probability is None else f" ({self.probability:.0%})"
         rows = "".join(
             f"<tr><td>{escape(name)}</td><td>{value:+z.2f}</td><td>"

@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.probabilities import METHODS
+from taxonomist.models.parameters import Number, TaxonomyOrNone
 from taxonomist.text.models import choice_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from taxonomist.models.parameters import Requirement
     from taxonomist.text.classifier import TextClassifier
 
-__all__ = ["calibration_method", "check_parameters"]
+__all__ = ["calibration_method", "check_parameters", "several"]
+
+
+_REQUIREMENTS: dict[str, Requirement] = {
+    "taxonomy": TaxonomyOrNone(),
+    "C": Number("a number above 0", lambda value: value > 0, optional=True),
+    "budget": Number("a number of seconds above 0", lambda value: value > 0, optional=True),
+}
+
+
+def several(texts: Iterable[Any]) -> Iterable[Any]:
+    """Return the texts of several items; raise if there is only one text.
+
+    All methods that take texts ask this function, because a string is a sequence of letters.
+    """
+    if isinstance(texts, str | bytes | Mapping):
+        raise TypeError(
+            "texts must be a sequence with one entry per item, not a single text. Pass [text]."
+        )
+    return texts
 
 
 def check_parameters(classifier: TextClassifier) -> None:
     """Raise if a parameter of a classifier is invalid."""
     if isinstance(classifier.model, str) and classifier.model != "auto":
         choice_of(classifier.model)
-    C: Any = classifier.C
-    if C is not None and not (isinstance(C, Real) and float(C) > 0):
-        raise ParameterError(f"C must be a number above 0, or None. Got {C!r}.")
-    budget: Any = classifier.budget
-    if budget is not None and not (isinstance(budget, Real) and float(budget) > 0):
-        raise ParameterError(
-            f"budget must be a number of seconds above 0, or None. Got {budget!r}."
-        )
+    for name, requirement in _REQUIREMENTS.items():
+        value = getattr(classifier, name)
+        problem = requirement.problem(name, value)
+        if problem is not None:
+            raise ParameterError(f"{problem} Got {value!r}.")
     method = classifier.calibration
     if method not in (None, "auto", *METHODS):
         known = ", ".join(("auto", *METHODS))

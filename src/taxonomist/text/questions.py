@@ -102,6 +102,25 @@ class TextQuestions:
         """
         return self.answer([text]).explain(0, n, category)
 
+    def score(
+        self, texts: Iterable[Any], labels: Iterable[Any], sample_weight: Any = None
+    ) -> float:
+        """Return the fraction of texts whose category, or label set, is predicted exactly.
+
+        Parameters
+        ----------
+        texts, labels
+            As in ``fit``.
+        sample_weight
+            Weights of the items.
+
+        Returns
+        -------
+        float
+            The accuracy. ``evaluate`` has more measures.
+        """
+        return self.answer(texts).score(labels, sample_weight)
+
     def evaluate(self, texts: Any, labels: Any = None) -> Assessment:
         """Measure the predictions for labelled texts.
 

@@ -87,7 +87,7 @@ class Prediction(NamedTuple):
     note: str
     probabilities: list[float]
     top: list[tuple[str, str, float]]
-    words: list[tuple[str, float, str]]
+    words: list[tuple[str, float, object]]
 
 
 class Predictor:
@@ -177,7 +177,7 @@ class Predictor:
 
     def _words(
         self, answers: TextAnswers, labels: list[list[str]]
-    ) -> list[list[tuple[str, float, str]]]:
+    ) -> list[list[tuple[str, float, object]]]:
         """Return the deciding words of each text, strongest first."""
         n = self._wanted.words
         wanted = [next((x for x in found if x in self._categories), None) for found in labels]

@@ -15,7 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.svm import LinearSVC
 
 from taxonomist import (
     CoupledBinarySVC,
@@ -371,6 +372,17 @@ def test_a_pipeline_and_a_search_show_the_taxonomy_inside():
     fitted = CalibratedClassifier(search, cv=2).fit(X, y)
     assert fitted.taxonomy_ == RAGGED
     assert fitted.predict_node_proba(X).shape == (60, RAGGED.n_nodes)
+
+
+@pytest.mark.parametrize(
+    "model", [HierarchicalSVC(), make_pipeline(MaxAbsScaler(), NodeSVC()), LinearSVC()]
+)
+def test_without_a_seed_two_fits_are_equal(model):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])
+    first, second = (CalibratedClassifier(model, cv=3).fit(X, y) for _ in range(2))
+    assert first.predict_proba(X).tobytes() == second.predict_proba(X).tobytes()
+    assert "random_state=0" not in repr(model)
 
 
 def test_splits_and_weights():

@@ -342,7 +342,7 @@ class TestPerceptron:
         X[1] = X[0]
         y[0], y[1] = ["a1"], ["b1"]
         with pytest.warns(ConvergenceWarning, match="ridge"):
-            fitted = HierarchicalPerceptron(TREE, max_iter=300, cv=2).fit(X, y)
+            fitted = HierarchicalPerceptron(TREE, ridge=0.0, max_iter=300, cv=2).fit(X, y)
         assert not fitted.converged_
 
     def test_converges_on_separable_items(self):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
+from sklearn.model_selection import cross_val_score
 
 from taxonomist.errors import LabelError, ParameterError
 from taxonomist.features import TextFeatures
@@ -73,13 +77,81 @@ def test_categories_to_explain_and_the_right_to_stop():
         plain.answer(["purrs"]).labels(depth="confident")
 
 
-@pytest.mark.parametrize("text", ["one text", {"title": "one text"}])
+METHODS = (
+    "answer",
+    "evaluate",
+    "has_seen",
+    "predict",
+    "predict_labels",
+    "predict_node_proba",
+    "predict_paths",
+    "predict_proba",
+    "predict_topk",
+    "score",
+)
+"""All methods that take the texts of several items, besides ``fit`` and ``refit``."""
+
+
+@pytest.mark.parametrize("text", ["one text", {"title": "one text"}, b"one text"])
 def test_a_single_text_is_not_taken_for_many(text):
-    model = TextClassifier(TREE, model="flat", calibration=None).fit(*single())
+    model = TextClassifier(TREE, model="flat", cv=2).fit(*single())
+    takers = {
+        name
+        for name in dir(model)
+        if not name.startswith(("_", "set_")) and callable(getattr(model, name))
+        if "texts" in signature(getattr(model, name)).parameters
+    }
+    assert takers - {"fit", "refit", "pruning_cost"} == set(METHODS)
+    for name in METHODS:
+        given = [text, ["cat"]] if name in ("evaluate", "score") else [text]
+        with pytest.raises(TypeError, match=r"not a single text. Pass \[text\]"):
+            getattr(model, name)(*given)
+    for learn in (TextClassifier(TREE, model="flat").fit, model.refit):
+        with pytest.raises(TypeError, match="not a single text"):
+            learn(text, ["cat"])
     with pytest.raises(TypeError, match="not a single text"):
-        model.predict(text)
-    with pytest.raises(TypeError, match="not a single text"):
-        TextClassifier(TREE, model="flat").fit(text, ["cat"])
+        model.pruning_cost(0.5, text, ["cat"])
+
+
+def test_score_is_the_share_of_exact_answers():
+    texts, y = single()
+    model = TextClassifier(TREE, model="svm", cv=2).fit(texts, y)
+    wrong = ["oak" if label == "cat" else "cat" for label in y[:3]] + y[3:]
+    assert model.score(texts, y) == np.mean(model.predict(texts) == np.array(y, dtype=object))
+    assert model.score(texts[:4], wrong[:4]) == 0.25
+    assert model.score(texts[:4], wrong[:4], sample_weight=[1, 0, 0, 1]) == 0.5
+    assert model.score(texts, [[label] for label in y]) == model.score(texts, y)
+    sets = [[label] for label in y]
+    sets[0] = ["cat", "oak"]
+    several = TextClassifier(TREE, model="svm", cv=2).fit(texts, sets)
+    exact = [
+        set(found) == {node for label in given for node in TREE.paths(label)[0]}
+        for found, given in zip(several.predict_labels(texts), sets, strict=True)
+    ]
+    assert several.score(texts, sets) == np.mean(exact)
+
+
+def test_cross_val_score_of_texts():
+    texts, y = single()
+    model = TextClassifier(TREE, model="svm", calibration=None)
+    assert is_classifier(model)
+    found = cross_val_score(model, texts, y, cv=3)
+    assert np.isfinite(found).all()
+    assert found.min() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"taxonomy": "foo"}, "taxonomy must be a Taxonomy or None; .* Got 'foo'"),
+        ({"C": "1"}, "C must be a number above 0, or None. Got '1'"),
+        ({"C": True}, "C must be a number above 0, or None. Got True"),
+        ({"C": float("nan")}, "C must be a number above 0, or None. Got nan"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        TextClassifier(model="flat").set_params(**parameters).fit(*single())
 
 
 @pytest.mark.parametrize("name", ["svm", "mixture", "auto"])
