@@ -17,7 +17,10 @@ from taxonomist.models.calibrator import innermost, seeded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Codes, Floats
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from taxonomist._typing import Codes, Floats, MatrixLike, Objects
 
 
 def _model_has(name: str) -> Callable[[NumberedClassifier], bool]:
@@ -69,11 +72,11 @@ class NumberedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ['dog', 'oak']
     """
 
-    def __init__(self, model: Any, *, classes: Any = None) -> None:
+    def __init__(self, model: Any, *, classes: ArrayLike | None = None) -> None:
         self.model = model
         self.classes = classes
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to the labels that the numbers stand for.
 
         Parameters
@@ -98,18 +101,18 @@ class NumberedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         if y is None:
             raise ParameterError("fit requires y to be passed, but the target y is None.")
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
+        labels: Objects = column_or_1d(y, warn=True)
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        are_labels = self.classes is None or y.dtype.kind not in "iu"
+        are_labels = self.classes is None or labels.dtype.kind not in "iu"
         if are_labels:
-            self.classes_ = known = np.unique(y)
-            self.model_ = seeded(clone(self.model)).fit(X, y, **given)
+            self.classes_ = known = np.unique(labels)
+            self.model_ = seeded(clone(self.model)).fit(X, labels, **given)
         else:
             known = np.unique(np.asarray(self.classes))
-            labels = known[_numbers(y, len(known))]
+            labels = known[_numbers(labels, len(known))]
             self.model_ = seeded(clone(self.model)).fit(X, labels, **given)
         column = {str(label): c for c, label in enumerate(self.model_.classes_.tolist())}
         found = [column.get(str(label), -1) for label in known.tolist()]
@@ -125,7 +128,7 @@ class NumberedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 setattr(self, name, getattr(self.model_, name))
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Any:
         """Return the number of each item's class, or its label if ``y`` of ``fit`` held labels.
 
         If the model predicts a category that has no training items, the best of the others is
@@ -141,7 +144,7 @@ class NumberedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
     @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the score of every class, in the order of ``classes_``.
 
         With two classes, the score of the second minus that of the first, (n_items,).
@@ -151,7 +154,7 @@ class NumberedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """Return the probability of every class, given that the class is one of ``classes_``."""
         check_is_fitted(self)
         found = self.model_.predict_proba(X)[:, self.columns_]
@@ -161,13 +164,13 @@ class NumberedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return probabilities
 
     @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: MatrixLike) -> Floats:
         """Return the logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
             logs: Floats = np.log(self.predict_proba(X))
         return logs
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: MatrixLike) -> Floats:
         """Return the scores or probabilities of ``classes_``, (n_items, n_classes)."""
         has_scores = hasattr(self.model_, "decision_function")
         method = self.model_.decision_function if has_scores else self.model_.predict_proba
@@ -177,7 +180,7 @@ class NumberedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         found: Floats = scores[:, self.columns_]
         return found
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags of the model, for one label per item."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.model)
         tags.input_tags = inner.input_tags
@@ -186,7 +189,7 @@ class NumberedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _numbers(y: Any, n_classes: int) -> Codes:
+def _numbers(y: Objects, n_classes: int) -> Codes:
     """Return labels as numbers of classes; raise if they are not."""
     found = set(np.unique(y).tolist())
     if n_classes > 2 and found <= {-1, 0, 1}:

@@ -19,7 +19,24 @@ from scipy import sparse
 from taxonomist.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from taxonomist._typing import Integers, Reals
+    from taxonomist.compiled.markov_arrays import Tree
+    from taxonomist.features.text_features import TextFeatures
+    from taxonomist.inference.linear_scorer import LinearScorer
+    from taxonomist.inference.nested_softmax import NestedSoftmax
+    from taxonomist.inference.row_maps import GramMap, KernelMap
+    from taxonomist.inference.word_scorer import WordScorer
+    from taxonomist.models.hierarchical_rls import LeastSquaresScorer
+    from taxonomist.models.markov_decisions import GainScorer
+    from taxonomist.models.node_margins import MarginScorer
+    from taxonomist.models.node_svc import ClassifierScorer
+    from taxonomist.models.plsa_classifier import ShareScorer
+    from taxonomist.models.targets import Targets
+    from taxonomist.models.thresholded_knn import VoteScorer
+    from taxonomist.taxonomy.categories import Categories
+    from taxonomist.taxonomy.graph import Graph
 
 __all__ = ["check_object"]
 
@@ -30,7 +47,7 @@ MAX_GRAM = 1000
 """Maximum number of words or characters of a term."""
 
 
-def check_object(value: Any) -> None:
+def check_object(value: object) -> None:
     """Raise if the attributes of a decoded object are not what its class needs.
 
     Raises
@@ -52,7 +69,7 @@ def check_object(value: Any) -> None:
         ) from error
 
 
-def _check_annotations(value: Any) -> None:
+def _check_annotations(value: object) -> None:
     """Raise if a field of a data class or named tuple is missing or has another type."""
     kind = type(value)
     if dataclasses.is_dataclass(kind):
@@ -81,26 +98,26 @@ def _alternatives(annotation: str) -> list[str]:
     return annotation.split("|")
 
 
-def _fits(value: Any, annotation: str) -> bool:
+def _fits(value: object, annotation: str) -> bool:
     """Return whether a value has the type of an annotation; unknown annotations fit all."""
     if annotation == "None":
         return value is None
     return _TYPES[annotation](value) if annotation in _TYPES else annotation not in _CLASSES
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not _is_bool(value)
 
 
-def _is_bool(value: Any) -> bool:
+def _is_bool(value: object) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
-def _is_array(kinds: str) -> Callable[[Any], bool]:
+def _is_array(kinds: str) -> Callable[[object], bool]:
     return lambda value: isinstance(value, np.ndarray) and value.dtype.kind in kinds
 
 
-def _is_named(*names: str) -> Callable[[Any], bool]:
+def _is_named(*names: str) -> Callable[[object], bool]:
     return lambda value: any(base.__name__ in names for base in type(value).__mro__)
 
 
@@ -108,7 +125,7 @@ _CLASSES = (
     *("ActiveLabellings", "Calibration", "Categories", "Curve", "Duals", "NestedSoftmax"),
     *("Pooled", "SetProbabilities", "Taxonomy", "Tree"),
 )
-_TYPES: dict[str, Callable[[Any], bool]] = {
+_TYPES: dict[str, Callable[[object], bool]] = {
     "bool": _is_bool,
     "int": lambda value: isinstance(value, int | np.integer) and not _is_bool(value),
     "float": _is_number,
@@ -128,37 +145,37 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
 # Shapes and ranges ------------------------------------------------------------------------------
 
 
-def _damaged(value: Any, what: str) -> ModelFileError:
+def _damaged(value: object, what: str) -> ModelFileError:
     return ModelFileError(f"The model is damaged: in its {type(value).__name__}, {what}.")
 
 
-def _need(value: Any, **conditions: Any) -> None:
+def _need(value: object, **conditions: object) -> None:
     """Raise if a condition is false; its name says what it is about."""
     for name, is_true in conditions.items():
         if not is_true:
             raise _damaged(value, f"{name} does not fit the rest")
 
 
-def _within(codes: Any, n: int) -> bool:
+def _within(codes: Integers, n: int) -> bool:
     """Return whether codes are a vector of integers in [0, n)."""
     is_codes = isinstance(codes, np.ndarray) and codes.ndim == 1 and codes.dtype.kind in "iu"
     return is_codes and bool(((codes >= 0) & (codes < n)).all())
 
 
-def _is_matrix(value: Any) -> bool:
+def _is_matrix(value: Reals) -> bool:
     """Return whether a value is a matrix of numbers that compiled loops can read."""
     return _is_array("f")(value) and value.ndim == 2 and value.dtype.str in ("<f4", "<f8")
 
 
-def _are_vectors(n: int, *arrays: Any) -> bool:
+def _are_vectors(n: int, *arrays: Reals | Integers) -> bool:
     return all(isinstance(array, np.ndarray) and array.shape == (n,) for array in arrays)
 
 
-def _are_strings(value: Any) -> bool:
+def _are_strings(value: Iterable[object]) -> bool:
     return all(isinstance(text, str) for text in value)
 
 
-def _check_taxonomy(graph: Any) -> None:
+def _check_taxonomy(graph: Graph) -> None:
     n = len(graph.nodes)
     names, terminals = graph.raw_names, graph.terminals
     edges = []
@@ -183,7 +200,7 @@ def _check_taxonomy(graph: Any) -> None:
     _need(graph, names=set(names) <= set(graph.nodes), terminals=set(terminals) <= {*graph.nodes})
 
 
-def _check_categories(categories: Any) -> None:
+def _check_categories(categories: Categories) -> None:
     codes, n = categories.codes, categories.expanded.n_nodes
     _need(
         categories,
@@ -195,7 +212,7 @@ def _check_categories(categories: Any) -> None:
     )
 
 
-def _check_targets(targets: Any) -> None:
+def _check_targets(targets: Targets) -> None:
     n, columns = len(targets.categories), targets.columns
     _need(
         targets,
@@ -205,7 +222,7 @@ def _check_targets(targets: Any) -> None:
     )
 
 
-def _check_linear(scorer: Any) -> None:
+def _check_linear(scorer: LinearScorer) -> None:
     _need(
         scorer,
         W=_is_matrix(scorer.W),
@@ -221,7 +238,7 @@ def n_rows(scorer: Any) -> int | None:
     return int(scorer.rows.items.shape[0])
 
 
-def _check_gains(scorer: Any) -> None:
+def _check_gains(scorer: GainScorer) -> None:
     n, tree = len(scorer.tree.parent), scorer.tree
     _need(
         scorer,
@@ -233,7 +250,7 @@ def _check_gains(scorer: Any) -> None:
     )
 
 
-def _check_tree(tree: Any) -> None:
+def _check_tree(tree: Tree) -> None:
     n, n_states = len(tree.parent), len(tree.up)
     _need(
         tree,
@@ -246,12 +263,12 @@ def _check_tree(tree: Any) -> None:
     )
 
 
-def _is_topological(parents: Any) -> bool:
+def _is_topological(parents: Integers) -> bool:
     """Return whether the first node is its own parent, and others come after their parents."""
     return bool(parents[0] <= 0 and (parents[1:] < np.arange(1, len(parents))).all())
 
 
-def _check_words(scorer: Any) -> None:
+def _check_words(scorer: WordScorer) -> None:
     n_categories, n_sources = scorer.paths.shape
     _need(
         scorer,
@@ -263,11 +280,11 @@ def _check_words(scorer: Any) -> None:
     )
 
 
-def _check_shares(scorer: Any) -> None:
+def _check_shares(scorer: ShareScorer) -> None:
     _need(scorer, words=_is_matrix(scorer.words), max_iter=0 <= scorer.max_iter <= MAX_STEPS)
 
 
-def _check_votes(scorer: Any) -> None:
+def _check_votes(scorer: VoteScorer) -> None:
     n_features, n_items = scorer.by_feature.shape
     _need(
         scorer,
@@ -278,12 +295,12 @@ def _check_votes(scorer: Any) -> None:
     )
 
 
-def _check_margins(scorer: Any) -> None:
+def _check_margins(scorer: MarginScorer) -> None:
     n = scorer.taxonomy.n_nodes
     _need(scorer, nodes=_within(scorer.nodes, n), constants=_are_vectors(n, scorer.constants))
 
 
-def _check_classifiers(scorer: Any) -> None:
+def _check_classifiers(scorer: ClassifierScorer) -> None:
     n, wanted = scorer.taxonomy.n_nodes, np.flatnonzero(np.isnan(scorer.constants))
     _need(
         scorer,
@@ -306,7 +323,7 @@ def _check_linear_estimator(estimator: Any) -> None:
     )
 
 
-def _check_least_squares(scorer: Any) -> None:
+def _check_least_squares(scorer: LeastSquaresScorer) -> None:
     n = scorer.taxonomy.n_nodes
     _need(scorer, weights=_is_matrix(scorer.weights) and scorer.weights.shape[0] == n)
     for siblings, system in scorer.systems:
@@ -319,7 +336,7 @@ def _check_least_squares(scorer: Any) -> None:
         )
 
 
-def _check_softmax(softmax: Any) -> None:
+def _check_softmax(softmax: NestedSoftmax) -> None:
     parents, n = softmax.parents, len(softmax.parents)
     _need(
         softmax,
@@ -329,7 +346,7 @@ def _check_softmax(softmax: Any) -> None:
     )
 
 
-def _check_features(features: Any) -> None:
+def _check_features(features: TextFeatures) -> None:
     if "idf_" not in vars(features):
         return
     n, known, columns = len(features.idf_), features.vocabulary_, features.columns_
@@ -349,18 +366,18 @@ def _check_features(features: Any) -> None:
 def _check_pairs(*names: str) -> Callable[[Any], None]:
     """Return a check that some attributes are vectors of the same length."""
 
-    def check(value: Any) -> None:
+    def check(value: object) -> None:
         arrays = [getattr(value, name) for name in names]
         _need(value, **{names[0]: _are_vectors(len(arrays[0]), *arrays)})
 
     return check
 
 
-def _check_gram(rows: Any) -> None:
+def _check_gram(rows: GramMap) -> None:
     _need(rows, items=_within(rows.items, rows.n_train))
 
 
-def _check_kernel(rows: Any) -> None:
+def _check_kernel(rows: KernelMap) -> None:
     numbers = rows.items.data if sparse.issparse(rows.items) else rows.items
     is_finite = numbers.dtype.kind not in "fc" or bool(np.isfinite(numbers).all())
     _need(rows, items=rows.items.ndim == 2 and rows.items.shape[0] > 0 and is_finite)

@@ -13,6 +13,8 @@ from taxonomist.errors import ModelFileError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from taxonomist._typing import Matrix
+
 __all__ = ["try_out"]
 
 MAX_DENSE = 4096
@@ -72,7 +74,7 @@ def _try_texts(model: Any) -> None:
     _ask(model, [[text] * len(features.column_weights_)])
 
 
-def _ask(model: Any, items: Any) -> None:
+def _ask(model: Any, items: object) -> None:
     if type(model.taxonomy_).__name__ != "Taxonomy":
         raise ModelFileError(f"The model is damaged: {type(model).__name__} has no taxonomy.")
     model.predict(items)
@@ -87,14 +89,14 @@ def _try_rows(model: Any) -> None:
         return
     n_features = int(model.n_features_in_)
     if n_features <= MAX_DENSE:
-        row: Any = np.ones((1, n_features))
+        row: Matrix = np.ones((1, n_features))
     else:
         row = csr_array(([1.0], ([0], [n_features - 1])), shape=(1, n_features))
     _check_sizes(inner, row)
     _ask(model, row)
 
 
-def _check_sizes(model: Any, row: Any) -> None:
+def _check_sizes(model: Any, row: Matrix) -> None:
     """Raise if the numbers of features and categories of a model do not agree."""
     if "scorer_" not in vars(model):
         return
