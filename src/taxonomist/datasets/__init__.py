@@ -10,15 +10,20 @@ points under a tree.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from taxonomist._lazy import lazy_names
 from taxonomist.datasets.arff import read_arff
 from taxonomist.datasets.columns import Columns
 from taxonomist.datasets.corpus import Corpus
-from taxonomist.datasets.fetching import fetch
 from taxonomist.datasets.named import data_home, find, info, load, names
 from taxonomist.datasets.readers import read
 from taxonomist.datasets.svmlight import read_svmlight
 from taxonomist.datasets.synthetic import make_taxonomy_data
 from taxonomist.datasets.tables import read_csv, read_jsonl, read_parquet
+
+if TYPE_CHECKING:
+    from taxonomist.datasets.fetching import fetch
 
 __all__ = [
     "Columns",
@@ -37,3 +42,6 @@ __all__ = [
     "read_parquet",
     "read_svmlight",
 ]
+
+# Downloading takes modules that reading does not.
+__getattr__ = lazy_names(__name__, {"fetch": "fetching"})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from taxonomist._lazy import lazy_names
 from taxonomist.features.contexts import ContextFeatures
 from taxonomist.features.letters import AMINO_ACIDS
 from taxonomist.features.sequences import SequenceCodes
@@ -25,11 +26,5 @@ __all__ = [
     "TfidfWeights",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import the selector when it is first used: the base class takes long to import."""
-    if name == "InformationGainSelector":
-        from taxonomist.features.information_gain import InformationGainSelector
-
-        return InformationGainSelector
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Its base class takes long to import.
+__getattr__ = lazy_names(__name__, {"InformationGainSelector": "information_gain"})

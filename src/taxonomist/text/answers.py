@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.errors import LabelError, ParameterError
-from taxonomist.evaluation.assessment import assess
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.explanation import TextExplanation
 
@@ -172,6 +171,8 @@ class TextAnswers:
 
     def evaluate(self, labels: Iterable[object]) -> Assessment:
         """Measure the predictions; see ``TextClassifier.evaluate``."""
+        from taxonomist.evaluation.assessment import assess
+
         classifier = self._classifier
         truth = self._truth(labels)
         predicted: list[Any] = self.labels()

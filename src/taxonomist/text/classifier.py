@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from taxonomist import persistence
 from taxonomist.compiled.compiling import working_clock
 from taxonomist.errors import LabelError, ModelFileError
-from taxonomist.evaluation import flat
 from taxonomist.features import TextFeatures
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.models.calibrated import CalibratedClassifier
@@ -267,6 +266,8 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
 
     def flat_twin(self) -> TextClassifier:
         """Return an unfitted classifier with the same model and C, but without the taxonomy."""
+        from taxonomist.evaluation.flat import flat_twin
+
         check_is_fitted(self, "model_")
         twin, model = self._unfitted(), self.chosen[0]
         if isinstance(model, str):
@@ -274,7 +275,7 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         if isinstance(twin.model, str) and "attributes" not in model.get_params(deep=False):
             twin.taxonomy = None
         else:
-            twin.model = flat.flat_twin(model)
+            twin.model = flat_twin(model)
         return twin
 
     def _unfitted(self) -> TextClassifier:

@@ -9,12 +9,17 @@ and report progress to a callback.
 
 from __future__ import annotations
 
-from taxonomist.workflow.comparison import compare
-from taxonomist.workflow.labelled import Labelled, read_labelled
-from taxonomist.workflow.measured_items import MeasuredItems, evaluate, read_to_measure
-from taxonomist.workflow.predictions import Prediction, Predictor, Wanted, predict_table
-from taxonomist.workflow.report_content import ReportContent, report_content
-from taxonomist.workflow.training import TrainingResult, train
+from typing import TYPE_CHECKING
+
+from taxonomist._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from taxonomist.workflow.comparison import compare
+    from taxonomist.workflow.labelled import Labelled, read_labelled
+    from taxonomist.workflow.measured_items import MeasuredItems, evaluate, read_to_measure
+    from taxonomist.workflow.predictions import Prediction, Predictor, Wanted, predict_table
+    from taxonomist.workflow.report_content import ReportContent, report_content
+    from taxonomist.workflow.training import TrainingResult, train
 
 __all__ = [
     "Labelled",
@@ -32,3 +37,23 @@ __all__ = [
     "report_content",
     "train",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Labelled": "labelled",
+        "MeasuredItems": "measured_items",
+        "Prediction": "predictions",
+        "Predictor": "predictions",
+        "ReportContent": "report_content",
+        "TrainingResult": "training",
+        "Wanted": "predictions",
+        "compare": "comparison",
+        "evaluate": "measured_items",
+        "predict_table": "predictions",
+        "read_labelled": "labelled",
+        "read_to_measure": "measured_items",
+        "report_content": "report_content",
+        "train": "training",
+    },
+)
