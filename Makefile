@@ -12,6 +12,9 @@ BIN := $(VENV)/bin
 EXE :=
 endif
 
+# Tests start many processes, which start faster from compiled byte code.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-corpora test-slow test-lowest test-pythons lint format docs bench clean
 .DEFAULT_GOAL := help
 

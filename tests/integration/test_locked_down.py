@@ -69,7 +69,9 @@ def run(folder, *given):
 
 def test_train_and_predict(container):
     data = (container / "rows.csv", "--taxonomy", container / "taxonomy.csv", "--text", "text")
-    done = run(container, "train", *data, "--label", "label", "--model", "flat", "--out", "model")
+    done = run(
+        container, "train", *data, "--label", "label", "--model", "naive_bayes", "--out", "model"
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("Compiled loops are cached in") == 1
     for _ in range(2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
@@ -35,6 +36,8 @@ def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:
     loops_only: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
     def decorate(function: F) -> F:
+        if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+            return function
         loop = _cached(numba.njit(nogil=True, **rules)(function), LoopCache)
         if inline:
             # Code that only loops include needs no entry from Python, which takes long to compile.

@@ -3,7 +3,7 @@
 ``labelled`` reads labelled items. ``training`` trains and measures a classifier, on items that
 ``holding_out`` chooses. ``predictions`` labels the rows of a table. ``measured_items`` finds the
 rows that a model was not trained on and measures the model on them. ``comparison`` compares models,
-and ``report_content`` collects the content of a report. Nothing here prints: functions return notes
+and ``reporting`` collects the content of a report. Nothing here prints: functions return notes
 and report progress to a callback.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from taxonomist.workflow.labelled import Labelled, read_labelled
     from taxonomist.workflow.measured_items import MeasuredItems, evaluate, read_to_measure
     from taxonomist.workflow.predictions import Prediction, Predictor, Wanted, predict_table
-    from taxonomist.workflow.report_content import ReportContent, report_content
+    from taxonomist.workflow.reporting import ReportContent, report_content
     from taxonomist.workflow.training import TrainingResult, train
 
 __all__ = [
@@ -45,7 +45,7 @@ __getattr__ = lazy_names(
         "MeasuredItems": "measured_items",
         "Prediction": "predictions",
         "Predictor": "predictions",
-        "ReportContent": "report_content",
+        "ReportContent": "reporting",
         "TrainingResult": "training",
         "Wanted": "predictions",
         "compare": "comparison",
@@ -53,7 +53,7 @@ __getattr__ = lazy_names(
         "predict_table": "predictions",
         "read_labelled": "labelled",
         "read_to_measure": "measured_items",
-        "report_content": "report_content",
+        "report_content": "reporting",
         "train": "training",
     },
 )
