@@ -18,7 +18,7 @@ import sys
 import traceback
 import warnings
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -107,7 +107,12 @@ def show_controls() -> None:
         sys.stderr.write(visible("".join(traceback.format_exception(*error))))
 
     def show_warning(
-        message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
     ) -> None:
         text = warnings.formatwarning(message, category, filename, lineno, line)
         (file or sys.stderr).write(visible(text))
