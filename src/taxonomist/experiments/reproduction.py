@@ -122,7 +122,8 @@ def reproduce(
     if not parts:
         known = ", ".join(file_name(part) for paper in papers for part in _parts(paper, None))
         raise LabelError(f"There is no {wanted}; there are {known}.")
-    store = Store(out / "cells")
+    # Processes that were started earlier work in other folders.
+    store = Store(out.absolute() / "cells")
     absent = {corpus for paper, _ in parts for corpus in _absent(paper)}
     cells = {
         (paper.key, cell.name): cell
