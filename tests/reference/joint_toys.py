@@ -292,7 +292,7 @@ class State:
 
     def looks(self, n_new: int = 3) -> Any:
         """Return scratch arrays for inspections, with the scores of the first item."""
-        scratch = inspection_scratch(self.problem, self.W.shape[1], n_new, self.W)
+        scratch = inspection_scratch(self.problem, self.W, n_new)
         score_row(self.problem.rows, 0, self.W, scratch.scores)
         write_category_scores(self.problem.attributes, scratch.scores, scratch.f)
         return scratch

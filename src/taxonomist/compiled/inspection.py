@@ -17,14 +17,14 @@ from taxonomist.compiled.losses import write_losses
 from taxonomist.compiled.rows import score_row
 
 
-@compiled()
-def inspection_scratch(
-    problem: JointArrays, n_attributes: int, n_new: int, like: Reals
-) -> InspectionScratch:
-    """Return work arrays for inspections; each thread needs its own."""
+def inspection_scratch(problem: JointArrays, W: Reals, n_new: int) -> InspectionScratch:
+    """Return work arrays for inspections that add up to ``n_new`` pairs; threads need their own.
+
+    ``W`` holds the weights or, if scores are known, these.
+    """
     n_categories = len(problem.attributes.indptr) - 1
     return InspectionScratch(
-        np.zeros(n_attributes, like.dtype),
+        np.zeros(W.shape[1], W.dtype),
         np.zeros(n_categories),
         np.zeros(n_categories),
         np.zeros(n_categories),
@@ -205,11 +205,10 @@ def inspect(
     problem: JointArrays,
     W: Reals,
     duals: Duals,
-    most_new: int,
+    scratch: InspectionScratch,
     findings: JointFindings,
 ) -> None:
-    """Inspect items at fixed weights; make up to ``most_new`` pairs of each active."""
-    scratch = inspection_scratch(problem, W.shape[1], most_new, W)
+    """Inspect items at fixed weights; make the most violated pairs of each active."""
     for i in items:
         inspect_item(i, problem, W, duals, findings, scratch)
 
@@ -220,11 +219,10 @@ def judge_scored(
     problem: JointArrays,
     f: Floats,
     duals: Duals,
-    most_new: int,
+    scratch: InspectionScratch,
     findings: JointFindings,
 ) -> None:
     """Write the findings about items whose scores f, (n_items, n_categories), are known."""
-    scratch = inspection_scratch(problem, 0, most_new, f)
     for i in items:
         for c in range(f.shape[1]):
             scratch.f[c] = f[i, c]

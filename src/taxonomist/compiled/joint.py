@@ -15,9 +15,14 @@ import numpy as np
 
 from taxonomist._typing import Codes, Reals
 from taxonomist.compiled.arrays import Attributes, Duals
-from taxonomist.compiled.inspection import inspect_item, inspection_scratch
+from taxonomist.compiled.inspection import inspect_item
 from taxonomist.compiled.jit import compiled
-from taxonomist.compiled.joint_arrays import JointArrays, JointFindings, QPScratch
+from taxonomist.compiled.joint_arrays import (
+    InspectionScratch,
+    JointArrays,
+    JointFindings,
+    QPScratch,
+)
 from taxonomist.compiled.pair_qp import gradients_from_scores, solve_active, write_gradients
 from taxonomist.compiled.places import (
     Places,
@@ -94,12 +99,11 @@ def sweep(
     W: Reals,  # in/out
     duals: Duals,  # in/out
     scratch: QPScratch,
-    most_new: int,
+    looks: InspectionScratch,
     findings: JointFindings,  # out
     tol: float,
 ) -> float:
     """Inspect and solve items, one after another, if there are few attributes; return the gain."""
-    looks = inspection_scratch(problem, W.shape[1], most_new, W)
     gain = 0.0
     for i in items:
         inspect_item(i, problem, W, duals, findings, looks)

@@ -182,7 +182,8 @@ class _State:
     def _judge(self, items: Codes, most_new: int = 0) -> None:
         """Update the findings about items after their scores changed."""
         arrays, duals = self.arrays, self.store.duals
-        inspection.judge_scored(items, arrays, self.f, duals, most_new, self.findings)
+        looks = inspection.inspection_scratch(arrays, self.f, most_new)
+        inspection.judge_scored(items, arrays, self.f, duals, looks, self.findings)
 
     def _make_place(self, items: Codes, n_new: int) -> None:
         """Make room for ``n_new`` variables of each of some items."""

@@ -203,9 +203,13 @@ class _State:
         """Inspect a group of items in threads."""
         self._make_place(group)
         first, *others = np.array_split(group, self.options.n_threads)
-        rest = (arrays, self.W, self.store.duals, MOST_NEW, self.findings)
-        jobs = [self.pool.submit(inspection.inspect, part, *rest) for part in others]
-        inspection.inspect(first, *rest)
+
+        def inspect(part: Codes) -> None:
+            looks = inspection.inspection_scratch(arrays, self.W, MOST_NEW)
+            inspection.inspect(part, arrays, self.W, self.store.duals, looks, self.findings)
+
+        jobs = [self.pool.submit(inspect, part) for part in others]
+        inspect(first)
         for job in jobs:
             job.result()
 
@@ -228,7 +232,7 @@ class _State:
             self.W,
             self.store.duals,
             self.scratch,
-            MOST_NEW,
+            inspection.inspection_scratch(arrays, self.W, MOST_NEW),
             self.findings,
             self.tol,
         )
