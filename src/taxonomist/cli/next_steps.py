@@ -48,7 +48,7 @@ def after_train(model: Path, source: list[str], is_measurable: bool) -> None:
 
 def after_report(page: Path) -> None:
     """Say how to open a report."""
-    print_note(f"Next: open {page.resolve().as_uri()} in a browser.")
+    print_note(f"Next: open {page} in a browser.")
 
 
 def after_predicting(model: Path, text: str | None = None) -> None:

@@ -380,4 +380,4 @@ def test_the_next_command_is_named(call, there, tmp_path):
     assert done.err == "Next: taxonomist explain data --text ...\n"
     page = tmp_path / "my report.html"
     done = call("report", "data", "data.csv", "-o", page, "--quick")
-    assert done.err.splitlines()[-1] == f"Next: open {page.as_uri()} in a browser."
+    assert done.err.splitlines()[-1] == f"Next: open {page} in a browser."
