@@ -135,7 +135,7 @@ def quick(tmp_path_factory):
 def test_every_table_and_figure_is_there_and_judged_or_lacks_a_corpus(quick):
     out, done = quick
     for key, kind, part in declared():
-        if f"{key} {kind}-{part.number} needs " not in done.stderr:
+        if f"{key} {kind}-{part.number} was not written" not in done.stderr:
             assert_written(out, key, kind, part)
             assert_judged(done.stdout, key, kind, part)
 
