@@ -131,13 +131,21 @@ class _LogFormatter(logging.Formatter):
         return visible(super().format(record))
 
 
+class _Notes(logging.Handler):
+    """Prints log records as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record."""
+        print_note(record.getMessage())
+
+
 def show_log(name: str) -> None:
     """Print what a part of the library logs, from INFO on, as notes."""
-    logger, handler = logging.getLogger(name), logging.Handler()
-    handler.emit = lambda record: print_note(record.getMessage())  # type: ignore[method-assign]
-    logger.setLevel(logging.INFO)
-    logger.addHandler(handler)
-    logger.propagate = False
+    logger = logging.getLogger(name)
+    if not any(isinstance(handler, _Notes) for handler in logger.handlers):
+        logger.setLevel(logging.INFO)
+        logger.addHandler(_Notes())
+        logger.propagate = False
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

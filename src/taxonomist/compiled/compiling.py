@@ -19,7 +19,7 @@ class _Watch(event.Listener):
         self.seconds = 0.0
         self.is_announced = False
 
-    def on_start(self, event: event.Event) -> None:  # noqa: ARG002
+    def on_start(self, event: event.Event) -> None:  # noqa: ARG002 (numba calls it)
         if self.depth == 0:
             self.start = perf_counter()
         self.depth += 1
@@ -29,7 +29,7 @@ class _Watch(event.Listener):
                 "Compiling what this model needs. It takes some seconds, and only the first time."
             )
 
-    def on_end(self, event: event.Event) -> None:  # noqa: ARG002
+    def on_end(self, event: event.Event) -> None:  # noqa: ARG002 (numba calls it)
         self.depth -= 1
         if self.depth == 0:
             self.seconds += perf_counter() - self.start

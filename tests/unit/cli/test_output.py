@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -197,3 +198,11 @@ def test_an_interrupt_of_the_real_command(tmp_path):
     assert "Traceback" not in err
     assert out == ""
     assert not (home / "reuters21578").exists()
+
+
+def test_what_is_logged_is_noted_once(capsys):
+    logger = logging.getLogger("taxonomist.test_output")
+    for _ in range(2):
+        output.show_log(logger.name)
+    logger.info("Compiling %s.", "it")
+    assert capsys.readouterr() == ("", "Compiling it.\n")
