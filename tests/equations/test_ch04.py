@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.svm import LinearSVC
 
 from taxonomist import HierarchicalSVC, Taxonomy
 from taxonomist.compiled.attributes import write_category_scores
@@ -170,3 +171,46 @@ def test_active_ratio_is_the_share_of_positive_dual_variables(shape, C):
     )
     assert 0 < positive < 12 * (q - 1)
     assert model.active_ratio_ == pytest.approx(positive / (12 * (q - 1)))
+
+
+@pytest.mark.equation("CH04:41")
+@pytest.mark.parametrize("solver", ["auto", "greedy", "greedy_joint", "full", "hcc03"])
+def test_active_ratio_by_hand(solver):
+    """Two categories on a line: only the inner items have a positive variable, 2 of 4 (2 - 1)."""
+    X, y = [[1.0], [3.0], [-1.0], [-3.0]], ["a", "a", "b", "b"]
+    model = HierarchicalSVC(C=10.0, solver=solver, tol=1e-6, dtype="float64").fit(X, y)
+    np.testing.assert_allclose(model.coef_, [[0.5], [-0.5]], atol=1e-6)
+    assert model.active_ratio_ == 2 / 4
+    # A third category at the origin's other side: its items are on the margin with a and b, and
+    # those of a and b with it alone; the outer item of a with none: 1 + 1 + 2 of 4 (3 - 1).
+    X, y = [[1.0, 1.0], [9.0, 9.0], [-1.0, 1.0], [0.0, -1.0]], ["a", "a", "b", "c"]
+    model = HierarchicalSVC(C=100.0, solver=solver, tol=1e-7, dtype="float64").fit(X, y)
+    alpha = reference.dual_optimum(hand_instance(X, y, 100.0))[1]
+    assert model.active_ratio_ == (alpha > 1e-5).sum() / 8
+
+
+def hand_instance(X, y, C):
+    X = np.array(X)
+    codes = np.unique(y, return_inverse=True)[1]
+    n = codes.max() + 1
+    return reference.Instance(X @ X.T, codes, np.eye(n), 1 - np.eye(n), np.full(len(y), C))
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 10.0])
+def test_two_categories_are_the_binary_svm(C):
+    """CH04, section 2.1, without a bias: w_1 = -w_2 = v/2, and C stands for 2 C of the binary SVM.
+
+    The paper derives it from w_1j w_2j = 0 for all features, which is not so; but ||w||² is
+    ||v||² / 2 at the optimum, and so the conclusion holds.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=50) > 0, "a", "b")
+    model = HierarchicalSVC(C=C, tol=1e-9, stop="gap", dtype="float64").fit(X, y)
+    binary = LinearSVC(loss="hinge", C=2 * C, fit_intercept=False, tol=1e-9, max_iter=10**6)
+    v = binary.fit(X, y).coef_[0]
+    np.testing.assert_allclose(model.coef_, [-v / 2, v / 2], atol=2e-3)
+    margins = np.where(y == "b", 1, -1) * (X @ v)
+    value = v @ v / 4 + C * np.maximum(0, 1 - margins).sum()
+    assert model.objective_ == pytest.approx(value, rel=1e-5)
+    assert (model.predict(X) == binary.predict(X)).all()

@@ -1,11 +1,11 @@
-"""The loop of the greedy solvers that updates all scores after a change of the weights."""
+"""Loops of the greedy solvers over items whose scores are all kept."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from taxonomist._typing import Floats
-from taxonomist.compiled.arrays import Attributes
+from taxonomist._typing import Codes, Floats
+from taxonomist.compiled.arrays import Attributes, Duals
 from taxonomist.compiled.attributes import write_category_scores
 from taxonomist.compiled.jit import compiled
 
@@ -25,3 +25,20 @@ def spread(
         if kernel[j] != 0.0:
             for c in range(n_categories):
                 f[j, c] += kernel[j] * score[c]
+
+
+@compiled()
+def write_lowest(
+    items: Codes,  # in
+    f: Floats,  # in (n_items, n_categories)
+    duals: Duals,  # in
+    lowest: Floats,  # out (n_items,)
+) -> None:
+    """Write the smallest G_iyc of each item's positive variables, and 0 where none is positive."""
+    for i in items:
+        least = np.inf
+        for a in range(duals.start[i], duals.start[i] + duals.size[i]):
+            if duals.beta[a] > 0.0:
+                gradient = duals.delta[a] * (1.0 - f[i, duals.own[a]] + f[i, duals.other[a]])
+                least = min(least, gradient)
+        lowest[i] = 0.0 if least == np.inf else least

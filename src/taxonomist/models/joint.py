@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.losses import category_loss
-from taxonomist.models.attributes import class_attributes
 from taxonomist.models.certificates import certificate_facts, item_costs, log_pass, solver_options
 from taxonomist.models.learning import Learned
-from taxonomist.solvers import SOLVERS
+from taxonomist.solvers import SOLVERS, biased
 from taxonomist.solvers.duals import of_items, renumbered
 from taxonomist.solvers.problem import JointProblem
 from taxonomist.solvers.warm_start import carry_over
@@ -67,7 +67,7 @@ def learn_joint(
         items=rows,
         labels=targets.labels[items],
         costs=costs[items],
-        attributes=class_attributes(categories, model.attributes, model.node_weight),
+        attributes=model.attributes_of(targets),
         loss=category_loss(model.loss, categories.expanded, categories.codes),
         slack=slack,
     )
@@ -75,13 +75,26 @@ def learn_joint(
     if start is not None:
         moved = _new_columns(start.classes, targets.classes)
         begin = carry_over(problem, of_items(start.duals, items), moved, np.dtype(model.dtype))
-    solution: Solution = SOLVERS[model.solver](problem, solver_options(model), log_pass, begin)
+    solve = biased.solve if _has_biases(model, problem) else SOLVERS[model.solver]
+    solution: Solution = solve(problem, solver_options(model), log_pass, begin)
     facts = certificate_facts(
         model, solution.certificate, solution.converged, solution.history, problem.n_pairs
     )
     duals = renumbered(solution.duals, items, len(costs))
     scorer = LinearScorer(solution.W, problem.attributes, row_map)
     return Learned(scorer, facts, JointStart(duals, targets.classes))
+
+
+def _has_biases(model: Any, problem: JointProblem) -> bool:
+    """Return whether categories have bias terms; raise if the attributes do not allow any bias."""
+    if not getattr(model, "fit_intercept", False):
+        return False
+    if not biased.free_biases(problem.attributes):
+        raise ParameterError(
+            "fit_intercept=True needs attributes that give every category its own bias, but these "
+            "are linearly dependent. Use constant=1.0 instead."
+        )
+    return True
 
 
 def _new_columns(old: Any, new: Any) -> Any:

@@ -10,7 +10,9 @@ from taxonomist.compiled import greedy
 from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.duals import add_all_pairs
 from taxonomist.compiled.rows import write_products
-from taxonomist.solvers.duals import DualStore, no_duals
+from taxonomist.solvers import sequential
+from taxonomist.solvers.duals import DualStore, Entries, no_duals
+from taxonomist.solvers.solution import Options
 from tests.reference.joint_toys import SHAPES, assert_twins, pair_alpha, set_toy
 
 
@@ -69,3 +71,18 @@ def test_all_pairs_of_an_item_become_active_once(active):
         np.testing.assert_allclose(duals.delta[at], [instance.loss[pair] for pair in found])
         assert not mark.any()
         assert duals.size.sum() == len(pairs)
+
+
+def test_lowest_gradients_of_positive_variables():
+    case = set_toy("dag", "matrix")
+    problem = case.problem()
+    store = DualStore(sequential.solve(problem, Options(max_iter=2, dtype="float64")).duals)
+    f = np.random.default_rng(0).normal(size=case.Y.shape)
+    items = np.arange(len(case.Y))
+    store.duals.beta[:3:2] = 0.0
+    make = lambda: (items, f, store.duals, np.full(len(items), 7.0))  # noqa: E731
+    (*_, found), _ = assert_twins(greedy.write_lowest, make)
+    entries = Entries.of(store.duals)
+    G = entries.delta * (1 - f[entries.item, entries.own] + f[entries.item, entries.other])
+    for i in items:
+        assert found[i] == min(G[(entries.item == i) & (entries.beta > 0)], default=0.0)
