@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -10,6 +9,8 @@ import numpy as np
 from taxonomist.errors import LabelError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from taxonomist._typing import CSR, Floats, MatrixLike, Objects
 
 ClassKernelLike: TypeAlias = "MatrixLike | Callable[[str, str], float]"
@@ -86,4 +87,5 @@ def _checked(class_kernel: ClassKernelLike, classes: Objects) -> Floats:
             f"class_kernel must be positive semidefinite. Its smallest eigenvalue is {lowest:.3g}; "
             f"adding {-lowest:.2g} to the diagonal would make it a kernel."
         )
-    return (K + K.T) / 2
+    symmetric: Floats = (K + K.T) / 2
+    return symmetric

@@ -13,7 +13,6 @@ from taxonomist.errors import ParameterError
 from taxonomist.inference.label_sets import DecisionLike, decision_rule
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.models.attribute_weights import AttributeWeights
-from taxonomist.models.attributes import AttributesLike, NodeWeightLike
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.certificates import (
     CERTIFIED,
@@ -31,6 +30,7 @@ from taxonomist.solvers import binary
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats, Objects, Seed
     from taxonomist.kernels.pairwise import KernelLike
+    from taxonomist.models.attributes import AttributesLike, NodeWeightLike
     from taxonomist.models.class_kernel import ClassKernelLike
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement

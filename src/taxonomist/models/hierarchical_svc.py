@@ -189,7 +189,7 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
     @property
     def constant_feature(self) -> float:
         """The value of the constant feature, whose weights give the biases; 0 if there is none."""
-        return BIAS_FEATURE if self.fit_intercept else self.constant
+        return BIAS_FEATURE if self.fit_intercept else self.constant or 0.0
 
     def check(self) -> None:
         """Raise if a parameter, or a combination of parameters, is invalid."""

@@ -141,7 +141,7 @@ def circulation(duals: Duals, n_categories: int) -> Duals:
     least = ROUNDING * flow.sum()
     left[left <= least] = 0.0
     surplus = left.sum(axis=1) - left.sum(axis=0)
-    for c in np.flatnonzero(surplus > 0):
+    for c in np.flatnonzero(surplus > 0).tolist():
         while surplus[c] > least:
             path = _path(left, c, surplus < 0)
             if path is None:
