@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist import datasets
-from taxonomist.experiments.work.trials import SplitData
+from taxonomist.experiments.work.trials import SplitData, identities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ def reuters(every: int = 1) -> SplitData:
     X = vstack([words.fit_transform(train.texts), words.transform(test.texts)], format="csr")
     y = [list(row) for row in (*train.labels, *test.labels)]
     splits = [(np.arange(len(train)), np.arange(len(train), len(y)))]
-    return SplitData(X, y, corpus.taxonomy, splits)
+    return SplitData(X, y, corpus.taxonomy, splits, [*identities(train), *identities(test)])
 
 
 @lru_cache(maxsize=1)
