@@ -15,10 +15,10 @@ from sklearn.pipeline import make_pipeline
 from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better, LargerGain, Ratio
 from taxonomist.experiments.claims.agreement import Alike, NoChance
-from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Settings, Table
-from taxonomist.experiments.work.grouping import grouped
+from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Table
+from taxonomist.experiments.work.grouping import GROUP_SETTINGS, grouped
 from taxonomist.experiments.work.label_set_trials import label_set_trial
-from taxonomist.experiments.work.news import newsgroups, reuters
+from taxonomist.experiments.work.news import NEWS_SETTINGS, STORY_SETTINGS, newsgroups, reuters
 from taxonomist.experiments.work.trials import trial
 from taxonomist.features import InformationGainSelector, TfidfWeights
 from taxonomist.inference.label_sets import Threshold
@@ -134,28 +134,6 @@ SETS: Mapping[str, MakeModel] = {
     "NB, same lengths": partial(LidstoneNB, length=1.0),
 }
 PAIRS = (("HM", "HS"), ("HM as in the paper", "HS as in the paper"))
-
-NEWS_SETTINGS = Settings(
-    tolerance="path weights to 0.001 per word; two EM steps.",
-    features="counts of words of subject and body, lower-cased, without stop words, that occur at "
-    "least three times in all postings, test postings included.",
-    splits="the drawn postings for training, 3,000 others for testing.",
-    draws="ten for each number of postings.",
-)
-STORY_SETTINGS = Settings(
-    tolerance="path weights to 0.001 per word; two EM steps; SVM: a violation of 0.01.",
-    features="counts of all words of the training stories, lower-cased; k-NN: the 2,000 words with "
-    "the largest information gain; SVM: tf-idf of the 1,000 to 10,000 such words.",
-    splits="the ModApte split.",
-    draws="one.",
-)
-GROUP_SETTINGS = Settings(
-    tolerance="none: the clustering is exact.",
-    features="counts of all words of the training stories of a category, plain or times "
-    "log N / N_u.",
-    splits="only training stories are used.",
-    draws="one; p-values are of 1,999 permutations.",
-)
 
 
 def paper(is_quick: bool) -> Paper:

@@ -99,9 +99,11 @@ def test_rows_without_identities_are_not_tested_together():
 
 
 def test_the_identities_of_test_items():
-    found = identified(["m"], "abcd", [np.array([3, 1]), np.array([0])])
-    assert found == {"item_ids": {"m": ["d", "b", "a"]}, "item_runs": {"m": [0, 0, 1]}}
-    assert identified(["m"], None, [np.array([1])]) == {"item_runs": {"m": [0]}}
+    plain = Result({}, {"m": [1.0, 2.0, 3.0]})
+    found = identified(plain, "abcd", [np.array([3, 1]), np.array([0])])
+    assert found.item_ids == {"m": ["d", "b", "a"]}
+    assert found.item_runs == {"m": [0, 0, 1]}
+    assert identified(plain, None, [np.array([1, 2, 3])]).item_ids == {}
 
 
 def test_joined_results_keep_folds_apart():

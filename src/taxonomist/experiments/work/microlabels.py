@@ -55,7 +55,7 @@ def labelling_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
         "n_nodes": [float(data.taxonomy.n_nodes)],
         "fit_seconds": found.fit_seconds.tolist(),
     }
-    return Result(sizes | values, items, **identified(items, data.ids, found.test_items))
+    return identified(Result(sizes | values, items), data.ids, found.test_items)
 
 
 def microlabel_values(

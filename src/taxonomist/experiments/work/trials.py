@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -91,7 +91,7 @@ def _cross_validated(
     values = {name: array.tolist() for name, array in found.values.items()}
     items = {name: array.tolist() for name, array in found.item_values.items()}
     values = sizes | values | {"fit_seconds": found.fit_seconds.tolist()}
-    return Result(values, items, **identified(items, data.ids, found.test_items))
+    return identified(Result(values, items), data.ids, found.test_items)
 
 
 def identities(corpus: Corpus) -> list[str]:
@@ -99,32 +99,30 @@ def identities(corpus: Corpus) -> list[str]:
     return [f"{corpus.name}/{item}" for item in corpus.ids or range(len(corpus))]
 
 
-def identified(
-    items: Iterable[str], ids: Sequence[str] | None, test_items: Sequence[Codes]
-) -> dict[str, Any]:
-    """Return whose values the values of items are, as arguments of :class:`Result`.
+def identified(result: Result, ids: Sequence[str] | None, test_items: Sequence[Codes]) -> Result:
+    """Return a result that says whose values the values of items are.
 
     Parameters
     ----------
-    items
-        The measures.
+    result
+        The result, with values of items in the order of the test items.
     ids
         The identities of all items, or None.
     test_items
-        The test items of each fold; values are in their order.
+        The test items of each fold.
 
     Returns
     -------
-    dict
-        ``item_ids``, unless there are none, and ``item_runs``.
+    Result
+        The result with ``item_runs`` and, unless there are none, ``item_ids``.
     """
-    tested = np.concatenate(test_items)
     runs = np.repeat(np.arange(len(test_items)), [*map(len, test_items)]).tolist()
-    found: dict[str, Any] = {"item_runs": dict.fromkeys(items, runs)}
-    if ids is not None:
-        names = [str(ids[item]) for item in tested]
-        found["item_ids"] = dict.fromkeys(items, names)
-    return found
+    names = None if ids is None else [str(ids[item]) for item in np.concatenate(test_items)]
+    return replace(
+        result,
+        item_runs=dict.fromkeys(result.items, runs),
+        item_ids={} if names is None else dict.fromkeys(result.items, names),
+    )
 
 
 def joined_results(results: Sequence[Result]) -> Result:
