@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
 
 from taxonomist import datasets
 from taxonomist.evaluation import GivenFolds, sample_per_category
@@ -23,14 +22,18 @@ if TYPE_CHECKING:
     from taxonomist.datasets import Corpus
     from taxonomist.taxonomy import Taxonomy
 
-COUNTS = "counts"
-"""Word counts of unit length: all that CH04 and HCC03 say about their vectors."""
-TFIDF = "tf-idf"
+PATENT_TEXTS = (
+    "`us-patents-ipc`, titles and abstracts of US patents by the main group of their first IPC "
+    "symbol. They stand in for WIPO-alpha (titles and claims), whose text cannot be had."
+)
+PLAIN = "all words"
+"""The papers say no more than terms of a retrieval engine, in vectors of unit length: tf-idf."""
+CHOSEN = "chosen words"
 """Our choice: logarithmic tf-idf of words in two training patents at least, no stop words."""
 FEATURES = {
-    COUNTS: "counts of all words of title and abstract, lower-cased, seen in the training patents",
-    TFIDF: "(1 + ln tf) log2 N / N_u of words, lower-cased, without stop words, that occur in at "
-    "least two training patents",
+    PLAIN: "tf log2 N / N_u of all words of the training patents, lower-cased; length 1",
+    CHOSEN: "(1 + ln tf) log2 N / N_u of words, lower-cased, that are no stop words and occur in "
+    "at least two training patents; length 1",
 }
 
 
@@ -94,8 +97,8 @@ def _split(corpus: Corpus, chosen: Codes) -> SplitData:
 
 def vectorizer(features: str) -> Any:
     """Return the transformer of texts into unit vectors."""
-    if features == COUNTS:
-        return make_pipeline(CountVectorizer(dtype=np.float64), Normalizer())
+    if features == PLAIN:
+        return make_pipeline(CountVectorizer(dtype=np.float64), TfidfWeights())
     words = CountVectorizer(stop_words="english", min_df=2, dtype=np.float64)
     return make_pipeline(words, TfidfWeights(sublinear_tf=True))
 
