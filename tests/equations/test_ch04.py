@@ -176,24 +176,18 @@ def test_active_ratio_is_the_share_of_positive_dual_variables(shape, C):
 @pytest.mark.equation("CH04:41")
 @pytest.mark.parametrize("solver", ["auto", "greedy", "greedy_joint", "full", "hcc03"])
 def test_active_ratio_by_hand(solver):
-    """Two categories on a line: only the inner items have a positive variable, 2 of 4 (2 - 1)."""
-    X, y = [[1.0], [3.0], [-1.0], [-3.0]], ["a", "a", "b", "b"]
-    model = HierarchicalSVC(C=10.0, solver=solver, tol=1e-6, dtype="float64").fit(X, y)
-    np.testing.assert_allclose(model.coef_, [[0.5], [-0.5]], atol=1e-6)
-    assert model.active_ratio_ == 2 / 4
-    # A third category at the origin's other side: its items are on the margin with a and b, and
-    # those of a and b with it alone; the outer item of a with none: 1 + 1 + 2 of 4 (3 - 1).
-    X, y = [[1.0, 1.0], [9.0, 9.0], [-1.0, 1.0], [0.0, -1.0]], ["a", "a", "b", "c"]
-    model = HierarchicalSVC(C=100.0, solver=solver, tol=1e-7, dtype="float64").fit(X, y)
-    alpha = reference.dual_optimum(hand_instance(X, y, 100.0))[1]
-    assert model.active_ratio_ == (alpha > 1e-5).sum() / 8
+    """Only the inner items are on the margin, each with all other categories.
 
-
-def hand_instance(X, y, C):
-    X = np.array(X)
-    codes = np.unique(y, return_inverse=True)[1]
-    n = codes.max() + 1
-    return reference.Instance(X @ X.T, codes, np.eye(n), 1 - np.eye(n), np.full(len(y), C))
+    Two categories: v = w_a - w_b = (1, -1) by the items (1, 0) and (0, 1), so 2 of 4 (2 - 1)
+    variables are positive. Three: α = 1/3 for the three unit vectors and both others of each, so
+    6 of 6 (3 - 1).
+    """
+    for n, coef in ((2, np.array([[1, -1], [-1, 1]]) / 2), (3, np.eye(3) - 1 / 3)):
+        X = np.concatenate([np.eye(n), 3 * np.eye(n)])
+        y = list("abc"[:n]) * 2
+        model = HierarchicalSVC(C=10.0, solver=solver, tol=1e-9, dtype="float64").fit(X, y)
+        np.testing.assert_allclose(model.coef_, coef, atol=1e-6)
+        assert model.active_ratio_ == n * (n - 1) / (2 * n * (n - 1)) == 0.5
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 10.0])

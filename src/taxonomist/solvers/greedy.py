@@ -35,7 +35,7 @@ import numpy as np
 
 from taxonomist._typing import is_sparse
 from taxonomist.compiled import greedy, inspection, joint, pair_qp
-from taxonomist.compiled.arrays import Rows
+from taxonomist.compiled.arrays import MATRIX, Rows
 from taxonomist.compiled.duals import add_all_pairs, count_positive
 from taxonomist.compiled.joint_arrays import JointFindings
 from taxonomist.compiled.rows import write_products
@@ -142,6 +142,13 @@ class _State:
         self.f = np.zeros((n_items, n_categories))
         self.mark = np.zeros(n_categories, dtype=bool)
         self.joint_tol = np.inf
+        # Then scores and findings can be updated in one pass, several times as fast.
+        self.is_plain = (
+            problem.slack == "example"
+            and bool((np.diff(problem.labels.indptr) == 1).all())
+            and bool(np.isfinite(problem.costs).all())
+            and self.arrays.loss.kind == MATRIX
+        )
         self.scratch = self._make_scratch()
         if start is not None:
             changes = coefficients(problem, start.duals)
@@ -222,13 +229,22 @@ class _State:
         else:
             self._solve_by(self.qp, i, tol)
         has_moved = bool((duals.beta[at] != before).any())
-        kernel = self.kernel_row(i)
-        greedy.spread(self.arrays.attributes, scratch.places.change, kernel, self.f)
-        scratch.places.change[:] = 0.0
-        touched = kernel != 0.0
-        touched[i] = True
-        self._judge(np.flatnonzero(touched))
+        self._follow(i)
         return has_moved
+
+    def _follow(self, i: int) -> None:
+        """Update scores and findings after item i changed the weights."""
+        kernel, change = self.kernel_row(i), self.scratch.places.change
+        if self.is_plain:
+            duals = self.store.duals
+            greedy.spread_and_judge(self.arrays, i, change, kernel, self.f, duals, self.findings)
+        else:
+            greedy.spread(self.arrays.attributes, change, kernel, self.f)
+        change[:] = 0.0
+        if not self.is_plain or self.variant == "hcc03":
+            touched = kernel != 0.0
+            touched[i] = True
+            self._judge(np.flatnonzero(touched))
 
     def _solve_by(self, qp: QPSolver, i: int, tol: float) -> None:
         """Solve the QP over the active pairs of an item with a given program."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 MOST_STEPS = 100
 NEARLY = 0.99
 """Part of the way to the boundary that a step goes at most."""
-ZERO = 1e-6
-"""Part of C below which a variable is zero; interior points have no exact zeros."""
+TIGHT = 1e-6
+"""Part of the tolerance for the complementarity: positive variables must not hide a violation."""
 
 
 def maximise(Q: Floats, g: Floats, C: float, tol: float) -> Floats:
@@ -51,7 +51,7 @@ def maximise(Q: Floats, g: Floats, C: float, tol: float) -> Floats:
     for _ in range(MOST_STEPS):
         residual = g - Q @ beta - level + z
         gap = (beta @ z + unused * level) / C
-        if max(gap, np.abs(residual).max(initial=0.0)) <= 0.1 * tol:
+        if gap <= TIGHT * tol and np.abs(residual).max(initial=0.0) <= 0.1 * tol:
             break
         system = _System(Q, beta, unused, z, level)
         mu = (beta @ z + unused * level) / (m + 1)
@@ -68,8 +68,10 @@ def maximise(Q: Floats, g: Floats, C: float, tol: float) -> Floats:
         length = _longest(beta, unused, z, level, change)
         beta, z = beta + length * change[0], z + length * change[1]
         unused, level = unused + length * change[2], level + length * change[3]
-    beta = np.where(beta < ZERO * C, 0.0, beta)
-    return beta * (C / beta.sum()) if unused < ZERO * C and beta.any() else beta
+    # Interior points have no exact zeros: of a variable and its multiplier, the smaller one is zero.
+    scale = max(float(np.abs(g).max(initial=0.0)), tol)
+    beta = np.where(beta / C < z / scale, 0.0, beta)
+    return beta * (C / beta.sum()) if unused / C < level / scale and beta.any() else beta
 
 
 class _System:
