@@ -110,7 +110,7 @@ def paper(is_quick: bool) -> Paper:
     cells = [
         *_synthetic_cells(settings, is_quick),
         *_patent_cells("section", sections, few, range(1)),
-        *_patent_cells("three", sections, few, range(1 if is_quick else 5), per_category=3),
+        *_patent_cells("three", sections, few, range(1 if is_quick else 3), per_category=3),
     ]
     for name in swept:
         data = [partial(patent_texts, name, n_items=few)]
@@ -304,7 +304,7 @@ def _table_3(sections: Sequence[str]) -> Table:
         settings=replace(
             PATENT_SETTINGS,
             tolerance="ε = 0.1 for A, B and C and 0.01 for the others, as in the paper.",
-            draws="three patents of each main group, or all if it has fewer, five times; tests "
+            draws="three patents of each main group, or all if it has fewer, three times; tests "
             "average the values of a patent over draws.",
         ),
         entries=_entries("three", numbers, ("", f" {OURS}")),

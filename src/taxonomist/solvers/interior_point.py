@@ -68,7 +68,7 @@ def maximise(Q: Floats, g: Floats, C: float, tol: float) -> Floats:
         length = _longest(beta, unused, z, level, change)
         beta, z = beta + length * change[0], z + length * change[1]
         unused, level = unused + length * change[2], level + length * change[3]
-    # Interior points have no exact zeros: of a variable and its multiplier, the smaller one is zero.
+    # Interior points have no exact zeros: of variable and multiplier, the smaller one is zero.
     scale = max(float(np.abs(g).max(initial=0.0)), tol)
     beta = np.where(beta / C < z / scale, 0.0, beta)
     return beta * (C / beta.sum()) if unused / C < level / scale and beta.any() else beta

@@ -52,6 +52,8 @@ ENDINGS = (
     ("s", "plural"),
 )
 LEAST_STEM = 3
+NEAR = 200
+"""Characters on each side of a target in which its neighbours are."""
 _TOKEN = re.compile(r"n't|'\w+|\w+(?=n't)|\w+|[^\w\s]")
 
 
@@ -94,7 +96,7 @@ class PartsOfSpeech(TransformerMixin, BaseEstimator):
         return self.columns_.transform(map(self._classes, X))
 
     def _classes(self, item: Sequence[Any]) -> dict[str, str]:
-        left, right = (_TOKEN.findall(item[side]) for side in (0, 2))
+        left, right = _TOKEN.findall(item[0][-NEAR:]), _TOKEN.findall(item[2][:NEAR])
         near = [*([""] * self.reach + left)[-self.reach :], item[1]]
         near += (right + [""] * self.reach)[: self.reach]
         places = range(-self.reach, self.reach + 1)
