@@ -174,7 +174,7 @@ def test_active_ratio_is_the_share_of_positive_dual_variables(shape, C):
 
 
 @pytest.mark.equation("CH04:41")
-@pytest.mark.parametrize("solver", ["auto", "greedy", "greedy_joint", "full", "hcc03"])
+@pytest.mark.parametrize("solver", ["auto", "greedy", "greedy_joint", "full"])
 def test_active_ratio_by_hand(solver):
     """Only the inner items are on the margin, each with all other categories.
 

@@ -437,6 +437,6 @@ def _figure_4(sections: Sequence[str]) -> Figure:
                 "growth",
                 first=0.9,
             ),
-            Slows("Later the growth slows down (to 0.2 a step at most).", rows, "growth", last=0.2),
+            Slows("Later the growth of the active set slows down.", rows, "growth"),
         ),
     )

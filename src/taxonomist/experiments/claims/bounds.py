@@ -1,4 +1,4 @@
-"""Claims about single values: that they lie in a range, or that growth slows down."""
+"""Claims about single values: that they lie in a range, or how fast they grow."""
 
 from __future__ import annotations
 
@@ -65,10 +65,9 @@ class Within:
 
 @dataclass(frozen=True)
 class Slows:
-    """The claim that a curve grows by nearly one a step at first, and more slowly later.
+    """The claim that a curve grows fast at first, or that it grows more slowly at last.
 
-    The verdict is "yes" if in every row the first growth is at least ``first`` and the last one is
-    at most ``last``, and otherwise "no".
+    The verdict is "yes" if it holds in every row, and otherwise "no".
 
     Attributes
     ----------
@@ -78,15 +77,14 @@ class Slows:
         Names of cells by the name of their row.
     measure
         Growth a step, in periods of equal length.
-    first, last
-        The bounds.
+    first
+        The least growth in the first period. None claims that growth in the last period is smaller.
     """
 
     text: str
     rows: Mapping[str, str]
     measure: str
-    first: float = 0.0
-    last: float = np.inf
+    first: float | None = None
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -96,6 +94,8 @@ class Slows:
     def judge(self, results: Results) -> Judgement:
         """Decide by the first and the last period."""
         growth = {row: results[cell].values[self.measure] for row, cell in self.rows.items()}
-        holds = all(g[0] >= self.first and g[-1] <= self.last for g in growth.values())
+        holds = all(
+            g[-1] < g[0] if self.first is None else g[0] >= self.first for g in growth.values()
+        )
         told = ", ".join(f"{row} {g[0]:.2f} to {g[-1]:.2f}" for row, g in growth.items())
-        return Judgement("yes" if holds else "no", f"variables a step, first to last part: {told}")
+        return Judgement("yes" if holds else "no", f"variables a step, first to last pass: {told}")
