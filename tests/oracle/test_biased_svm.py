@@ -49,6 +49,7 @@ def with_constant(case, constant=1.0):
     return case.problem(FeatureRows(X, "float64"))
 
 
+@pytest.mark.equation("CH04:24")
 @pytest.mark.parametrize("constant", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize(

@@ -372,6 +372,7 @@ def test_a_feature_that_is_always_zero(case, solved):
     assert_same(weights(wider), solved, np.insert(solved.W, 5, 0.0, axis=0))
 
 
+@pytest.mark.equation("CH04:19")
 def test_an_attribute_of_every_category(case, solved):
     """A root carries no weight [CH04, Eq. 19]."""
     root = np.ones((case.attributes.shape[0], 1))

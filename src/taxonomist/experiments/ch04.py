@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better, LargerGains, Ratio
@@ -26,9 +26,14 @@ from taxonomist.experiments.work.problems import synthetic
 from taxonomist.experiments.work.trials import trial
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
 
+    from taxonomist.experiments.declarations import Result
     from taxonomist.experiments.work.trials import MakeProblem
+
+    Point: TypeAlias = tuple[int, int, float]
+    Row: TypeAlias = Point | str
 
 REPORTED = ("accuracy", "mean_reciprocal_rank", "taxonomy_loss", "parent_accuracy")
 # For each measure: its column header, the factor to the paper's numbers, and their decimals.
@@ -80,7 +85,11 @@ SWEPT = ("E", "H")
 COSTS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
 # Size of the paper's section D, where it compares solvers; ours has 228 patents.
 LIKE_D = {"section": "A", "n_categories": 160, "n_items": 1710}
-SOLVERS = {"greedy": ("active set", 2200, 4.6), "full": ("all variables of an item", 42200, 4.9)}
+# By solver: what it is called, and the paper's seconds and active ratio in per cent.
+SOLVERS: dict[Literal["greedy", "full"], tuple[str, float, float]] = {
+    "greedy": ("active set", 2200, 4.6),
+    "full": ("all variables of an item", 42200, 4.9),
+}
 DRAWN = ("D", "E", "F")
 
 FEATURES_HERE = (
@@ -130,7 +139,7 @@ def _tolerance(section: str, kind: str = "section") -> float:
     return 0.1 if section in LARGE[kind] else 0.01
 
 
-def _synthetic_cells(settings: Mapping[Any, object], is_quick: bool) -> list[Cell]:
+def _synthetic_cells(settings: Mapping[Point, object], is_quick: bool) -> list[Cell]:
     """Return the cells of Table 1."""
     seeds, size = (range(1), 120) if is_quick else (range(3), 1000)
     return [
@@ -180,7 +189,9 @@ def _optimiser_cells(sections: Sequence[str], few: int | None) -> list[Cell]:
     cells = []
     for name in sections:
         data = partial(patent_texts, name, n_items=few)
-        work: Any = partial(active_ratios, data, features=PLAIN, tol=_tolerance(name))
+        work: Callable[[], Result] = partial(
+            active_ratios, data, features=PLAIN, tol=_tolerance(name)
+        )
         cells.append(Cell(f"active/{name}", work, CORPUS))
     for name in DRAWN:
         if name in sections:
@@ -197,7 +208,9 @@ def _optimiser_cells(sections: Sequence[str], few: int | None) -> list[Cell]:
 
 
 def _entries(
-    kind: str, numbers: Mapping[Any, Sequence[float]], versions: Sequence[str] = ("",)
+    kind: str,
+    numbers: Mapping[Point, Sequence[float]] | Mapping[str, Sequence[float]],
+    versions: Sequence[str] = ("",),
 ) -> tuple[Entry, ...]:
     """Return the entries of a table with two columns per measure; numbers may start with sizes."""
     entries = []
@@ -230,7 +243,7 @@ def _entries(
 
 
 def _better(
-    kind: str, names: Sequence[Any], everywhere: Sequence[str] = REPORTED, version: str = ""
+    kind: str, names: Sequence[Row], everywhere: Sequence[str] = REPORTED, version: str = ""
 ) -> tuple[Better, ...]:
     """Return, by measure, the claim that the hierarchical SVM is better in every or most rows."""
     pairs = _rows(kind, names, version)
@@ -248,12 +261,12 @@ def _better(
     )
 
 
-def _rows(kind: str, names: Sequence[Any], version: str = "") -> tuple[tuple[str, str], ...]:
+def _rows(kind: str, names: Sequence[Row], version: str = "") -> tuple[tuple[str, str], ...]:
     """Return the hierarchical and the flat cell of each row."""
     return tuple((f"{kind}/{name}{version}/hsvm", f"{kind}/{name}{version}/flat") for name in names)
 
 
-def _table_1(settings: Mapping[Any, Sequence[float]]) -> Table:
+def _table_1(settings: Mapping[Point, Sequence[float]]) -> Table:
     return Table(
         number="1",
         title="flat and hierarchical SVM on synthetic data",

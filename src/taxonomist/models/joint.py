@@ -75,7 +75,13 @@ def learn_joint(
     if start is not None:
         moved = _new_columns(start.classes, targets.classes)
         begin = carry_over(problem, of_items(start.duals, items), moved, np.dtype(model.dtype))
-    solve = biased.solve if _has_biases(model, problem) else SOLVERS[model.solver]
+    has_biases = getattr(model, "fit_intercept", False)
+    if has_biases and not biased.free_biases(problem.attributes):
+        raise ParameterError(
+            "fit_intercept=True needs attributes that give every category its own bias, but these "
+            "are linearly dependent. Use constant=1.0 instead."
+        )
+    solve = biased.solve if has_biases else SOLVERS[model.solver]
     solution: Solution = solve(problem, solver_options(model), log_pass, begin)
     facts = certificate_facts(
         model, solution.certificate, solution.converged, solution.history, problem.n_pairs
@@ -83,18 +89,6 @@ def learn_joint(
     duals = renumbered(solution.duals, items, len(costs))
     scorer = LinearScorer(solution.W, problem.attributes, row_map)
     return Learned(scorer, facts, JointStart(duals, targets.classes))
-
-
-def _has_biases(model: Any, problem: JointProblem) -> bool:
-    """Return whether categories have bias terms; raise if the attributes do not allow any bias."""
-    if not getattr(model, "fit_intercept", False):
-        return False
-    if not biased.free_biases(problem.attributes):
-        raise ParameterError(
-            "fit_intercept=True needs attributes that give every category its own bias, but these "
-            "are linearly dependent. Use constant=1.0 instead."
-        )
-    return True
 
 
 def _new_columns(old: Any, new: Any) -> Any:

@@ -2,7 +2,7 @@
 
 Problem       min_{w, b, ξ}  ½ ||w||² + Σ_i C_i ξ_i
               s.t.  f(x_i, y) + b_y - f(x_i, c) - b_c >= 1 - ξ_i / Δ(y, c),  ξ_i >= 0
-              [CH04, Eq. 24 with the b_y of its footnote 1]
+              [CH04, Eq. 24], with the b_y of the paper's footnote
 Dual          as in ``taxonomist.solvers.problem``, and for each category c
               Σ_{i,d} α_icd = Σ_{i,y} α_iyc:  what flows out of c flows into c
 Notation      as there; the last feature of every item is the constant κ, and b = κ Λ u, where u

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -20,7 +20,9 @@ from taxonomist.solvers.solution import Options
 from taxonomist.taxonomy import Categories
 
 if TYPE_CHECKING:
+    from taxonomist._typing import Floats
     from taxonomist.experiments.work.trials import MakeProblem, SplitData
+    from taxonomist.solvers.greedy import QPSolver
 
 QPS = {"interior point": maximise, "pairwise": None}
 """Programs for the QP of a step: one like the papers', and the library's."""
@@ -39,7 +41,9 @@ def problem_of(data: SplitData, features: str) -> JointProblem:
     )
 
 
-def optimise(*problems: MakeProblem, variant: Any, qp: str, features: str, tol: float) -> Result:
+def optimise(
+    *problems: MakeProblem, variant: Literal["greedy", "full"], qp: str, features: str, tol: float
+) -> Result:
     """Solve problems with Algorithm 1, with or without an active set.
 
     Parameters
@@ -85,18 +89,19 @@ def optimise(*problems: MakeProblem, variant: Any, qp: str, features: str, tol: 
 class _Counted:
     """A program that counts its calls."""
 
-    def __init__(self, qp: Any) -> None:
+    def __init__(self, qp: QPSolver | None) -> None:
         self.n_calls = 0
         self._inner = qp
 
     @property
-    def qp(self) -> Any:
+    def qp(self) -> QPSolver | None:
         """The program, or None if there is none."""
         return None if self._inner is None else self._call
 
-    def _call(self, *arguments: Any) -> Any:
+    def _call(self, Q: Floats, g: Floats, C: float, tol: float) -> Floats:
+        assert self._inner is not None
         self.n_calls += 1
-        return self._inner(*arguments)
+        return self._inner(Q, g, C, tol)
 
 
 def active_ratios(problem: MakeProblem, *, features: str, tol: float) -> Result:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
@@ -16,10 +16,11 @@ from taxonomist.experiments.work.trials import SplitData, identities
 from taxonomist.features import TfidfWeights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from sklearn.pipeline import Pipeline
 
-    from taxonomist._typing import Classifier, Codes
+    from taxonomist._typing import Codes
     from taxonomist.datasets import Corpus
+    from taxonomist.experiments.work.trials import MakeModel
     from taxonomist.taxonomy import Taxonomy
 
 PATENT_TEXTS = (
@@ -95,7 +96,7 @@ def _split(corpus: Corpus, chosen: Codes) -> SplitData:
     return SplitData(texts, corpus.y, corpus.taxonomy, splits, identities(corpus))
 
 
-def vectorizer(features: str) -> Any:
+def vectorizer(features: str) -> Pipeline:
     """Return the transformer of texts into unit vectors."""
     if features == PLAIN:
         return make_pipeline(CountVectorizer(dtype=np.float64), TfidfWeights())
@@ -103,6 +104,6 @@ def vectorizer(features: str) -> Any:
     return make_pipeline(words, TfidfWeights(sublinear_tf=True))
 
 
-def of_texts(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier], features: str) -> Any:
+def of_texts(taxonomy: Taxonomy, model: MakeModel, features: str) -> Pipeline:
     """Return a model of texts, with vectors that are learnt from its training texts."""
     return make_pipeline(vectorizer(features), model(taxonomy))

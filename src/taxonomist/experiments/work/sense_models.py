@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -15,9 +15,15 @@ from taxonomist.features import ContextFeatures
 from taxonomist.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+
+    from sklearn.pipeline import FeatureUnion, Pipeline
 
     from taxonomist._typing import Classifier, Objects
+    from taxonomist.experiments.work.trials import MakeModel
+
+Passage: TypeAlias = tuple[str, str, str, str]
+"""The text before a word, the word, the text after it, and its lemma."""
 
 LOCAL = (
     *((-1, -1), (1, 1), (-2, -2), (2, 2), (-2, -1), (-1, 1), (1, 2)),
@@ -26,7 +32,7 @@ LOCAL = (
 """The eleven local collocations that were usual at the time of the paper."""
 
 
-def contexts(is_unit: bool = True) -> Any:
+def contexts(is_unit: bool = True) -> Pipeline | FeatureUnion:
     """Return the features of the paper: parts of speech, collocations and words.
 
     All are binary, and none is dropped. ``is_unit`` scales their vectors to length 1.
@@ -49,17 +55,15 @@ class PerWord(BaseEstimator):
         Whether vectors have length 1.
     """
 
-    def __init__(
-        self, taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier], is_unit: bool = True
-    ) -> None:
+    def __init__(self, taxonomy: Taxonomy, model: MakeModel, is_unit: bool = True) -> None:
         self.taxonomy = taxonomy
         self.model = model
         self.is_unit = is_unit
 
-    def fit(self, X: Sequence[Any], y: Sequence[Sequence[str]]) -> PerWord:
+    def fit(self, X: Sequence[Passage], y: Sequence[Sequence[str]]) -> PerWord:
         """Train on passages."""
         rows = _by_lemma(X)
-        self.models_: dict[str, Any] = {}
+        self.models_: dict[str, Pipeline | str] = {}
         for lemma, items in rows.items():
             senses = [y[item][0] for item in items]
             if len(set(senses)) == 1:
@@ -70,17 +74,19 @@ class PerWord(BaseEstimator):
             self.models_[lemma] = model.fit([X[item] for item in items], senses)
         return self
 
-    def predict(self, X: Sequence[Any]) -> Objects:
+    def predict(self, X: Sequence[Passage]) -> Objects:
         """Return a sense of the word of each passage."""
         found = np.empty(len(X), dtype=object)
         for lemma, items in _by_lemma(X).items():
             model = self.models_[lemma]
-            is_sure = isinstance(model, str)
-            found[items] = model if is_sure else model.predict([X[item] for item in items])
+            if isinstance(model, str):
+                found[items] = model
+            else:
+                found[items] = model.predict([X[item] for item in items])
         return found
 
 
-def _by_lemma(X: Sequence[Any]) -> dict[str, list[int]]:
+def _by_lemma(X: Sequence[Passage]) -> dict[str, list[int]]:
     """Return the passages of each word."""
     rows: dict[str, list[int]] = defaultdict(list)
     for number, (*_, lemma) in enumerate(X):
@@ -100,7 +106,7 @@ class AmongSenses(BaseEstimator):
     def __init__(self, model: Classifier) -> None:
         self.model = model
 
-    def fit(self, X: Sequence[Any], y: Sequence[Sequence[str]]) -> AmongSenses:
+    def fit(self, X: Sequence[Passage], y: Sequence[Sequence[str]]) -> AmongSenses:
         """Train on passages and the first sense of each."""
         first = [senses[0] for senses in y]
         self.model_ = clone(self.model).fit(X, first)
@@ -111,7 +117,7 @@ class AmongSenses(BaseEstimator):
             self.candidates_[lemma].add(columns[sense])
         return self
 
-    def predict(self, X: Sequence[Any]) -> Objects:
+    def predict(self, X: Sequence[Passage]) -> Objects:
         """Return the candidate with the highest score for each passage."""
         scored = hasattr(self.model_, "decision_function")
         scores = (self.model_.decision_function if scored else self.model_.predict_log_proba)(X)
@@ -124,9 +130,7 @@ class AmongSenses(BaseEstimator):
         return self.classes_[best]
 
 
-def one_for_all(
-    taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier], is_unit: bool = True
-) -> AmongSenses:
+def one_for_all(taxonomy: Taxonomy, model: MakeModel, is_unit: bool = True) -> AmongSenses:
     """Return one model of all words; the word itself is another feature."""
     lemma = ContextFeatures((), window=0, min_df=1, normalize=False)
     every = make_union(contexts(is_unit), lemma)
@@ -134,14 +138,12 @@ def one_for_all(
     return AmongSenses(make_pipeline(features, model(taxonomy)))
 
 
-def per_word(
-    taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier], is_unit: bool = True
-) -> PerWord:
+def per_word(taxonomy: Taxonomy, model: MakeModel, is_unit: bool = True) -> PerWord:
     """Return a model for each word."""
     return PerWord(taxonomy, model, is_unit)
 
 
-def shuffled(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier], seed: int) -> Any:
+def shuffled(taxonomy: Taxonomy, model: MakeModel, seed: int) -> Classifier:
     """Return a model for a taxonomy whose categories are randomly permuted."""
     places = np.random.default_rng(seed).permutation(taxonomy.leaves).tolist()
     moved = dict(zip(taxonomy.leaves, places, strict=True))

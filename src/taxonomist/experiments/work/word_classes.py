@@ -7,13 +7,15 @@ open ones by their endings; what it cannot tell is a noun.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import DictVectorizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from taxonomist._typing import CSR
 
 CLOSED = {
     "determiner": "a an the this that these those every each some any no all both half another",
@@ -86,16 +88,17 @@ class PartsOfSpeech(TransformerMixin, BaseEstimator):
     def __init__(self, reach: int = 3) -> None:
         self.reach = reach
 
-    def fit(self, X: Sequence[Any], y: object = None) -> PartsOfSpeech:  # noqa: ARG002
+    def fit(self, X: Sequence[Sequence[str]], y: object = None) -> PartsOfSpeech:  # noqa: ARG002
         """Learn which parts of speech occur where."""
         self.columns_ = DictVectorizer().fit(map(self._classes, X))
         return self
 
-    def transform(self, X: Sequence[Any]) -> Any:
+    def transform(self, X: Sequence[Sequence[str]]) -> CSR:
         """Return the features of passages, as ``ContextFeatures`` takes them."""
-        return self.columns_.transform(map(self._classes, X))
+        rows: CSR = self.columns_.transform(map(self._classes, X))
+        return rows
 
-    def _classes(self, item: Sequence[Any]) -> dict[str, str]:
+    def _classes(self, item: Sequence[str]) -> dict[str, str]:
         left, right = _TOKEN.findall(item[0][-NEAR:]), _TOKEN.findall(item[2][:NEAR])
         near = [*([""] * self.reach + left)[-self.reach :], item[1]]
         near += (right + [""] * self.reach)[: self.reach]
