@@ -11,6 +11,7 @@ from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better, LargerGains, Ratio
 from taxonomist.experiments.claims.bounds import Slows, Within
 from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Settings, Table
+from taxonomist.experiments.work.ch04_numbers import SECTIONS, SYNTHETIC, THREE_EACH
 from taxonomist.experiments.work.models import joint_svm
 from taxonomist.experiments.work.optimisers import active_ratios, history, optimise
 from taxonomist.experiments.work.patents import (
@@ -46,36 +47,6 @@ SHOWN = {
 KINDS = ("flat", "hsvm")
 CORPUS = "us-patents-ipc"
 
-# By number of children, depth and margin: each measure, flat and hierarchical [CH04, Table 1].
-SYNTHETIC = {
-    (3, 3, 0.001): (68.9, 72.7, 81.7, 84.2, 0.621, 0.505, 80.1, 84.4),
-    (3, 3, 0.1): (83.4, 89.9, 90.8, 94.7, 0.351, 0.205, 88.0, 92.9),
-    (3, 2, 0.001): (87.1, 90.0, 93.1, 94.6, 0.193, 0.158, 93.6, 94.2),
-    (3, 2, 0.1): (97.4, 98.7, 98.7, 99.3, 0.0478, 0.0236, 97.9, 99.0),
-    (6, 2, 0.001): (67.5, 69.3, 80.2, 82.0, 0.513, 0.465, 81.1, 84.2),
-    (6, 2, 0.1): (85.2, 90.5, 90.9, 94.4, 0.244, 0.15, 90.4, 94.7),
-}
-# By section: #cat, #doc, then each measure, flat and hierarchical [CH04, Table 2].
-SECTIONS = {
-    "A": (694, 10962, 42.3, 42.9, 51.7, 53.2, 1.24, 1.15, 61.5, 65.0),
-    "B": (1172, 14690, 33.2, 33.8, 41.5, 43.1, 1.54, 1.41, 57.3, 62.2),
-    "C": (852, 16245, 35.5, 35.1, 44.8, 44.6, 1.32, 1.23, 61.5, 65.6),
-    "D": (160, 1710, 41.8, 42.8, 52.3, 54.4, 1.20, 1.08, 65.4, 69.1),
-    "E": (230, 3027, 34.7, 34.3, 44.8, 46.3, 1.38, 1.30, 62.7, 64.2),
-    "F": (675, 6685, 31.2, 32.4, 40.6, 42.9, 1.47, 1.33, 57.6, 63.3),
-    "G": (470, 10302, 41.0, 41.2, 50.3, 51.1, 1.32, 1.26, 60.6, 63.0),
-    "H": (403, 11629, 43.0, 43.1, 54.2, 55.2, 1.12, 1.07, 63.3, 66.2),
-}
-THREE_EACH = {  # the same with three documents per category [CH04, Table 3]
-    "A": (694, 1781, 10.6, 11.7, 17.3, 20.5, 2.12, 1.87, 34.9, 43.2),
-    "B": (1172, 3033, 9.56, 11.3, 14.7, 18.9, 2.25, 1.99, 36.5, 45.6),
-    "C": (852, 2212, 12.1, 13.3, 18.1, 20.7, 1.90, 1.69, 45.4, 53.0),
-    "D": (160, 391, 19.7, 20.5, 27.2, 30.9, 1.71, 1.54, 48.9, 57.3),
-    "E": (230, 600, 10.2, 11.4, 17.3, 20.6, 2.01, 1.82, 40.5, 48.3),
-    "F": (675, 1729, 13.1, 14.5, 19.4, 22.8, 2.02, 1.75, 40.8, 50.5),
-    "G": (470, 1228, 12.4, 13.6, 18.9, 22.4, 2.09, 1.87, 35.2, 43.5),
-    "H": (403, 1084, 14.8, 15.7, 22.6, 25.0, 1.81, 1.66, 42.0, 48.0),
-}
 # The tolerance ε of the paper: 0.01, but 0.1 for these sections.
 LARGE = {"section": "ABCFGH", "three": "ABC"}
 OURS = "ours"
