@@ -330,8 +330,8 @@ def _optimisers() -> Table:
         title="Algorithm 1 with and without an active set (section 6.4, last paragraph)",
         corpus=f"{PATENT_TEXTS} Of the 160 largest main groups of section A, 1,710 patents are "
         "drawn: the size of the paper's section D. The quadratic program of a step is solved by an "
-        "interior-point method, as LOQO in the paper, or by the library's pairwise steps. Seconds are "
-        "those of one processor.",
+        "interior-point method, as LOQO in the paper, or by the library's pairwise steps. Seconds "
+        "are those of one processor.",
         settings=replace(
             PATENT_SETTINGS,
             tolerance="ε = 0.1; the paper's section D has 0.01.",
