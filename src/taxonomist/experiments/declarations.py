@@ -99,6 +99,8 @@ class Judgement:
         The numbers behind the verdict.
     p_value
         The p-value of the test that decided; None if an interval decided.
+    rows
+        For a claim about rows, in how many of them it is right.
     corrected
         The verdict after Holm's correction for all claims of the paper; None if it has not been
         made or does not apply, because an interval decided.
@@ -107,6 +109,7 @@ class Judgement:
     verdict: Verdict
     because: str
     p_value: float | None = None
+    rows: str = ""
     corrected: Verdict | None = None
 
 

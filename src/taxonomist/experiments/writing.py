@@ -1,4 +1,7 @@
-"""Write the tables and figures of a paper: Markdown and CSV, PNG, and verdicts on claims."""
+"""Write the tables and figures of a paper: Markdown and CSV, PNG, and verdicts on claims.
+
+Tables and figures have a CSV file of the numbers that they show, with the same columns.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist.experiments.declarations import Table
+from taxonomist.experiments.declarations import Entry, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results, Settings
+    from taxonomist.experiments.declarations import Figure, Judgement, Results, Settings
 
 CLAIMS = "## Claims\n\n"
 FINDING = "## What we found\n\n"
@@ -27,7 +30,7 @@ NOT_CORRECTED = "–"
 def write_part(
     folder: Path, part: Table | Figure, results: Results, finding: str = ""
 ) -> list[Judgement]:
-    """Write a table as Markdown and CSV, or a figure as Markdown and PNG.
+    """Write a table as Markdown and CSV, or a figure as Markdown, CSV and PNG.
 
     Parameters
     ----------
@@ -48,15 +51,15 @@ def write_part(
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{file_name(part)}.md"
     if isinstance(part, Table):
-        shown = _grid(part.entries, results)
-        path.with_suffix(".csv").write_text(
-            _lines(part.entries, results), encoding="utf-8", newline="\n"
-        )
+        entries = part.entries
+        shown = _grid(entries, results)
     else:
+        entries = _drawn_entries(part, results)
         shown = f"![{part.title}]({path.stem}.png)"
         # Leave out date and version, so that the same results give the same file.
         drawing = part.draw(results)
         drawing.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": None})
+    path.with_suffix(".csv").write_text(_lines(entries, results), encoding="utf-8", newline="\n")
     judgements = [claim.judge(results) for claim in part.claims]
     head = f"# {part.title[0].upper()}{part.title[1:]}\n\nData: {part.corpus}"
     parts = [head, settings_list(part.settings), shown, _note(part, results)]
@@ -138,6 +141,16 @@ def _note(part: Table | Figure, results: Results) -> str:
     papers = any(entry.paper is not None for entry in part.entries)
     brackets = " The paper's numbers are in brackets." if papers else ""
     return f"Means over folds or repeats.{brackets} {work}"
+
+
+def _drawn_entries(figure: Figure, results: Results) -> tuple[Entry, ...]:
+    """Return the numbers behind a figure: all measures of its cells, with one row per cell."""
+    return tuple(
+        Entry(name, measure, name, measure)
+        for name in figure.drawn
+        for measure, values in results[name].values.items()
+        if values
+    )
 
 
 def _lines(entries: Sequence[Entry], results: Results) -> str:

@@ -68,3 +68,11 @@ def test_a_figure_is_the_same_file_for_the_same_results(tmp_path):
     first, second = ((tmp_path / name / "figure-1.png").read_bytes() for name in ("one", "two"))
     assert first == second
     assert "![m over n](figure-1.png)" in (tmp_path / "one" / "figure-1.md").read_text()
+    with (tmp_path / "one" / "figure-1.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["row"], row["column"], row["mean"]) for row in rows] == [
+        ("a", "m", "0.5"),
+        ("a", "n", "3"),
+        ("b", "m", "0.15"),
+        ("b", "n", "4"),
+    ]

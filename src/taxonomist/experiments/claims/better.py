@@ -85,12 +85,12 @@ def judge_each(gains: Sequence[Paired], rows: Rows) -> Judgement:
     means, p_values = [gain.mean for gain in gains], [test.p_value for test in tests]
     verdict, p_value = judge_rows(means, p_values, rows)
     verdicts = [verdict_of(test) for test in tests]
+    counted = f"in {sum(mean > 0 for mean in means)} of {len(gains)} rows"
     text = (
-        f"better by {np.mean(means):.3g} on average; in {sum(mean > 0 for mean in means)} of "
-        f"{len(gains)} rows, significantly in {verdicts.count('yes')}, significantly worse in "
-        f"{verdicts.count('no')}; p = {p_value:.2g}"
+        f"better by {np.mean(means):.3g} on average; {counted}, significantly in "
+        f"{verdicts.count('yes')}, significantly worse in {verdicts.count('no')}; p = {p_value:.2g}"
     )
-    return Judgement(verdict, text, p_value)
+    return Judgement(verdict, text, p_value, counted)
 
 
 @dataclass(frozen=True)

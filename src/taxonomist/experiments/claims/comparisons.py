@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,7 +78,7 @@ class Falls:
         judgement = judge_each(falls, "every")
         sizes = [fall.mean for fall in falls]
         because = f"falls by {min(sizes):.3g} to {max(sizes):.3g}; {judgement.because}"
-        return Judgement(judgement.verdict, because, judgement.p_value)
+        return replace(judgement, because=because)
 
 
 @dataclass(frozen=True)
