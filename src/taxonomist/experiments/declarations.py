@@ -237,6 +237,15 @@ class Figure:
         told = [name for claim in self.claims for name in claim.cells]
         return tuple(dict.fromkeys([*self.drawn, *told]))
 
+    def entries(self, results: Results) -> tuple[Entry, ...]:
+        """Return the numbers behind the drawing: all measures of its cells, a row for each cell."""
+        return tuple(
+            Entry(name, measure, name, measure)
+            for name in self.drawn
+            for measure, values in results[name].values.items()
+            if values
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist.experiments.declarations import Entry, Table
+from taxonomist.experiments.declarations import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from taxonomist.experiments.declarations import Figure, Judgement, Results, Settings
+    from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results, Settings
 
 CLAIMS = "## Claims\n\n"
 FINDING = "## What we found\n\n"
@@ -54,7 +54,7 @@ def write_part(
         entries = part.entries
         shown = _grid(entries, results)
     else:
-        entries = _drawn_entries(part, results)
+        entries = part.entries(results)
         shown = f"![{part.title}]({path.stem}.png)"
         # Leave out date and version, so that the same results give the same file.
         drawing = part.draw(results)
@@ -141,16 +141,6 @@ def _note(part: Table | Figure, results: Results) -> str:
     papers = any(entry.paper is not None for entry in part.entries)
     brackets = " The paper's numbers are in brackets." if papers else ""
     return f"Means over folds or repeats.{brackets} {work}"
-
-
-def _drawn_entries(figure: Figure, results: Results) -> tuple[Entry, ...]:
-    """Return the numbers behind a figure: all measures of its cells, with one row per cell."""
-    return tuple(
-        Entry(name, measure, name, measure)
-        for name in figure.drawn
-        for measure, values in results[name].values.items()
-        if values
-    )
 
 
 def _lines(entries: Sequence[Entry], results: Results) -> str:
