@@ -175,14 +175,14 @@ LINES = (
         "equation",
         "9",
         "first-order condition of the marginals of an item",
-        "compiled.subspace.climb",
+        "compiled.subspace.aim",
         "equations/test_rsss06::test_first_order_condition_of_the_marginals_of_an_item",
     ),
     line(
         "algorithm",
         "2",
         "conditional gradient steps in the subspace of an item",
-        "compiled.subspace.climb",
+        "compiled.subspace.ascend",
         "unit/compiled/test_subspace::test_gradient_and_change_follow_a_step "
         "unit/compiled/test_subspace::test_limits_and_the_optimum_of_an_item",
     ),
@@ -190,7 +190,7 @@ LINES = (
         "equation",
         "10",
         "length of a step",
-        "compiled.subspace.go",
+        "compiled.subspace.climb",
         "unit/compiled/test_subspace::test_a_step_ends_where_the_dual_is_largest",
     ),
     line(
@@ -212,7 +212,7 @@ LINES = (
         "equation",
         "12",
         "update direction as a labelling, by dynamic programming",
-        "compiled.subspace.find_best",
+        "compiled.subspace.aim compiled.subspace.find_best",
         "oracle/test_subspace::test_dynamic_programming_finds_the_best_vertex",
     ),
     line(

@@ -32,7 +32,7 @@ LINES = (
         "equation",
         "5",
         "E-step: responsibilities of nodes for words",
-        "compiled.mixture.mix_words",
+        "compiled.mixture.mix_words compiled.mixture.move_words",
         "unit/solvers/test_mixture::test_steps_are_those_of_loops_over_words",
     ),
     line(
