@@ -79,22 +79,28 @@ def count_verdicts(records: Iterable[Record]) -> list[str]:
 
 
 def _made_table(lines: Sequence[Line]) -> str:
-    rows = [["", "what", "code", "test", "here"]]
+    rows = [["", "what", "here", "code", "test"]]
     for line in lines:
         state = f"not here: {line.absent}" if line.absent else AS_THERE
         state = f"differs: {line.differs}" if line.differs else state
-        rows.append([f"{line.kind} {line.number}", line.says, *_places(line), state])
+        rows.append([_name(line), line.says, state, *_places(line)])
     return markdown_table(rows).replace("---:", "---")
 
 
 def _told_table(lines: Sequence[Line], records: Sequence[Record]) -> str:
-    rows = [["", "what", "code", "test", "does it hold here?"]]
+    rows = [["", "what", "does it hold here?", "code", "test"]]
     for line in lines:
         verdict = f"not here: {line.absent}" if line.absent else _verdict(line, records)
         if line.differs:
             verdict += f" ({line.differs})"
-        rows.append([f"{line.kind} {line.number}", line.says, *_places(line), verdict])
+        rows.append([_name(line), line.says, verdict, *_places(line)])
     return markdown_table(rows).replace("---:", "---")
+
+
+def _name(line: Line) -> str:
+    """Return what a line is about: equation 24, or a claim of section 6.4."""
+    separator = " " if line.number[0].isdigit() else ", "
+    return f"{line.kind}{separator}{line.number}"
 
 
 def _places(line: Line) -> tuple[str, str]:

@@ -52,7 +52,7 @@ def write_index(
     sections = [_section(key, found[key], titles[key], key in listed) for key in found]
     details = [f"### Verdicts on {key}\n\n{_verdicts(records)}" for key, records in found.items()]
     lines = [
-        "# The papers, and what held",
+        "# The papers' tables and figures",
         "The experiments of the papers behind the models, run again. "
         "First what held here, what did not, and why; then every table, figure and claim.",
         _counts(found),

@@ -105,12 +105,12 @@ def record(name, *judgements):
 def listed(monkeypatch):
     """Let a paper P have lines of all forms."""
     found = (
-        line("model", "2", "a model", "models.LidstoneNB", "a::test_b c::test_d"),
+        line("model", "Sec. 2", "a model", "models.LidstoneNB", "a::test_b c::test_d"),
         line("equation", "1", "an equation", "models", "a::test_b", differs="a sign"),
         line("equation", "2", "another", absent="not needed"),
         line("table", "1", "a table", "models", judged=(("table-1", ""),)),
-        line("claim", "6", "a claim", "models", judged=(("table-1", "claim 1"),)),
-        line("claim", "6", "a claim not run", "models", judged=(("table-9", "x"),)),
+        line("claim", "Sec. 6", "a claim", "models", judged=(("table-1", "claim 1"),)),
+        line("claim", "Sec. 6", "a claim not run", "models", judged=(("table-9", "x"),)),
         line("figure", "1", "a figure", absent="an illustration"),
     )
     monkeypatch.setattr("taxonomist.experiments.contents_page.contents_of", lambda _: found)
@@ -129,19 +129,15 @@ def test_the_page_of_a_paper(listed, tmp_path):
     assert text.startswith("# A paper\n")
     rows = [row for row in text.splitlines() if row.startswith("| ")]
     tests = "`a.py::test_b`<br>`c.py::test_d`"
-    assert f"| model 2 | a model | `models.LidstoneNB` | {tests} | as in the paper |" in rows
-    assert "| equation 1 | an equation | `models` | `a.py::test_b` | differs: a sign |" in rows
-    assert "| equation 2 | another |  |  | not here: not needed |" in rows
-    assert (
-        "| table 1 | a table | `models` |  | [table-1](table-1.md): 2 yes, 1 no; "
-        "after Holm 2 yes, 1 within noise |" in rows
-    )
-    assert (
-        "| claim 6 | a claim | `models` |  | [table-1](table-1.md): **no**; "
-        "after Holm **within noise** |" in rows
-    )
-    assert "| claim 6 | a claim not run | `models` |  | table-9: not run |" in rows
-    assert "| figure 1 | a figure |  |  | not here: an illustration |" in rows
+    assert f"| model, Sec. 2 | a model | as in the paper | `models.LidstoneNB` | {tests} |" in rows
+    assert "| equation 1 | an equation | differs: a sign | `models` | `a.py::test_b` |" in rows
+    assert "| equation 2 | another | not here: not needed |  |  |" in rows
+    counts = "2 yes, 1 no; after Holm 2 yes, 1 within noise"
+    assert f"| table 1 | a table | [table-1](table-1.md): {counts} | `models` |  |" in rows
+    verdict = "**no**; after Holm **within noise**"
+    assert f"| claim, Sec. 6 | a claim | [table-1](table-1.md): {verdict} | `models` |  |" in rows
+    assert "| claim, Sec. 6 | a claim not run | table-9: not run | `models` |  |" in rows
+    assert "| figure 1 | a figure | not here: an illustration |  |  |" in rows
 
 
 def test_a_paper_without_a_list_has_no_page(tmp_path):
