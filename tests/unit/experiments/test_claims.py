@@ -92,6 +92,11 @@ def test_a_ratio_is_decided_by_its_interval(least, verdict):
     assert Ratio("times", "a", "b", "m", least).judge(found).verdict == verdict
 
 
+def test_a_ratio_is_that_of_the_averages():
+    found = results(a=[1.0, 7.0], b=[1.0, 1.0])
+    assert Ratio("times", "a", "b", "m", 3.0).judge(found).because.startswith("4 times [1, 7]")
+
+
 def test_a_larger_gain():
     found = results(a=noisy(3, seed=1), b=noisy(0, seed=2), c=noisy(1, seed=3), d=noisy(0, seed=4))
     assert LargerGain("more", ("a", "b"), ("c", "d"), "m").judge(found).verdict == "yes"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist.evaluation import bootstrap_interval
 from taxonomist.experiments.claims.multiplicity import judge_rows
 from taxonomist.experiments.claims.pairing import SEED, Paired, paired, together
 from taxonomist.experiments.declarations import LEVEL, Judgement, Verdict
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from taxonomist.evaluation import PermutationResult
     from taxonomist.experiments.claims.multiplicity import Rows
     from taxonomist.experiments.declarations import Results
+
+N_RESAMPLES = 2000
+"""Resamples of repeats for the interval of a ratio."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,9 @@ class LargerGain:
 class Ratio:
     """The claim that a measure of one cell is at least ``least`` times that of another.
 
-    The verdict is "yes" or "no" if the bootstrap interval of the ratio lies on one side of
-    ``least``, and otherwise "within noise"; it needs several repeats.
+    The ratio is that of the averages that the table shows. The verdict is "yes" or "no" if its
+    bootstrap interval over repeats lies on one side of ``least``, and otherwise "within noise"; it
+    needs several repeats.
 
     Attributes
     ----------
@@ -168,22 +171,25 @@ class Ratio:
         return self.larger, self.smaller
 
     def judge(self, results: Results) -> Judgement:
-        """Decide by the interval of the mean logarithm of the ratio over repeats."""
+        """Decide by the interval of the ratio of the averages over repeats."""
         larger, smaller = (results[name].values[self.measure] for name in self.cells)
         return judge_ratio(larger, smaller, self.least)
 
 
 def judge_ratio(larger: ArrayLike, smaller: ArrayLike, least: float) -> Judgement:
-    """Decide by the interval of the mean logarithm of a ratio over repeats."""
-    logs = np.log(np.divide(larger, smaller))
-    if logs.size < 2:
-        return Judgement("within noise", f"{np.exp(logs[0]):.3g} times, a single run")
-    interval = bootstrap_interval(logs, random_state=SEED)
-    low, high = np.exp([interval.low, interval.high])
+    """Decide by the bootstrap interval of the ratio of two averages over the same repeats."""
+    values = np.array([larger, smaller], dtype=np.float64)
+    ratio = values[0].mean() / values[1].mean()
+    n_repeats = values.shape[1]
+    if n_repeats < 2:
+        return Judgement("within noise", f"{ratio:.3g} times, a single run")
+    drawn = np.random.default_rng(SEED).integers(n_repeats, size=(N_RESAMPLES, n_repeats))
+    means = values[:, drawn].mean(axis=-1)
+    low, high = np.quantile(means[0] / means[1], [0.025, 0.975])
     verdict: Verdict = "within noise"
     if low >= least or high < least:
         verdict = "yes" if low >= least else "no"
-    return Judgement(verdict, f"{np.exp(interval.estimate):.3g} times [{low:.3g}, {high:.3g}]")
+    return Judgement(verdict, f"{ratio:.3g} times [{low:.3g}, {high:.3g}]")
 
 
 def verdict_of(test: PermutationResult) -> Verdict:

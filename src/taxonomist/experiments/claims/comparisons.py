@@ -159,6 +159,6 @@ class InnerRatio:
         return (self.cell,)
 
     def judge(self, results: Results) -> Judgement:
-        """Decide by the interval of the mean logarithm of the ratio."""
+        """Decide by the interval of the ratio of the averages."""
         values = results[self.cell].values
         return judge_ratio(values[self.larger], values[self.smaller], self.least)
