@@ -116,6 +116,12 @@ LINES = (
     line(
         "equation",
         "Sec. 2.4",
+        "maximum likelihood",
+        absent="the paper names it as the alternative that it does not take",
+    ),
+    line(
+        "equation",
+        "Sec. 2.4",
         "hard margin",
         absent="the soft margin with a large C comes close",
     ),

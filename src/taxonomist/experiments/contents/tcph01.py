@@ -6,6 +6,13 @@ from taxonomist.experiments.contents.lines import line
 
 LINES = (
     line(
+        "equation",
+        "Sec. 1",
+        "P(w|c) of hierarchical shrinkage: estimates of the nodes above, without the class itself",
+        "models.HierarchicalShrinkage",
+        "unit/models/test_count_models::test_taking_out_is_what_the_paper_says",
+    ),
+    line(
         "model",
         "Sec. 2.2",
         "hierarchical mixture (HM): words come from the nodes on the path to the root",
