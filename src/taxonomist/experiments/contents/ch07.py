@@ -98,8 +98,10 @@ LINES = (
     line(
         "model",
         "Sec. 3, variant",
-        "one slack for each pair of categories",
-        absent="the paper names it and does not use it",
+        "one slack for each pair of categories, with the box 0 ≤ α ≤ C Δ",
+        "models.HierarchicalRankingSVC",
+        "oracle/test_label_set_svm::test_sequential_is_optimal "
+        "oracle/test_label_set_svm::test_where_cost_is_small_every_pair_is_at_its_bound",
     ),
     line(
         "model",
