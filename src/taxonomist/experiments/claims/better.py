@@ -75,6 +75,10 @@ class Better:
             return Judgement(verdict_of(test), text, test.p_value)
         return judge_each(gains, self.rows)
 
+    def average_gain(self, results: Results) -> float:
+        """Return by how much the averages of the table are better, on average over rows."""
+        return float(np.mean([self._gains(results, *pair).mean for pair in self.pairs]))
+
     def _gains(self, results: Results, better: str, worse: str) -> Paired:
         """Return by how much the first cell is better."""
         first, second = (worse, better) if self.lower else (better, worse)

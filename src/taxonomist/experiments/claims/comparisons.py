@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NotSeen:
-    """The claim that an effect is absent: "no" if a paired test finds it, otherwise "yes".
+    """The claim that an effect is absent.
 
-    A "yes" has no p-value: no test can show that an effect is absent.
+    The verdict is "no" if a paired test finds the effect, "within noise" if the averages point to
+    it without being significant, and "yes" if they do not even point to it. A "yes" has no p-value:
+    no test can show that an effect is absent.
 
     Attributes
     ----------
@@ -42,7 +44,9 @@ class NotSeen:
         """Decide by the test of the effect."""
         judgement = self.effect.judge(results)
         if judgement.verdict == "yes":
-            return Judgement("no", judgement.because, judgement.p_value)
+            return replace(judgement, verdict="no")
+        if self.effect.average_gain(results) > 0:
+            return replace(judgement, verdict="within noise")
         return Judgement("yes", judgement.because)
 
 
