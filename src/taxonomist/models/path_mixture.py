@@ -76,13 +76,27 @@ class PathMixture:
         """Return whether path weights must be estimated."""
         return isinstance(self.path_weights, str)
 
+    def settled(
+        self,
+        problem: mixture.MixtureProblem,  # noqa: ARG002
+        options: mixture.MixtureOptions,
+    ) -> mixture.MixtureOptions:
+        """Return the options with those that depend on the items."""
+        return options
+
+    def facts_of(self, options: mixture.MixtureOptions) -> dict[str, object]:  # noqa: ARG002
+        """Return fitted attributes that the settled options are."""
+        return {}
+
     def estimate(
         self, pooled: Pooled, sources: Sources, columns: Codes, items: CountedItems | None
     ) -> Estimate:
         """Estimate words and weights; see ``WordModel``."""
-        given = None if self.needs_items() else self._given_weights(sources, columns)
+        is_given = not isinstance(self.path_weights, str)
+        given = self._given_weights(sources, columns) if is_given else None
         problem = mixture.MixtureProblem(pooled, sources, items, given)
-        solution = mixture.solve(problem, self.options(), _log_step)
+        options = self.settled(problem, self.options())
+        solution = mixture.solve(problem, options, _log_step)
         found = solution.weights_solution
         if found is not None and not found.converged:
             warnings.warn(
@@ -91,13 +105,13 @@ class PathMixture:
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        facts = {
+        facts: dict[str, object] = {
             "objective_": solution.bound,
             "history_": solution.history,
             "n_iter_": len(solution.history) - 1,
             "weights_gap_": None if found is None else found.gap,
         }
-        return Estimate(solution.words, solution.weights, facts)
+        return Estimate(solution.words, solution.weights, facts | self.facts_of(options))
 
     def _given_weights(self, sources: Sources, columns: Codes) -> PathWeights:
         paths = sources.paths
