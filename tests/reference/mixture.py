@@ -139,6 +139,15 @@ def rest_words(items, taxonomy, category):
     return found
 
 
+def other_words(items, taxonomy, category):
+    """Return P(w|v) for the path of a category, above it without its own items [TCPH01, Sec. 1]."""
+    found = {}
+    for v in path(taxonomy, category):
+        inside = [c for c in below(taxonomy, v) if c != category or v == category]
+        found[v] = normalized(pooled_words(items, taxonomy, inside))
+    return found
+
+
 def word_given_class(words, weights, w, n_words):
     """Return P(w|c) for the weights of one category [TCPH01, Eq. 1]."""
     return sum(

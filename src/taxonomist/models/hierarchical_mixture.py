@@ -11,7 +11,7 @@ from taxonomist.errors import ParameterError
 from taxonomist.models.parameters import Word, at_least
 from taxonomist.models.path_mixture import MIXTURE_DEFAULTS, PathMixture
 from taxonomist.models.traits import Traits
-from taxonomist.models.word_model import CountStart, WordModel
+from taxonomist.models.word_model import DEFAULT_BACKGROUND, CountStart, WordModel
 from taxonomist.solvers.mixture import UPDATES
 from taxonomist.solvers.temperature import choose_temperature
 
@@ -73,11 +73,17 @@ class HierarchicalMixture(PathMixture, WordModel):
     priors
         P(c): ``"estimated"`` from the number of items plus one, ``"uniform"``, or numbers in the
         order of ``classes_`` or by label.
+    background
+        P(w) in log P(d|c) - log P(d), P(d) = Π_w P(w)^n: ``"mixture"`` is Σ_c P(c) P(w|c),
+        ``"pooled"`` the share of w in the counts of all training items, as in the paper; words that
+        no training item has are then ignored. It shifts the scores of an item by the same amount
+        for all categories, so it matters for label sets only.
     tol
         Tolerance of the path weights: the distance from the largest log-likelihood of left-out
         items, per word.
     decision
-        Decision rule that converts the scores log P(d|c) - log P(d) to label sets.
+        Decision rule that converts the scores log P(d|c) - log P(d) to label sets. The paper's is
+        ``CategoryThresholds(counted=True)`` with ``min_labels=0``.
         ``"category_thresholds"`` tunes one threshold per category, ``"threshold"`` tunes one for
         all categories, ``"size"`` predicts a threshold for each item, ``"top_k"`` predicts the mean
         number of labels for every item. Or a rule from ``taxonomist.inference.label_sets``.
@@ -159,6 +165,7 @@ class HierarchicalMixture(PathMixture, WordModel):
         damping: str | None = "log",
         length: float = 0.5,
         priors: Any = "estimated",
+        background: str = DEFAULT_BACKGROUND,
         tol: float = MIXTURE_DEFAULTS.tol,
         decision: DecisionLike = "category_thresholds",
         cv: int = 5,
@@ -179,6 +186,7 @@ class HierarchicalMixture(PathMixture, WordModel):
         self.damping = damping
         self.length = length
         self.priors = priors
+        self.background = background
         self.tol = tol
         self.decision = decision
         self.cv = cv

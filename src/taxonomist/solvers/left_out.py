@@ -4,7 +4,7 @@ Path weights, Lidstone parameters and temperatures are chosen by how likely item
 of sources do not come from: each item is left out in turn, or some are held out for good.
 
 Notation
-    n'_cw    counts of left-out or held-out items                                ``Evidence.items``
+    n'_cw    counts of left-out or held-out items                                ``LeftOut.items``
     m_vw     counts of a source: pooled ones, or those that EM expects
     P'(w|v)  (m_vw - own part) / (m_v - own part), of the other items            ``components``
     a_ic     part of item i in category c, without its weight                    ``own``
@@ -30,7 +30,7 @@ MOST_WORDS = 2**18
 than a hundredth."""
 
 
-class Evidence(NamedTuple):
+class LeftOut(NamedTuple):
     """The left-out items, and P'(w|v) of their words."""
 
     items: Rows
@@ -65,7 +65,7 @@ class Evidence(NamedTuple):
 
 def gather(
     items: CountedItems, counts: CSR, sources: Sources, has_uniform: bool, is_inside: bool
-) -> Evidence:
+) -> LeftOut:
     """Return P'(w|v) for all words of the items and all nodes on their paths.
 
     Parameters
@@ -101,7 +101,7 @@ def gather(
         components,
     )
     X = count_rows(items.X)
-    return Evidence(X, entries, own_parts, components, first, n_words, has_uniform)
+    return LeftOut(X, entries, own_parts, components, first, n_words, has_uniform)
 
 
 def sampled(items: CountedItems) -> CountedItems:

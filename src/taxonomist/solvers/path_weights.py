@@ -33,7 +33,7 @@ from taxonomist.solvers.left_out import gather, sampled
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
-    from taxonomist.solvers.left_out import Evidence
+    from taxonomist.solvers.left_out import LeftOut
     from taxonomist.solvers.word_counts import CountedItems, Sources
 
 SHARING = ("level", "class", "shrunk")
@@ -110,7 +110,7 @@ class WeightsClimb:
         The weights of groups, (n_groups,).
     """
 
-    evidence: Evidence
+    evidence: LeftOut
     ties: _Ties
     prior: Floats
     tol: float
@@ -140,17 +140,12 @@ class WeightsClimb:
                 break
             plain = _shared_out(theta * look.ratio, self.ties, theta)
             theta = _shared_out(theta * look.ratio**FURTHER, self.ties, theta)
-        return replace(self, theta=theta)._solution(look, n_iter, history)
+        return _solved(replace(self, theta=theta), look, n_iter, history)
 
     def solution(self) -> WeightsSolution:
         """Return the weights as they are, with the bound on their distance from the best ones."""
         look = _look(self.evidence, self.ties, self.theta, self.prior)
-        return self._solution(look, 0, [look.value])
-
-    def _solution(self, look: _Look, n_iter: int, history: list[float]) -> WeightsSolution:
-        is_done = look.gap <= self.tol
-        found = look.weights, look.likelihood, look.gap
-        return WeightsSolution(*found, n_iter, is_done, history, self)
+        return _solved(self, look, 0, [look.value])
 
 
 def estimate(
@@ -208,7 +203,7 @@ class _Look(NamedTuple):
     ratio: Floats  # (n_groups,)  by which EM multiplies
 
 
-def _look(evidence: Evidence, ties: _Ties, theta: Floats, prior: Floats) -> _Look:
+def _look(evidence: LeftOut, ties: _Ties, theta: Floats, prior: Floats) -> _Look:
     """Return the value of weights, a bound on what is missing, and the next step."""
     weights = _spread(evidence, ties, theta)
     likelihood, pull = evidence.expect(*weights)
@@ -225,6 +220,11 @@ def _look(evidence: Evidence, ties: _Ties, theta: Floats, prior: Floats) -> _Loo
     ratio = np.where(whole > 0, gradient / np.where(whole > 0, whole, 1.0), 1.0)
     value = likelihood + float(prior[known] @ np.log(theta[known]))
     return _Look(weights, likelihood, value, gap, ratio)
+
+
+def _solved(climb: WeightsClimb, look: _Look, n_iter: int, history: list[float]) -> WeightsSolution:
+    found = look.weights, look.likelihood, look.gap
+    return WeightsSolution(*found, n_iter, look.gap <= climb.tol, history, climb)
 
 
 def _shared_out(amounts: Floats, ties: _Ties, theta: Floats) -> Floats:
@@ -266,7 +266,7 @@ def _evenly(ties: _Ties) -> Floats:
     return 1 / np.bincount(ties.owner)[ties.owner]
 
 
-def _spread(evidence: Evidence, ties: _Ties, theta: Floats) -> PathWeights:
+def _spread(evidence: LeftOut, ties: _Ties, theta: Floats) -> PathWeights:
     """Return the weights of slots and of uniform nodes."""
     weights = theta[ties.group] / ties.parts
     n_slots = int(evidence.first[-1])

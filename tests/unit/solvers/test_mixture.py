@@ -305,13 +305,15 @@ def test_held_out_items_are_drawn_by_the_seed():
 
 
 @pytest.mark.parametrize("name", naive.TAXONOMIES)
-def test_rest_sources_are_what_is_left_of_nodes(name):
+@pytest.mark.parametrize("without", ["child", "class"])
+def test_rest_sources_are_what_is_left_of_nodes(name, without):
     toy = naive.make_toy(naive.TAXONOMIES[name], seed=11)
     taxonomy = toy.taxonomy
-    sources, nodes = rest_sources(toy.targets.categories)
+    sources, nodes = rest_sources(toy.targets.categories, without)
+    left = naive.rest_words if without == "child" else naive.other_words
     words = mixture.discounted(pool(toy.items, sources), sources, 0.0).toarray()
     for c, category in enumerate(taxonomy.leaves):
-        expected = naive.rest_words(toy.naive_items(), taxonomy, category)
+        expected = left(toy.naive_items(), taxonomy, category)
         row = sources.paths.indices[slice(*sources.paths.indptr[c : c + 2])]
         assert [taxonomy.nodes[v] for v in nodes[row]] == sorted(expected, key=taxonomy.code)
         for s in row:
