@@ -64,7 +64,8 @@ class HierarchicalMixture(PathMixture, WordModel):
         not have probability 0.
     held_out
         The share of the items that path weights are estimated from, given the words of the other
-        items. None leaves out one item at a time and uses all items.
+        items. None leaves out one item at a time and uses all items; ``"word"`` leaves out one
+        occurrence of a word at a time, so that an item supports its own repeated words.
     damping
         ``"log"`` replaces a count n by log(1 + n). None leaves counts unchanged.
     length
@@ -161,7 +162,7 @@ class HierarchicalMixture(PathMixture, WordModel):
         trust: float = MIXTURE_DEFAULTS.trust,
         discount: float = MIXTURE_DEFAULTS.discount,
         uniform: bool = MIXTURE_DEFAULTS.uniform,
-        held_out: float | None = MIXTURE_DEFAULTS.held_out,
+        held_out: float | str | None = MIXTURE_DEFAULTS.held_out,
         damping: str | None = "log",
         length: float = 0.5,
         priors: Any = "estimated",

@@ -88,7 +88,7 @@ class HierarchicalShrinkage(PathMixture, WordModel):
         trust: float = MIXTURE_DEFAULTS.trust,
         discount: float = MIXTURE_DEFAULTS.discount,
         uniform: bool = MIXTURE_DEFAULTS.uniform,
-        held_out: float | None = MIXTURE_DEFAULTS.held_out,
+        held_out: float | str | None = MIXTURE_DEFAULTS.held_out,
         damping: str | None = "log",
         length: float = 0.5,
         priors: Any = "estimated",

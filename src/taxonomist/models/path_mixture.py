@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from taxonomist.errors import ParameterError
-from taxonomist.models.parameters import Word, at_least, between
+from taxonomist.models.parameters import Check, Word, at_least, between
 from taxonomist.models.word_model import Estimate
 from taxonomist.solvers import mixture
 from taxonomist.solvers.path_weights import SHARING, PathWeights
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MIXTURE_DEFAULTS = mixture.MixtureOptions()
+
+
+def _check_held_out(value: object) -> None:
+    """Raise unless a value is a share of items, "word" or None."""
+    is_share = between(0, 1, open_low=True, open_high=True, optional=True)
+    if value != "word" and (problem := is_share.problem("held_out", value)):
+        raise ParameterError(f"{problem[:-1]}, or 'word'. Got {value!r}.")
 
 
 class PathMixture:
@@ -40,7 +47,7 @@ class PathMixture:
         "tol": at_least(0),
         "trust": between(0, 1),
         "discount": between(0, 1, open_high=True),
-        "held_out": between(0, 1, open_low=True, open_high=True, optional=True),
+        "held_out": Check(_check_held_out),
     }
     item_reason: ClassVar[str] = (
         "path weights are estimated from items. Give path_weights or use fit."
@@ -51,14 +58,15 @@ class PathMixture:
     trust: float
     discount: float
     uniform: bool
-    held_out: float | None
+    held_out: float | str | None
     tol: float
     random_state: Seed
 
     def options(self) -> mixture.MixtureOptions:
         """Return the options of the solver, without EM steps."""
         seed = 0
-        if self.held_out is not None:
+        is_share = self.held_out not in (None, "word")
+        if is_share:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return mixture.MixtureOptions(
             max_iter=0,
@@ -67,7 +75,7 @@ class PathMixture:
             trust=self.trust,
             discount=self.discount,
             uniform=self.uniform,
-            held_out=self.held_out,
+            held_out=float(self.held_out or 0) if is_share else self.held_out,
             seed=seed,
             tol=self.tol,
         )

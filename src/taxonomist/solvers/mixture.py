@@ -81,7 +81,8 @@ class MixtureOptions:
     uniform
         Whether there is a uniform node above the root.
     held_out
-        Share of items that are held out for the weights; None leaves one item out at a time.
+        Share of items that are held out for the weights; None leaves one item out at a time, and
+        ``"word"`` one occurrence of a word.
     seed
         For the choice of held-out items.
     tol
@@ -98,7 +99,7 @@ class MixtureOptions:
     trust: float = 0.1
     discount: float = 0.7
     uniform: bool = True
-    held_out: float | None = None
+    held_out: float | str | None = None
     seed: int = 0
     tol: float = 1e-3
 
@@ -253,10 +254,12 @@ class _MovingWeights:
         self.sources, self.options, self.words = problem.sources, options, words
         items, pooled = problem.items, problem.pooled
         n_items = items.X.shape[0]
-        self.is_inside = options.held_out is None or n_items < 2
+        self.is_inside = not isinstance(options.held_out, float) or n_items < 2
+        if options.held_out == "word":
+            items = items.occurrences()
         if not self.is_inside:
             order = np.random.default_rng(options.seed).permutation(n_items)
-            n_held = min(max(1, round(float(options.held_out or 0) * n_items)), n_items - 1)
+            n_held = min(max(1, round(float(options.held_out or 0.0) * n_items)), n_items - 1)
             pooled = pool(items.select(np.sort(order[n_held:])), problem.sources)
             items = items.select(np.sort(order[:n_held]))
         self.counts = count_rows(pooled.categories)

@@ -60,6 +60,7 @@ def test_priors(kind):
         ({"tol": -1}, "tol must be"),
         ({"discount": 1.0}, "discount must be"),
         ({"held_out": 1.0}, "held_out must be"),
+        ({"held_out": "item"}, "held_out must be above 0 and below 1, or None, or 'word'"),
         ({"decision": "best"}, "decision is 'best'"),
         ({"max_iter": -1}, "max_iter must be"),
         ({"max_iter": 1.5}, "max_iter must be"),

@@ -304,6 +304,25 @@ def test_held_out_items_are_drawn_by_the_seed():
     assert solve(problem_of(one._replace(X=one.X + 1)), MixtureOptions(held_out=0.5)).bound < 0
 
 
+@pytest.mark.parametrize("sharing", ["level", "class"])
+def test_leaving_out_words_is_leaving_out_items_of_one_word(sharing):
+    toy = naive.make_toy(n_items=20, seed=12)
+    rows = [
+        (np.eye(len(row), dtype=int)[w], labels)
+        for row, labels, weight in zip(toy.X, toy.y, toy.weights, strict=True)
+        for w, n in enumerate(row)
+        for _ in range(int(n * weight))
+    ]
+    X, y = np.array([row for row, _ in rows]), [labels for _, labels in rows]
+    single = naive.Toy(toy.taxonomy, X, y, np.ones(len(y)))
+    by_word = solve(problem_of(toy), MixtureOptions(held_out="word", path_weights=sharing))
+    by_item = solve(problem_of(single), MixtureOptions(path_weights=sharing))
+    np.testing.assert_allclose(by_word.weights.slots, by_item.weights.slots, atol=1e-9)
+    np.testing.assert_allclose(by_word.weights.uniform, by_item.weights.uniform, atol=1e-9)
+    usual = solve(problem_of(toy), MixtureOptions(path_weights=sharing))
+    assert not np.allclose(by_word.weights.slots, usual.weights.slots)
+
+
 @pytest.mark.parametrize("name", naive.TAXONOMIES)
 @pytest.mark.parametrize("without", ["child", "class"])
 def test_rest_sources_are_what_is_left_of_nodes(name, without):
