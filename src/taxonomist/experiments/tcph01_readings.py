@@ -275,7 +275,7 @@ def _table_cost(sizes: tuple[int, ...]) -> Table:
         number="cost",
         title="seconds to fit HS and HM (section 2.2)",
         corpus=f"`20newsgroups`, HS and HM as in the paper. The paper's words are that HM does not "
-        f"need significant resources beyond those of HS; at most {NEAR:g} times is what we call so.",
+        f"need significant resources beyond those of HS; we take that as at most {NEAR:g} times.",
         settings=COST_SETTINGS,
         entries=tuple(
             Entry(f"{size} postings", name, f"cost/{size}", name)
