@@ -7,14 +7,14 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score, precision_recall_fscore_support
 
-from taxonomist import Taxonomy
+from taxonomist import HierarchicalMixture, Taxonomy
 from taxonomist.experiments.claims.agreement import Alike, NoChance
 from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work import grouping, news
 from taxonomist.experiments.work.grouping import compared, grouped, likelihood_groups
 from taxonomist.experiments.work.label_set_trials import judged
 from taxonomist.experiments.work.trials import SplitData
-from taxonomist.experiments.work.word_models import SETS, SINGLE, fit_times
+from taxonomist.experiments.work.word_models import SETS, SINGLE, fit_times, weighed
 from tests.reference.count_models import make_items
 from tests.reference.mixture import TREE
 
@@ -68,6 +68,18 @@ def test_seconds_are_measured_in_turn():
     assert [name for name, *_ in fitted] == ["one", "two"] * 3
     assert fitted[0][1:] == ([2, 0], ["c", "a"])
     assert {name: len(seconds) for name, seconds in found.items()} == {"one": 2, "two": 2}
+
+
+def test_given_weights_go_by_depth():
+    tree = Taxonomy.from_paths(["p > a", "p > b", "q > c"])
+    X, y = np.eye(3) + 1, ["a", "b", "c"]
+    model = weighed(tree, HierarchicalMixture, (0.4, 0.3, 0.2, 0.1)).fit(X, y)
+    weights = model.path_weights_.toarray()
+    for row, leaf in zip(weights, model.classes_, strict=True):
+        found = {tree.nodes[v]: row[v] for v in np.flatnonzero(row[:-1])}
+        parent = tree.parents(leaf)[0]
+        assert found == pytest.approx({tree.root: 0.3, parent: 0.2, leaf: 0.1})
+        assert row[-1] == pytest.approx(0.4)
 
 
 def test_models_as_in_the_paper_have_its_settings():

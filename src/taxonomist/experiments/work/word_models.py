@@ -6,6 +6,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from taxonomist.experiments.declarations import Result
@@ -50,6 +51,16 @@ KNN_WORDS = 2000
 def smoothed(taxonomy: Taxonomy, kind: Callable[..., Classifier], **parameters: object) -> Any:
     """Return HM or HS with the paper's settings."""
     return kind(taxonomy, **{**AS_PAPER, **parameters})
+
+
+def weighed(taxonomy: Taxonomy, kind: Callable[..., Classifier], shares: tuple[float, ...]) -> Any:
+    """Return HM or HS with given path weights: of the uniform node, the root, and each depth."""
+    weights = np.zeros((len(taxonomy.leaves), taxonomy.n_nodes + 1))
+    for row, leaf in zip(weights, taxonomy.leaves, strict=True):
+        row[-1] = shares[0]
+        codes = taxonomy.codes([*taxonomy.ancestors(leaf), leaf])
+        row[codes] = np.asarray(shares[1:])[taxonomy.depths[codes]]
+    return smoothed(taxonomy, kind, path_weights=weights)
 
 
 def set_model(
