@@ -76,7 +76,9 @@ def test_every_round_is_that_of_algorithm_1(shape, loss, C, monkeypatch):
     state = greedy._State(case.problem(), "greedy", None)
     alpha = np.zeros((*case.Y.shape, case.Y.shape[1]))
     scale = instance.costs.sum()
-    for n_rounds in range(60):
+    n_rounds = 0
+    while n_rounds < 60:
+        n_rounds += 1
         before, sizes = alpha, state.store.duals.size.copy()
         psi = state.findings.violation.copy()
         assert state.take_steps(1, 0.0)
