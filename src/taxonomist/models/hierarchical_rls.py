@@ -187,7 +187,7 @@ class HierarchicalRLS(PerNodeModel):
         for _, alike in groupby(problems, key=lambda p: p.parents if self.is_top_down else ()):
             group = list(alike)
             items, codes = group[0].items, [problem.code for problem in group]
-            system = RidgeSystem(scaled(X[items], roots[items]), left)
+            system = RidgeSystem(scaled(X[items], roots[items]), left, not self.is_top_down)
             left -= system.n_bytes
             signs = np.where(np.column_stack([problem.is_in for problem in group]), 1.0, -1.0)
             weights[codes] = system.weights(signs * roots[items, None]).T
