@@ -193,7 +193,7 @@ def test_the_sum_over_misordered_pairs_bounds_the_loss_of_the_best_sets():
     best = [
         classes[np.argsort(-row)[: len(own)]].tolist() for row, own in zip(scores, y, strict=True)
     ]
-    for loss in (None, weighted_tree(1.0, 1.0, 1.0), weighted_tree(VOLUMES, 1.0, 1.0)):
+    for loss in (None, weighted_tree(1.0, 1.0, 1.0), SIGNED_UP):
         of_sets = metrics.item_values(metrics.set_loss, y, best, DAG, loss=loss)
         of_ranks = metrics.item_values(
             metrics.misordering_loss, y, scores, DAG, classes=classes.tolist(), loss=loss
