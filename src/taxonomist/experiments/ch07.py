@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sklearn.pipeline import make_pipeline
+
 from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better, LargerGain, Ratio
 from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Result, Settings, Table
@@ -24,8 +26,11 @@ from taxonomist.models import HierarchicalPerceptron, HierarchicalRankingSVC
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from sklearn.pipeline import Pipeline
+
     from taxonomist.experiments.claims.multiplicity import Rows
-    from taxonomist.experiments.work.trials import MakeModel, MakeProblem
+    from taxonomist.experiments.work.trials import MakeProblem
+    from taxonomist.taxonomy import Taxonomy
 
 # For each measure: its column header, the factor to per cent, and decimals.
 SHOWN = {
@@ -49,7 +54,7 @@ KINDS = {"flat": "flat", "hier": "hierarchical"}
 # t_v = 1/√depth, where depth counts the nodes at or above a main group without the root (3, the
 # library's default) or with it (4); the paper's text allows both.
 ROOTED = KINDS | {"rooted": "hierarchical (root counted)"}
-PARAMETERS: dict[str, dict[str, Any]] = {
+PARAMETERS: dict[str, dict[str, object]] = {
     "flat": {"is_flat": True},
     "hier": {},
     "rooted": {"node_weight": 0.5},
@@ -148,18 +153,17 @@ def paper(is_quick: bool) -> Paper:
     )
 
 
-def fit_times(problem: MakeProblem, *, model: MakeModel, n_repeats: int) -> Result:
+def fit_times(
+    problem: MakeProblem, *, model: Callable[[Taxonomy], Pipeline], n_repeats: int
+) -> Result:
     """Fit the last step of a pipeline to the training items of the first fold, several times."""
     data = problem()
     train = data.splits[0][0]
     y = [data.y[item] for item in train]
     seconds = []
     for _ in range(n_repeats + 1):  # the first one compiles
-        pipeline: Any = model(data.taxonomy)
-        *features, last = pipeline
-        X: Any = data.X[train]
-        for step in features:
-            X = step.fit_transform(X)
+        *features, last = model(data.taxonomy)
+        X = make_pipeline(*features).fit_transform(data.X[train])
         started = time.perf_counter()
         fitted = last.fit(X, y)
         seconds.append(time.perf_counter() - started)
@@ -173,7 +177,7 @@ def _pairs(
     model: partial[Any],
     per_item: bool = True,
     kinds: Mapping[str, str] = KINDS,
-    features: Callable[..., Any] = with_unit_length,
+    features: Callable[..., Pipeline] = with_unit_length,
 ) -> list[Cell]:
     """Return a flat and one or two hierarchical cells for each problem."""
     cells = []

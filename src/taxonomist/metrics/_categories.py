@@ -31,7 +31,7 @@ class NodeCosts(Protocol):
         """Return the cost of a miss and of a false alarm at every node, including loads."""
 
 
-def node_costs(taxonomy: Taxonomy, loss: Any) -> tuple[Floats, Floats] | None:
+def node_costs(taxonomy: Taxonomy, loss: object) -> tuple[Floats, Floats] | None:
     """Return the costs of a miss and of a false alarm at every node, or None if there are none.
 
     Parameters
@@ -48,7 +48,7 @@ def node_costs(taxonomy: Taxonomy, loss: Any) -> tuple[Floats, Floats] | None:
     if hasattr(loss, "costs"):
         miss, false_alarm = loss.costs(taxonomy)
         return miss, false_alarm
-    if hasattr(loss, "miss"):
+    if hasattr(loss, "miss") and hasattr(loss, "false_alarm"):
         _require_same(taxonomy, loss)
         return loss.miss, loss.false_alarm
     return None
@@ -76,7 +76,7 @@ def pair_losses(taxonomy: Taxonomy, a: Codes, b: Codes, loss: Any) -> Floats:
     raise LabelError(message)
 
 
-def _require_same(taxonomy: Taxonomy, loss: Any) -> None:
+def _require_same(taxonomy: Taxonomy, loss: object) -> None:
     """Raise if a loss belongs to another taxonomy."""
     if getattr(loss, "taxonomy", taxonomy) != taxonomy:
         raise LabelError("The loss was made for another taxonomy; create it for this one.")

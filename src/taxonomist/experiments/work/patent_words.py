@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.feature_selection import VarianceThreshold
@@ -19,7 +19,9 @@ from taxonomist.features import porter_stem
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import Classifier
+    from sklearn.pipeline import Pipeline
+
+    from taxonomist._typing import CSR, Classifier
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -63,13 +65,14 @@ def counted_patents(
     return SplitData(X, y, corpus.taxonomy, list(GivenFolds(folds).split(X)), ids)
 
 
-def counts(texts: Sequence[str], is_stemmed: bool) -> Any:
+def counts(texts: Sequence[str], is_stemmed: bool) -> CSR:
     """Return counts of lower-case words without stop words, or of their stems."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     words = CountVectorizer(stop_words="english").build_analyzer()
     analyzer = partial(stems, words) if is_stemmed else words
-    return CountVectorizer(analyzer=analyzer, dtype=np.float64).fit_transform(texts)
+    found: CSR = CountVectorizer(analyzer=analyzer, dtype=np.float64).fit_transform(texts)
+    return found
 
 
 def stems(words: Callable[[str], list[str]], text: str) -> list[str]:
@@ -77,6 +80,6 @@ def stems(words: Callable[[str], list[str]], text: str) -> list[str]:
     return [porter_stem(word) for word in words(text)]
 
 
-def with_unit_length(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier]) -> Any:
+def with_unit_length(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier]) -> Pipeline:
     """Return a model on counts of length 1 over the words of the training items."""
     return make_pipeline(VarianceThreshold(), Normalizer(), model(taxonomy))
