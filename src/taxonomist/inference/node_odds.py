@@ -85,11 +85,7 @@ class NodeOdds:
     def gains(self, labellings: Labellings, gains: Reals) -> Floats:
         """Return gains whose best labelling is the most probable one, (n_items, n_nodes)."""
         odds = self.slopes * labellings.values(gains) + self.offsets
-        result: Floats = odds.copy()
-        off = log_expit(-odds)
-        for j in range(1, len(labellings.parent)):
-            result[:, labellings.parent[j]] += off[:, j]
-        return result
+        return labellings.with_refusals(odds, log_expit(-odds))
 
 
 class _Evidence(NamedTuple):
@@ -102,9 +98,7 @@ class _Evidence(NamedTuple):
 
 
 def _evidence(labellings: Labellings, gains: Reals, truth: Bools, weights: Floats) -> _Evidence:
-    seen = truth[:, labellings.parent]
-    seen[:, 0] = True
-    nodes, items = np.nonzero(seen.T)
+    nodes, items = np.nonzero(labellings.is_open(truth).T)
     values = labellings.values(gains)
     return _Evidence(nodes, values[items, nodes], truth[items, nodes], weights[items])
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from taxonomist.compiled import markov
 from taxonomist.compiled.arrays import Findings
-from taxonomist.compiled.markov_arrays import ActiveLabellings, markov_scratch
+from taxonomist.compiled.markov_arrays import ActiveLabellings
 from taxonomist.solvers.labelling_store import LabellingStore, no_labellings, packed
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
@@ -130,7 +130,7 @@ class _State:
         self.history: list[Pass] = []
         dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
         self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
-        self.scratch = markov_scratch(problem.tree, problem.n_codes, dtype)
+        self.scratch = problem.scratch(dtype)
         self.store = LabellingStore(start, problem.n_nodes)
         self.findings = Findings(*np.zeros((4, problem.n_items)))
         self.rest = np.zeros(problem.n_items, dtype=np.intp)
@@ -197,8 +197,7 @@ class _State:
         """Make room for more labellings of the item at which the last sweep stopped."""
         room = len(self.scratch.G)
         if self.store.labellings.size[item] + markov.MOST_TURNS > room:
-            tree, n_codes = self.problem.tree, self.problem.n_codes
-            self.scratch = markov_scratch(tree, n_codes, self.W.dtype, 2 * room)
+            self.scratch = self.problem.scratch(self.W.dtype, 2 * room)
         else:
             self.store.grow()
 
@@ -239,7 +238,7 @@ class _State:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
     def _inspect(self, part: Codes, arrays: MarkovArrays) -> None:
-        scratch = markov_scratch(self.problem.tree, self.problem.n_codes, self.W.dtype)
+        scratch = self.problem.scratch(self.W.dtype)
         markov.inspect(part, arrays, self.W, self.store.labellings, scratch, self.findings)
 
     def _set_tolerance(self) -> None:
