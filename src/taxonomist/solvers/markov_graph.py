@@ -38,6 +38,7 @@ from taxonomist.compiled.graph_arrays import (
     no_cliques,
     no_families,
 )
+from taxonomist.compiled.graph_search import best_by_graph_codes
 from taxonomist.compiled.markov_arrays import (
     EVERYWHERE,
     LABELLINGS_AT_FIRST,
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from taxonomist._typing import CSR, Bools, Codes, Floats, Integers
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Integers, Reals
     from taxonomist.compiled.markov_arrays import MarkovScratch
     from taxonomist.inference.junction_tree import JunctionTree
     from taxonomist.losses import LabellingLoss
@@ -209,6 +210,21 @@ def graph_node_map(labelled: LabelledDag) -> CSR:
     columns = np.concatenate([heads, heads, above, above])
     values = np.repeat([1.0, -1.0, 1.0, -1.0], len(above))
     return csr_array((values, (rows, columns)), shape=(labelled.n_codes, n_nodes))
+
+
+def best_by_graph(labelled: LabelledDag, scores: Reals, out: Bools) -> None:
+    """Write the best labelling of each item, (n_items, n_nodes), from the scores of codes.
+
+    The costs must be 0. Without a small junction tree, the labelling may not be the best one.
+    """
+    graph = markov_graph(labelled)
+    search = graph_scratch(graph)
+    scratch = markov_scratch(_no_tree(), labelled.n_codes, scores.dtype)._replace(
+        truth=np.zeros(labelled.n_nodes, np.int8),
+        state=np.zeros(labelled.n_nodes, np.int8),
+        search=search,
+    )
+    best_by_graph_codes(graph, scores, scratch, search, out)
 
 
 # Searching ---------------------------------------------------------------------------------------
