@@ -8,9 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from taxonomist.compiled import graph_arrays
-from taxonomist.solvers import markov
+from taxonomist.compiled import graph_arrays, graph_search
+from taxonomist.solvers import markov, markov_graph
 from taxonomist.solvers.solution import Options
+from taxonomist.taxonomy import Taxonomy
 from tests.combinations import every_pair
 from tests.reference import markov_graph as reference
 from tests.reference.markov_graph import PARENTS, graph_toy
@@ -79,3 +80,75 @@ def test_the_linear_kernel_by_its_gram_matrix(train_on):
 def test_what_finds_the_worst_labelling():
     for train_on, way in (("all", graph_arrays.CLIQUES), ("consistent", graph_arrays.CLOSED)):
         assert cached_toy("ladder", "costs", train_on=train_on).problem().graph.way == way
+
+
+@every_pair(shape=SHAPES, loss=LOSSES, slack=("example", "example_signed"))
+def test_a_relaxation_bounds_the_gap(shape, loss, slack, monkeypatch):
+    """Its primal value is a bound from above, its dual variables are those of labellings."""
+    monkeypatch.setattr(markov_graph, "MAX_STATES", 1)
+    arguments = shape, loss, 1.0, slack
+    case, best = cached_toy(*arguments), optimum(*arguments)
+    problem = case.problem()
+    assert problem.graph.way == graph_arrays.RELAXED
+    solution = markov.solve(problem, replace(EXACT, max_iter=200))
+    dual, W = reference.dual_value(case, problem, solution)
+    claimed, size = solution.certificate, abs(best)
+    assert claimed.dual == pytest.approx(dual, abs=1e-8 * size)
+    assert claimed.primal >= reference.objective(case, W) - 1e-8 * size
+    assert claimed.dual - 1e-8 * size <= best <= claimed.primal + 1e-8 * size
+    assert claimed.dual >= 0.99 * optimum(*arguments, "edge", "consistent")
+    assert solution.converged == (claimed.gap <= EXACT.tol)
+
+
+@pytest.mark.parametrize(
+    ("features", "train_on"),
+    [
+        ("edge", "all"),
+        ("edge", "consistent"),
+        ("edge", "relaxed"),
+        ("path", "all"),
+        ("path", "consistent"),
+    ],
+)
+def test_the_worst_labelling_by_enumeration(features, train_on, monkeypatch):
+    """Random DAGs, scores and losses; a relaxation's bound is at least the largest G."""
+    if train_on == "relaxed":
+        monkeypatch.setattr(markov_graph, "MAX_STATES", 1)
+    rng = np.random.default_rng(0)
+    n_tight = 0
+    for seed in range(40):
+        taxonomy = random_dag(rng, int(rng.integers(2, 8)))
+        loss, slack = rng.choice(LOSSES), rng.choice(["example", "example_signed"])
+        closed = "consistent" if train_on == "consistent" else "all"
+        case = graph_toy(taxonomy, loss, 1.0, slack, features, closed, seed=seed)
+        problem = case.problem()
+        scratch = problem.scratch(np.float64)
+        for i in range(3):
+            scratch.truth[:] = case.Y[i]
+            scratch.score[:] = rng.normal(size=problem.n_codes) * rng.choice([0.1, 1.0, 3.0])
+            u = case.labellings
+            if slack == "example_signed":
+                u = u[(u != case.Y[i]).any(axis=1)]
+            on = reference.blocks(case, u) - reference.blocks(case, case.Y[i])
+            G = reference.losses(case, case.Y[i], u) + on @ scratch.score
+            is_signed = slack == "example_signed"
+            found = graph_search.worst_on_graph(problem.graph, is_signed, scratch, scratch.search)
+            chosen = np.minimum(scratch.state, 1)
+            same = (u == chosen).all(axis=1)
+            assert G[same] == pytest.approx([found], abs=1e-9)
+            excess = scratch.search.excess[0]
+            if train_on != "relaxed":
+                assert excess == 0
+                assert found == pytest.approx(G.max(), abs=1e-9)
+            assert found - 1e-9 <= G.max() <= found + excess + 1e-9
+            n_tight += bool(np.isclose(found + excess, G.max()))
+    assert n_tight > (60 if train_on == "relaxed" else 119)
+
+
+def random_dag(rng, n_nodes):
+    """Return a DAG in which most nodes have several parents."""
+    parents = {"0": []}
+    for j in range(1, n_nodes):
+        above = rng.choice(j, size=min(j, int(rng.integers(1, 4))), replace=False)
+        parents[str(j)] = [str(p) for p in sorted(above)]
+    return Taxonomy.from_parents(parents)

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taxonomist._typing import Bools, Codes, Floats
+from taxonomist._typing import Bools, Codes, Floats, Integers
 from taxonomist.compiled.cliques import CliqueScratch, CliqueTree, clique_scratch
 from taxonomist.compiled.closures import ClosureScratch, Dag, closure_scratch
+from taxonomist.compiled.roof import Pairs, RoofScratch, roof_scratch
 
 CLOSED, CLIQUES, RELAXED = 0, 1, 2
 """How the worst labelling is found: among closed ones by a cut; among all of them by a junction
@@ -68,6 +69,7 @@ class MarkovGraph(NamedTuple):
     joint: Codes  # (n_nodes,)  a node that is positive where all parents of j are; -1 if not needed
     cliques: CliqueTree
     families: Families
+    pairs: Pairs  # the edges, then those from each node of ``joint`` to the node and its parents
 
 
 class GraphScratch(NamedTuple):
@@ -80,6 +82,8 @@ class GraphScratch(NamedTuple):
     worth: Floats  # entries of all families
     best: Floats  # (n_nodes, 2)
     clique: CliqueScratch
+    roof: RoofScratch
+    kept: Integers  # (n_nodes,)  a labelling to compare with
     excess: Floats  # (1,)  how much a relaxation's bound exceeds the G of the labelling found
 
 
@@ -106,6 +110,8 @@ def graph_scratch(graph: MarkovGraph) -> GraphScratch:
         worth=np.zeros(int(graph.families.table[-1])),
         best=np.zeros((graph.n_nodes, 2)),
         clique=clique_scratch(graph.cliques),
+        roof=roof_scratch(graph.pairs),
+        kept=np.zeros(graph.n_nodes, np.int8),
         excess=np.zeros(1),
     )
 

@@ -7,7 +7,8 @@ Among labellings that are closed under ancestors, both become sums of gains of n
 its upper node <w_10 - w_00, x> and its lower one <w_11 - w_10, x>. If a positive node is charged
 only where all its parents are right, its charge is c_j (Π y_p - y_j); the product is the microlabel
 of one more node below the same parents, ``joint``. So the worst labelling is a maximum closure,
-found exactly on every DAG. Among all labellings, a junction tree finds it.
+found exactly on every DAG. Among all labellings, a junction tree finds it; a larger graph has a
+bound from above and a labelling that may not reach it.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ from taxonomist._typing import Floats, Integers, Reals
 from taxonomist.compiled.cliques import choose, collect, spread, write_best_by
 from taxonomist.compiled.closures import best_closure
 from taxonomist.compiled.dag_labellings import write_costs
-from taxonomist.compiled.graph_arrays import CLOSED, GraphScratch, MarkovGraph
+from taxonomist.compiled.graph_arrays import CLOSED, RELAXED, GraphScratch, MarkovGraph
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovScratch
+from taxonomist.compiled.roof import roof
+
+MOST_FLIPS = 10
+"""Rounds of flips by which the labelling of a relaxation is improved."""
 
 
 @compiled()
@@ -221,6 +226,127 @@ def worst_of_cliques(
     return best_of_cliques(graph, search, scratch.state)
 
 
+# A bound for all labellings ----------------------------------------------------------------------
+
+
+@compiled()
+def write_roof(graph: MarkovGraph, scratch: MarkovScratch, search: GraphScratch) -> float:
+    """Write minus loss plus score as a sum over nodes and pairs; return its constant.
+
+    A charge that needs several parents to be right is c_j z_j less c_j for each microlabel that
+    is not as it must be, where z_j is the microlabel of node ``joint`` j.
+    """
+    dag, a, b, truth = graph.dag, search.roof.unary, search.roof.joint, scratch.truth
+    a[:], b[:] = 0.0, 0.0
+    n_edges = dag.indptr[graph.n_nodes]
+    base, k = 0.0, n_edges
+    for e in range(n_edges):
+        p, j = dag.upper[e], dag.lower[e]
+        t00, t01 = float(scratch.score[4 * e]), float(scratch.score[4 * e + 1])
+        t10, t11 = float(scratch.score[4 * e + 2]), float(scratch.score[4 * e + 3])
+        if graph.charges_parent and graph.joint[j] < 0:
+            cost, wrong = graph.costs[j], 2 * truth[p] + 1 - truth[j]
+            t00 += cost if wrong == 0 else 0.0
+            t01 += cost if wrong == 1 else 0.0
+            t10 += cost if wrong == 2 else 0.0
+            t11 += cost if wrong == 3 else 0.0
+        base -= t00
+        a[p] -= t10 - t00
+        a[j] -= t01 - t00
+        b[e] -= t11 - t10 - t01 + t00
+    for j in range(graph.n_nodes):
+        cost = graph.costs[j]
+        if j == 0 or not graph.charges_parent:
+            base -= cost if truth[j] == 1 else 0.0
+            a[j] -= cost if truth[j] == 0 else -cost
+        elif graph.joint[j] >= 0:
+            a[graph.joint[j]] -= cost
+            for q in range(dag.indptr[j] - 1, dag.indptr[j + 1]):
+                is_own = q < dag.indptr[j]
+                wanted = 1 - truth[j] if is_own else truth[dag.upper[q]]
+                a[graph.joint[j]] += cost if wanted == 1 else 0.0
+                b[k] = -cost if wanted == 1 else cost
+                k += 1
+    return base
+
+
+@compiled()
+def worth_at(graph: MarkovGraph, scratch: MarkovScratch, j: int) -> float:
+    """Return the part of loss plus score that the microlabel of node j matters for."""
+    dag, state = graph.dag, scratch.state
+    total = node_loss(graph, scratch.truth, state, j)
+    for e in range(dag.indptr[j], dag.indptr[j + 1]):
+        total += scratch.score[4 * e + 2 * state[dag.upper[e]] + state[j]]
+    for q in range(dag.kids[j], dag.kids[j + 1]):
+        e = dag.below[q]
+        c = dag.lower[e]
+        if c < graph.n_nodes:
+            total += scratch.score[4 * e + 2 * state[j] + state[c]]
+            if graph.charges_parent:
+                total += node_loss(graph, scratch.truth, state, c)
+    return total
+
+
+@compiled()
+def gain_of_flip(graph: MarkovGraph, scratch: MarkovScratch, j: int) -> float:
+    """Return by how much loss plus score rises if node j gets the opposite microlabel."""
+    state = scratch.state
+    before = worth_at(graph, scratch, j)
+    state[j] = 1 - state[j]
+    after = worth_at(graph, scratch, j)
+    state[j] = 1 - state[j]
+    return after - before
+
+
+@compiled()
+def climb(graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch) -> float:
+    """Flip microlabels of the labelling found as long as that helps; return loss plus score.
+
+    If it must not be the true labelling, the last flip is the best one away from that.
+    """
+    state = scratch.state
+    for _ in range(MOST_FLIPS):
+        is_better = False
+        for j in range(graph.n_nodes):
+            if gain_of_flip(graph, scratch, j) > 0.0:
+                state[j] = 1 - state[j]
+                is_better = True
+        if not is_better:
+            break
+    if is_signed and is_truth(scratch.truth, state):
+        at, top = 0, -np.inf
+        for j in range(graph.n_nodes):
+            gain = gain_of_flip(graph, scratch, j)
+            if gain > top:
+                at, top = j, gain
+        state[at] = 1 - state[at]
+    return graph_total(graph, scratch)
+
+
+@compiled()
+def worst_by_roof(
+    graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch, search: GraphScratch
+) -> float:
+    """Find a labelling with a large loss plus score; return that sum, and write the bound's excess.
+
+    Flips begin with what the bound decides, the rest true, and with the worst closed labelling; the
+    better result counts.
+    """
+    state = scratch.state
+    worst_closed(graph, is_signed, scratch, search)
+    first = climb(graph, is_signed, scratch)
+    search.kept[:] = state
+    state[:] = scratch.truth
+    base = write_roof(graph, scratch, search)
+    bound = -(base + roof(graph.pairs, search.roof, state))
+    total = climb(graph, is_signed, scratch)
+    if first > total:
+        total = first
+        state[:] = search.kept
+    search.excess[0] = max(bound - total, 0.0)
+    return total
+
+
 # What training asks for --------------------------------------------------------------------------
 
 
@@ -232,6 +358,8 @@ def worst_on_graph(
     search.excess[0] = 0.0
     if graph.way == CLOSED:
         worst = worst_closed(graph, is_signed, scratch, search)
+    elif graph.way == RELAXED:
+        worst = worst_by_roof(graph, is_signed, scratch, search)
     else:
         worst = worst_of_cliques(graph, is_signed, scratch, search)
     return worst - graph_true_score(graph, scratch.truth, scratch.score)

@@ -47,6 +47,7 @@ from taxonomist.compiled.markov_arrays import (
     Tree,
     markov_scratch,
 )
+from taxonomist.compiled.roof import make_pairs
 from taxonomist.inference.dag_labellings import ancestor_sets
 from taxonomist.inference.junction_tree import eliminate, junction_tree
 from taxonomist.solvers.markov_problem import EDGE_CODE, EDGE_UP, MarkovProblem
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Bools, Codes, Floats, Integers, Reals
     from taxonomist.compiled.markov_arrays import MarkovScratch
+    from taxonomist.compiled.roof import Pairs
     from taxonomist.inference.junction_tree import JunctionTree
     from taxonomist.losses import LabellingLoss
     from taxonomist.solvers.problem import Items
@@ -134,8 +136,7 @@ class GraphProblem:
     def parts(self) -> Iterator[tuple[slice, MarkovProblem]]:
         """Yield the problems of single edges, with their columns of the weights."""
         lower, upper = edge_costs(self.tree, self.edge_loss)
-        heads = np.repeat(np.arange(self.n_nodes), np.diff(self.tree.indptr))
-        for e, (p, j) in enumerate(zip(self.tree.indices, heads, strict=True)):
+        for e, (p, j) in enumerate(zip(self.tree.indices, _heads(self.tree), strict=True)):
             owner = self.owner
             if len(owner):
                 owner = np.where(owner == EVERYWHERE, EVERYWHERE, np.where(owner == j, 1, NOWHERE))
@@ -166,7 +167,7 @@ def edge_costs(labelled: LabelledDag, split: str) -> tuple[Floats, Floats]:
     its parents. Otherwise it goes to the edges to its parents, and that of the root to the edges
     below it.
     """
-    heads = np.repeat(np.arange(labelled.n_nodes), np.diff(labelled.indptr))
+    heads = _heads(labelled)
     n_below = np.bincount(labelled.indices, minlength=labelled.n_nodes)
     n_above = np.diff(labelled.indptr)
     if split == "shared" and not labelled.charges_parent:
@@ -176,6 +177,11 @@ def edge_costs(labelled: LabelledDag, split: str) -> tuple[Floats, Floats]:
     return (labelled.costs / np.maximum(n_above, 1))[heads], np.where(
         labelled.indices == 0, of_root, 0.0
     )
+
+
+def _heads(labelled: LabelledDag) -> Codes:
+    """Return the lower node of each edge."""
+    return np.repeat(np.arange(labelled.n_nodes), np.diff(labelled.indptr))
 
 
 def _edge_tree(labelled: LabelledDag, lower: float, upper: float) -> Tree:
@@ -204,7 +210,7 @@ def graph_node_map(labelled: LabelledDag) -> CSR:
     n_nodes, above = labelled.n_nodes, labelled.indices
     if labelled.stride == 1:
         return csr_array(identity(n_nodes, format="csr"))
-    heads = np.repeat(np.arange(n_nodes), np.diff(labelled.indptr))
+    heads = _heads(labelled)
     begin = 4 * np.arange(len(above))
     rows = np.concatenate([begin + 3, begin + 2, begin + 2, begin])
     columns = np.concatenate([heads, heads, above, above])
@@ -235,6 +241,7 @@ def markov_graph(labelled: LabelledDag) -> MarkovGraph:
     n_nodes, indptr, indices = labelled.n_nodes, labelled.indptr, labelled.indices
     joint = np.full(n_nodes, -1, dtype=np.intp)
     cliques, families, way = no_cliques(), no_families(), CLOSED
+    nothing = np.empty(0, dtype=np.intp)
     if not labelled.is_closed:
         tree = labelling_tree(labelled)
         way = RELAXED if tree is None else CLIQUES
@@ -256,7 +263,19 @@ def markov_graph(labelled: LabelledDag) -> MarkovGraph:
         joint=joint,
         cliques=cliques,
         families=families,
+        pairs=_pairs(labelled, joint) if way == RELAXED else make_pairs(nothing, nothing, 0),
     )
+
+
+def _pairs(labelled: LabelledDag, joint: Codes) -> Pairs:
+    """Return the pairs of nodes that a relaxation needs; see ``MarkovGraph``."""
+    first, second = [labelled.indices], [_heads(labelled)]
+    for j in np.flatnonzero(joint >= 0):
+        family = np.append(j, labelled.indices[labelled.indptr[j] : labelled.indptr[j + 1]])
+        first.append(np.full(len(family), joint[j]))
+        second.append(family)
+    n_nodes = max(labelled.n_nodes, int(joint.max()) + 1)
+    return make_pairs(np.concatenate(first), np.concatenate(second), n_nodes)
 
 
 def labelling_tree(labelled: LabelledDag) -> JunctionTree | None:
