@@ -1,8 +1,8 @@
 """Loops over the states of a junction tree: best labellings, max-marginals and probabilities.
 
-Nodes of a graph are eliminated one after another. Clique c consists of the c-th node and of those of
-its neighbours that are eliminated later, its separator; the nodes of a separator all belong to the
-clique above c, ``up[c]``. A state of a clique gives each of its nodes a state; only states that the
+Nodes of a graph are eliminated one after another. Clique c consists of the c-th node and of its
+separator, those of its neighbours that are eliminated later; they all belong to the clique above c,
+``up[c]``. A state of a clique gives each of its nodes a state; only states that the
 graph allows are stored. ``value`` holds a sum for each state of each clique: first what the clique
 itself adds, later the best sums, or logarithms of sums, of all cliques below it as well.
 

@@ -135,15 +135,15 @@ def search(dag: Dag, scratch: ClosureScratch, start: int, stamp: int) -> int:
         j = queue[begin]
         begin += 1
         for e in range(dag.indptr[j], dag.indptr[j + 1]):
-            p = dag.upper[e]
+            p = int(dag.upper[e])
             if seen[p] != stamp and scratch.status[p] == OPEN:
                 seen[p], via[p], queue[end] = stamp, e + 1, p
                 end += 1
                 if scratch.value[p] < 0.0:
                     return p
         for k in range(dag.kids[j], dag.kids[j + 1]):
-            e = dag.below[k]
-            c = dag.lower[e]
+            e = int(dag.below[k])
+            c = int(dag.lower[e])
             if scratch.flow[e] > 0.0 and seen[c] != stamp:
                 seen[c], via[c], queue[end] = stamp, -e - 1, c
                 end += 1
@@ -155,14 +155,14 @@ def search(dag: Dag, scratch: ClosureScratch, start: int, stamp: int) -> int:
 @compiled()
 def push(dag: Dag, scratch: ClosureScratch, start: int, end: int) -> float:
     """Push as much flow as possible along the path that the last search found; return it."""
-    amount = min(scratch.value[start], -scratch.value[end])
+    amount = float(min(scratch.value[start], -scratch.value[end]))
     j = end
     while j != start:
         if scratch.via[j] > 0:
             j = dag.lower[scratch.via[j] - 1]
         else:
             e = -scratch.via[j] - 1
-            amount = min(amount, scratch.flow[e])
+            amount = min(amount, float(scratch.flow[e]))
             j = dag.upper[e]
     scratch.value[start] -= amount
     scratch.value[end] += amount
@@ -247,7 +247,7 @@ def search_back(dag: Dag, scratch: ClosureScratch, start: int, stamp: int) -> in
     queue[0], seen[start] = start, stamp
     begin, end = 0, 1
     while begin < end:
-        j = queue[begin]
+        j = int(queue[begin])
         begin += 1
         if scratch.value[j] > 0.0:
             return j
@@ -268,14 +268,14 @@ def search_back(dag: Dag, scratch: ClosureScratch, start: int, stamp: int) -> in
 @compiled()
 def push_back(dag: Dag, scratch: ClosureScratch, start: int, end: int) -> float:
     """Push as much flow as possible from where ``search_back`` ended to its start; return it."""
-    amount = scratch.value[end]
+    amount = float(scratch.value[end])
     j = end
     while j != start:
         if scratch.via[j] > 0:
             j = dag.upper[scratch.via[j] - 1]
         else:
             e = -scratch.via[j] - 1
-            amount = min(amount, scratch.flow[e])
+            amount = min(amount, float(scratch.flow[e]))
             j = dag.lower[e]
     scratch.value[end] -= amount
     j = end

@@ -62,7 +62,7 @@ def write_costs(dag: Dag, gain: Reals, scratch: ClosureScratch, out: Floats) -> 
 
 @compiled()
 def force_label(dag: Dag, j: int, force: float, is_alone: bool, gain: Floats, out: Floats) -> None:
-    """Write gains with which every best labelling has node j, and if wanted none of its children."""
+    """Write gains with which the best labelling has node j, and if wanted none of its children."""
     out[:] = gain
     out[j] += force
     if is_alone:

@@ -46,13 +46,13 @@ class Families(NamedTuple):
     """The tables of nodes given their parents, and the cliques that they are part of.
 
     The table of node j starts at ``table[j]``. Its entries are numbered by the states of j and its
-    parents, that of j first; ``index`` has the entry for each state of the clique.
+    parents, that of j first; ``entry`` has the number for each state of the clique.
     """
 
     start: Codes  # (n_cliques + 1,)  first family of each clique
     node: Codes  # (n_nodes,)
     at: Codes  # (n_nodes + 1,)
-    index: Codes
+    entry: Codes
     table: Codes  # (n_nodes + 1,)
     n_domain: int  # states of a node
 
@@ -114,5 +114,3 @@ def graph_scratch(graph: MarkovGraph) -> GraphScratch:
         kept=np.zeros(graph.n_nodes, np.int8),
         excess=np.zeros(1),
     )
-
-

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from taxonomist._typing import Floats, Integers, Reals
+from taxonomist._typing import Bools, Floats, Integers, Reals
 from taxonomist.compiled.cliques import choose, collect, spread, write_best_by
 from taxonomist.compiled.closures import best_closure
 from taxonomist.compiled.dag_labellings import write_costs
@@ -61,7 +61,7 @@ def graph_true_score(graph: MarkovGraph, truth: Integers, score: Reals) -> float
 
 @compiled()
 def write_closed_gains(graph: MarkovGraph, score: Reals, gain: Floats) -> float:
-    """Write what each node adds to the score of a closed labelling; return that of the empty one."""
+    """Write what nodes add to the score of a closed labelling; return that of the empty one."""
     base = 0.0
     gain[:] = 0.0
     if graph.stride == 1:
@@ -102,10 +102,10 @@ def add_closed_losses(graph: MarkovGraph, truth: Integers, gain: Floats) -> floa
 @compiled()
 def is_truth(truth: Integers, state: Integers) -> bool:
     """Return whether a labelling is the true one."""
+    n_wrong = 0
     for j in range(len(truth)):
-        if min(state[j], 1) != truth[j]:
-            return False
-    return True
+        n_wrong += min(state[j], 1) != truth[j]
+    return n_wrong == 0
 
 
 @compiled()
@@ -195,7 +195,7 @@ def best_of_cliques(graph: MarkovGraph, search: GraphScratch, state: Integers) -
         for f in range(families.start[c], families.start[c + 1]):
             table, at = families.table[families.node[f]], families.at[f]
             for s in range(begin, end):
-                value[s] += search.worth[table + families.index[at]]
+                value[s] += search.worth[table + families.entry[at]]
                 at += 1
     collect(cliques, search.clique)
     return choose(cliques, search.clique, state)
@@ -394,7 +394,7 @@ def add_graph_labelling(
 
 @compiled()
 def best_by_graph_codes(
-    graph: MarkovGraph, scores: Reals, scratch: MarkovScratch, search: GraphScratch, out: Reals
+    graph: MarkovGraph, scores: Reals, scratch: MarkovScratch, search: GraphScratch, out: Bools
 ) -> None:
     """Write the best labelling of each item if costs are 0; see ``best_by_codes``."""
     for i in range(len(scores)):

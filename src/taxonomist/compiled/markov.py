@@ -81,7 +81,7 @@ def bound_of(search: GraphScratch | None, worst: float) -> float:
     if search is None:
         return worst
     else:  # noqa: RET505  numba leaves out a branch, not what follows it
-        return worst + search.excess[0]
+        return worst + float(search.excess[0])
 
 
 @compiled(inline=True)

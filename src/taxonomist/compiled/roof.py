@@ -7,7 +7,7 @@ graph with two copies of each node v, one for y_v = 1 and one for y_v = 0; what 
 so in a best labelling, and the rest is left open [BH02].
 
 As a minimum of Σ_v a_v y_v + Σ_k b_k y_p y_q, a pair with b < 0 has arcs (p, 1) -> (q, 1) and
-(q, 0) -> (p, 0), one with b > 0 has (p, 1) -> (q, 0) and (q, 1) -> (p, 0), each of capacity |b| / 2.
+(q, 0) -> (p, 0), one with b > 0 has (p, 1) -> (q, 0) and (q, 1) -> (p, 0), of capacity |b| / 2.
 Node v has the excess -a / 2 at (v, 1) and a / 2 at (v, 0).
 """
 
@@ -60,14 +60,16 @@ def make_pairs(first: Codes, second: Codes, n_nodes: int) -> Pairs:
 def roof_scratch(pairs: Pairs) -> RoofScratch:
     """Return work arrays."""
     n_pairs, n_nodes = len(pairs.first), len(pairs.start) - 1
-    codes = [np.zeros(2 * n_nodes, np.intp) for _ in range(4)]
     return RoofScratch(
-        np.zeros(n_nodes),
-        np.zeros(n_pairs),
-        np.zeros((n_pairs, 8)),
-        np.zeros(2 * n_nodes),
-        *codes,
-        np.zeros(2 * n_nodes, np.bool_),
+        unary=np.zeros(n_nodes),
+        joint=np.zeros(n_pairs),
+        capacity=np.zeros((n_pairs, 8)),
+        excess=np.zeros(2 * n_nodes),
+        came=np.zeros(2 * n_nodes, np.intp),
+        via=np.zeros(2 * n_nodes, np.intp),
+        seen=np.zeros(2 * n_nodes, np.intp),
+        queue=np.zeros(2 * n_nodes, np.intp),
+        is_source=np.zeros(2 * n_nodes, np.bool_),
     )
 
 
@@ -109,7 +111,7 @@ def search_roof(pairs: Pairs, scratch: RoofScratch, start: int, stamp: int) -> i
             other = pairs.first[k] if is_second else pairs.second[k]
             for way in range(2):
                 arc = ARCS[2 * is_second + here % 2, way]
-                to = 2 * other + arc[1]
+                to = int(2 * other + arc[1])
                 if (
                     scratch.capacity[k, arc[0]] > 0.0
                     and seen[to] != stamp
@@ -126,11 +128,11 @@ def search_roof(pairs: Pairs, scratch: RoofScratch, start: int, stamp: int) -> i
 @compiled()
 def push_roof(scratch: RoofScratch, start: int, end: int) -> float:
     """Push as much as possible along the path that the last search found; return the amount."""
-    amount = min(scratch.excess[start], -scratch.excess[end])
+    amount = float(min(scratch.excess[start], -scratch.excess[end]))
     here = end
     while here != start:
         k, arc = scratch.via[here] // 8, scratch.via[here] % 8
-        amount = min(amount, scratch.capacity[k, arc])
+        amount = min(amount, float(scratch.capacity[k, arc]))
         here = scratch.came[here]
     scratch.excess[start] -= amount
     scratch.excess[end] += amount

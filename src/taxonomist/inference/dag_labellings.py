@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 MAX_CLOSED_STATES = 2**17
 """The largest junction tree of consistent labellings that is used, in states of all cliques."""
 
+MAX_SUMMED_STATES = 2**23
+"""The largest number of states, those of a junction tree times items, for fitting a temperature."""
+
 
 @dataclass(frozen=True, eq=False)
 class DagLabellings:
@@ -169,13 +172,17 @@ class DagLabellings:
             Gains of held-out items, (n_items, n_nodes).
         truth
             The true labellings of the held-out items, (n_items, n_nodes). If ``least`` is above 0,
-            items without a label are ignored.
+            items without a label are ignored. A large junction tree sees only some of the items.
         weights
             The weight of each item.
         """
         if self.least > 0:
             has_label = truth[:, self.is_category].any(axis=1)
             gains, truth, weights = gains[has_label], truth[has_label], weights[has_label]
+        if self.junction_tree is not None:
+            n_kept = max(1, MAX_SUMMED_STATES // self.junction_tree.n_states)
+            kept = np.arange(0, len(gains), -(-len(gains) // n_kept) or 1)
+            gains, truth, weights = gains[kept], truth[kept], weights[kept]
         scores = np.einsum("ij,ij->i", gains, truth)
 
         def cost(scale: float) -> float:
@@ -205,7 +212,7 @@ class DagLabellings:
 
 @lru_cache(maxsize=8)
 def _closed_tree(indptr: bytes, indices: bytes) -> JunctionTree | None:
-    """Return the junction tree of the consistent labellings of a DAG, or None if it is too large."""
+    """Return the junction tree of the consistent labellings, or None if it is too large."""
     return closed_tree(np.frombuffer(indptr, np.intp), np.frombuffer(indices, np.intp))
 
 
@@ -228,7 +235,8 @@ def closed_tree(
 
     def extend(states: Integers, nodes: list[int], node: int) -> list[Bools]:
         needed = [k for k, other in enumerate(nodes) if other in above[node]]
-        return [np.ones(len(states), dtype=bool), (states[:, needed] > 0).all(axis=1)]
+        is_whole: Bools = np.all(states[:, needed] > 0, axis=1)
+        return [np.ones(len(states), dtype=bool), is_whole]
 
     return junction_tree(order, extend, 2, max_states)
 

@@ -22,9 +22,9 @@ from taxonomist.compiled.cliques import CliqueTree
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Codes, Integers
+    from taxonomist._typing import Bools, Codes, Integers
 
-    Extension = Callable[[Integers, list[int], int], list[Integers]]
+    Extension = Callable[[Integers, list[int], int], list[Bools]]
 
 MAX_WIDTH = 20
 """Graphs of a larger width have no junction tree here: 2^21 states of one clique."""

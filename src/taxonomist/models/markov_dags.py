@@ -1,4 +1,4 @@
-"""``MaxMarginMarkovClassifier`` on taxonomies with several parents: which labellings, which graph."""
+"""The training problem of ``MaxMarginMarkovClassifier`` on trees and on DAGs."""
 
 from __future__ import annotations
 

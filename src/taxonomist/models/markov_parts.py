@@ -58,7 +58,9 @@ class Start:
         columns = tuple(packed(part, kept) for part in self.columns)
         return replace(self, items=np.flatnonzero(known), labels=self.labels[kept], columns=columns)
 
-    def at(self, problem: MarkovProblem | GraphProblem, items: Codes) -> tuple[ActiveLabellings, ...] | None:
+    def at(
+        self, problem: MarkovProblem | GraphProblem, items: Codes
+    ) -> tuple[ActiveLabellings, ...] | None:
         """Return dual variables for a problem, from the items whose labels are unchanged."""
         if self.slack != problem.slack or not is_same_tree(self.tree, problem.tree):
             return None
@@ -123,7 +125,8 @@ def global_norms(X: Matrix, owner: Codes) -> Floats:
 def is_same_tree(one: Tree | LabelledDag, other: Tree | LabelledDag) -> bool:
     """Return whether two trees, or two DAGs, have the same labellings and losses."""
     if isinstance(one, LabelledDag) or isinstance(other, LabelledDag):
-        return type(one) is type(other) and all(map(np.array_equal, one, other))
+        fields: list[tuple[Any, Any]] = list(zip(one, other, strict=False))
+        return type(one) is type(other) and all(np.array_equal(*pair) for pair in fields)
     return (
         np.array_equal(one.parent, other.parent)
         and np.array_equal(one.up, other.up)

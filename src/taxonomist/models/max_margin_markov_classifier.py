@@ -36,6 +36,7 @@ from taxonomist.models.parameters import Check, Word
 from taxonomist.models.traits import Traits
 from taxonomist.solvers import markov, subspace
 from taxonomist.solvers.markov import MARKOV_DEFAULTS
+from taxonomist.solvers.markov_problem import MarkovProblem
 
 if TYPE_CHECKING:
     from taxonomist._typing import Codes, Floats, FoldsLike, MatrixLike, Reals, Seed
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.solvers.markov_graph import GraphProblem
-    from taxonomist.solvers.markov_problem import MarkovProblem
     from taxonomist.taxonomy import Taxonomy
 
 DEFAULT_CONSTANT = 0.5
@@ -76,8 +76,8 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     loss
         Loss between labellings: ``"symmetric_difference"``; ``"hierarchical_uniform"``,
         ``"hierarchical_sibling"`` or ``"hierarchical_subtree"``, which charge a node only if all
-        its parents are correct; an array or a mapping of node costs, charged in the same way; or a loss
-        from ``taxonomist.losses.labelling_loss``.
+        its parents are correct; an array or a mapping of node costs, charged in the same way; or a
+        loss from ``taxonomist.losses.labelling_loss``.
     slack
         ``"example"``: one slack variable per item. ``"example_signed"``: the same without the sign
         constraint, so that every item affects the model. ``"edge"``: one slack variable per edge,
@@ -109,7 +109,8 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         feature. None means 0.5 with a linear kernel and 0 with other kernels.
     solver
         ``"sequential"`` (working sets of labellings), ``"subspace"`` (the algorithm of the paper,
-        in the space of marginals, which is slower, on trees) or ``"auto"`` (same as ``"sequential"``).
+        in the space of marginals, which is slower and needs a tree) or ``"auto"`` (same as
+        ``"sequential"``).
     tol, stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
         As in ``HierarchicalSVC``.
 
@@ -259,6 +260,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         problem, row_map = self._problem(training, items)
         options = solver_options(self)
         if self.solver == "subspace":
+            assert isinstance(problem, MarkovProblem)
             solution = subspace.solve(problem, subspace.SubspaceOptions(**vars(options)), log_pass)
         else:
             begin = None if start is None else start.at(problem, items)

@@ -240,7 +240,7 @@ def n_rows(scorer: Any) -> int | None:
 
 
 def _check_gains(scorer: GainScorer) -> None:
-    tree = scorer.tree
+    tree: Any = scorer.tree
     if hasattr(tree, "indptr"):
         n, n_codes = tree.n_nodes, tree.n_codes
     else:

@@ -30,7 +30,6 @@ import numpy as np
 
 from taxonomist.compiled import markov
 from taxonomist.compiled.arrays import Findings
-from taxonomist.compiled.markov_arrays import ActiveLabellings
 from taxonomist.solvers.labelling_store import LabellingStore, no_labellings, packed
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
@@ -38,7 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import Codes, Floats, Reals
-    from taxonomist.compiled.markov_arrays import MarkovArrays
+    from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovArrays
+    from taxonomist.solvers.markov_graph import GraphProblem
     from taxonomist.solvers.markov_problem import MarkovProblem
 
 MARKOV_DEFAULTS = Options(stop="gap")
@@ -83,7 +83,7 @@ class MarkovSolution:
 
 
 def solve(
-    problem: MarkovProblem,
+    problem: MarkovProblem | GraphProblem,
     options: Options,
     callback: Callable[[Pass], object] | None = None,
     start: tuple[ActiveLabellings, ...] | None = None,
@@ -122,7 +122,9 @@ def solve(
 class _State:
     """The state of the solver between sweeps."""
 
-    def __init__(self, problem: MarkovProblem, options: Options, start: ActiveLabellings) -> None:
+    def __init__(
+        self, problem: MarkovProblem | GraphProblem, options: Options, start: ActiveLabellings
+    ) -> None:
         self.problem, self.options = problem, options
         self.arrays = problem.arrays()
         self.rng = np.random.default_rng(options.random_state)
@@ -266,7 +268,7 @@ def with_gap(primal: float, dual: float, violation: float) -> Certificate:
 
 
 def solve_parts(
-    problem: MarkovProblem,
+    problem: MarkovProblem | GraphProblem,
     options: Options,
     callback: Callable[[Pass], object] | None,
     solve_part: Callable[..., MarkovSolution],

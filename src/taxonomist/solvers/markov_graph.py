@@ -306,9 +306,9 @@ def _labelling_tree(
         higher = [k for k, other in enumerate(nodes) if other in above[node]]
         family = begins[node + 1] - begins[node]
         near = [k for k in higher if nodes[k] in parents[begins[node] : begins[node + 1]]]
-        is_whole = (states[:, higher] == 1).all(axis=1)
+        is_whole: Bools = np.all(states[:, higher] == 1, axis=1)
         is_known = len(near) == family
-        is_broken = ~(states[:, near] == 1).all(axis=1) | (not is_known)
+        is_broken: Bools = np.any(states[:, near] != 1, axis=1) | (not is_known)
         return [np.ones(len(states), dtype=bool), is_whole, is_broken]
 
     return junction_tree(order, three, 3, max_states)
@@ -325,20 +325,18 @@ def _families(labelled: LabelledDag, tree: JunctionTree) -> Families:
         family = [j, *labelled.indices[labelled.indptr[j] : labelled.indptr[j + 1]].tolist()]
         of_clique[min(rank[node] for node in family)].append(family)
         sizes.append(n_domain ** len(family))
-    nodes, index, at = [], [], [0]
+    nodes, entries, at = [], [], [0]
     for families, members, states in zip(of_clique, tree.members, tree.states, strict=True):
         for family in families:
             columns = states[:, [members.index(node) for node in family]].astype(np.intp)
             nodes.append(family[0])
-            index.append(columns @ (n_domain ** np.arange(len(family))))
+            entries.append(columns @ (n_domain ** np.arange(len(family))))
             at.append(at[-1] + len(states))
     return Families(
         start=np.cumsum([0, *map(len, of_clique)]).astype(np.intp),
         node=np.array(nodes, dtype=np.intp),
         at=np.array(at, dtype=np.intp),
-        index=np.concatenate(index).astype(np.intp),
+        entry=np.concatenate(entries).astype(np.intp),
         table=np.cumsum([0, *sizes]).astype(np.intp),
         n_domain=n_domain,
     )
-
-
