@@ -22,10 +22,11 @@ from taxonomist.models.certificates import (
     solver_options,
 )
 from taxonomist.models.learning import Learned
+from taxonomist.models.markov_dags import markov_problem
 from taxonomist.models.markov_decisions import GainScorer, LabellingDecision, MarkovTuning
 from taxonomist.models.markov_parts import (
     Start,
-    check_tree,
+    check_edges,
     feature_owners,
     global_norms,
     node_weights,
@@ -35,7 +36,7 @@ from taxonomist.models.parameters import Check, Word
 from taxonomist.models.traits import Traits
 from taxonomist.solvers import markov, subspace
 from taxonomist.solvers.markov import MARKOV_DEFAULTS
-from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
+from taxonomist.solvers.markov_problem import MarkovProblem
 
 if TYPE_CHECKING:
     from taxonomist._typing import Codes, Floats, FoldsLike, MatrixLike, Reals, Seed
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from taxonomist.kernels.pairwise import KernelLike
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
+    from taxonomist.solvers.markov_graph import GraphProblem
     from taxonomist.taxonomy import Taxonomy
 
 DEFAULT_CONSTANT = 0.5
@@ -54,24 +56,28 @@ twice the time."""
 
 
 class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
-    """Maximum-margin Markov tree over the nodes of a taxonomy: H-M3.
+    """Maximum-margin Markov network over the nodes of a taxonomy: H-M3.
 
     Every node is either in the label set or not, and every edge has a weight vector for each of the
     four labellings of its two nodes. Training makes the true labelling of an item score higher than
     every other labelling by at least their loss. Predictions are the best consistent labellings
     (unions of partial paths from the root), found by dynamic programming [RSSS06].
 
+    A node with several parents has an edge to each of them, and is only in a label set with all of
+    them. The best labellings are then found by minimum cuts, exactly on every DAG.
+
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree. None uses a flat taxonomy of the labels in ``y``.
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``.
     C
         Penalty for margin violations, per unit of slack of one item.
     loss
         Loss between labellings: ``"symmetric_difference"``; ``"hierarchical_uniform"``,
-        ``"hierarchical_sibling"`` or ``"hierarchical_subtree"``, which charge a node only if its
-        parent is correct; an array or a mapping of node costs, charged in the same way; or a loss
-        from ``taxonomist.losses.labelling_loss``.
+        ``"hierarchical_sibling"`` or ``"hierarchical_subtree"``, which charge a node only if all
+        its parents are correct; an array or a mapping of node costs, charged in the same way; or a
+        loss from ``taxonomist.losses.labelling_loss``.
     slack
         ``"example"``: one slack variable per item. ``"example_signed"``: the same without the sign
         constraint, so that every item affects the model. ``"edge"``: one slack variable per edge,
@@ -80,7 +86,9 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         ``"edge"``: weights for the four labellings of each edge. ``"path"``: weights for each node,
         active if the node and all its ancestors are positive.
     train_on
-        The labellings that the true one is compared with: ``"all"`` or ``"consistent"``.
+        The labellings that the true one is compared with: ``"all"``, or the ``"consistent"`` ones,
+        which are closed under ancestors. ``"auto"`` means all of them, except on a DAG without a
+        small junction tree, where the worst of all labellings can only be bounded.
     decision
         Decision rule. ``"argmax"`` predicts the labelling with the best score, as in the paper.
         ``"level"`` and ``"node"`` predict the most probable labelling; its odds are fitted to
@@ -101,7 +109,8 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         feature. None means 0.5 with a linear kernel and 0 with other kernels.
     solver
         ``"sequential"`` (working sets of labellings), ``"subspace"`` (the algorithm of the paper,
-        in the space of marginals, which is slower) or ``"auto"`` (same as ``"sequential"``).
+        in the space of marginals, which is slower and needs a tree) or ``"auto"`` (same as
+        ``"sequential"``).
     tol, stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
         As in ``HierarchicalSVC``.
 
@@ -121,7 +130,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         contribution of the constant feature.
     edge_coef_
         Weights of the labellings (0, 0), (0, 1), (1, 0) and (1, 1) of each edge, parent first:
-        (n_nodes - 1, 4, n_features). Only with ``features="edge"``.
+        (n_edges, 4, n_features), by child and then by parent. Only with ``features="edge"``.
     node_odds_
         Slopes and offsets of the log-odds. None with ``decision="argmax"``.
     temperature_
@@ -145,13 +154,12 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     traits = Traits(
         single={"markov": {}},
         sets={"markov": {}},
-        needs_tree=True,
         parts=(Start, GainScorer),
     )
     parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {
         "slack": Word(("example", "example_signed", "edge")),
         "features": Word(("edge", "path")),
-        "train_on": Word(("all", "consistent")),
+        "train_on": Word(("auto", "all", "consistent")),
         "solver": Word(("auto", "sequential", "subspace")),
         "decision": Check(check_decision),
     }
@@ -170,7 +178,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         kernel: KernelLike = "linear",
         slack: str = "example",
         features: str = "edge",
-        train_on: str = "all",
+        train_on: str = "auto",
         decision: str = "node",
         cv: FoldsLike = 5,
         min_labels: int | None = None,
@@ -247,11 +255,12 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     def learn(self, training: Training, start: Any = None) -> Learned:
         """Learn the weights of all edges or paths; see ``TaxonomyClassifier.learn``."""
         taxonomy = training.targets.categories.taxonomy
-        check_tree(taxonomy)
+        check_edges(taxonomy)
         items = np.flatnonzero(training.weights)
         problem, row_map = self._problem(training, items)
         options = solver_options(self)
         if self.solver == "subspace":
+            assert isinstance(problem, MarkovProblem)
             solution = subspace.solve(problem, subspace.SubspaceOptions(**vars(options)), log_pass)
         else:
             begin = None if start is None else start.at(problem, items)
@@ -272,7 +281,9 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         kept = Start(problem.tree, problem.slack, items, problem.labels, solution.labellings)
         return Learned(scorer, facts | {"node_odds_": None, "temperature_": 1.0}, kept)
 
-    def _problem(self, training: Training, items: Codes) -> tuple[MarkovProblem, RowMap]:
+    def _problem(
+        self, training: Training, items: Codes
+    ) -> tuple[MarkovProblem | GraphProblem, RowMap]:
         """Return the problem of the items with positive weight, and the row map for prediction."""
         targets, X = training.targets, training.X
         taxonomy = targets.categories.taxonomy
@@ -280,14 +291,9 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         rows, row_map = self.solver_rows(X, items)
         if len(owner):
             rows.norms = global_norms(X[items], owner)
-        problem = MarkovProblem(
-            items=rows,
-            labels=targets.close(targets.labels[items]).tocsr(),
-            costs=item_costs(self.C, training.weights[items]),
-            tree=labelled_tree(self._loss(taxonomy), self.features, self.train_on),
-            slack=self.slack,
-            owner=owner,
-        )
+        labels = targets.close(targets.labels[items]).tocsr()
+        costs = item_costs(self.C, training.weights[items])
+        problem = markov_problem(self, self._loss(taxonomy), rows, labels, costs, owner)
         return problem, row_map
 
     def _loss(self, taxonomy: Taxonomy) -> Any:
@@ -368,7 +374,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
 
     @property
     def edge_coef_(self) -> Reals:
-        """Weights of the four labellings of each edge, (n_nodes - 1, 4, n_features)."""
+        """Weights of the four labellings of each edge, (n_edges, 4, n_features)."""
         self.feature_weights("edge_coef_")
         if self.features == "path":
             raise AttributeError(
