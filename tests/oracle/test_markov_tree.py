@@ -283,6 +283,43 @@ def test_losses_of_nodes_sum_to_the_loss(loss, shape, features, train_on):
         np.testing.assert_allclose(total, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("split", ["shared", "upper"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_of_edges_are_split_among_the_edges_at_a_node(loss, shape, split):
+    """By enumeration [RSSS06, Sec. 2.1]: ℓ_e = ℓ_j / N(j) + ℓ_j' / N(j'), which sum to the loss."""
+    case = cached_toy(shape, loss)._replace(edge_loss=split)
+    instance, tree = case.instance(), case.problem().tree
+    above, nodes = instance.parent, np.arange(1, instance.n_nodes)
+    u = instance.labellings
+    for y in u[(u <= u[:, above]).all(axis=1)]:
+        charged = tree.loss[(2 * y[above] + y)[1:], nodes, u[:, above[1:]], u[:, 1:]]
+        np.testing.assert_allclose(charged, reference.factor_losses(instance, y, u), atol=1e-12)
+        np.testing.assert_allclose(charged.sum(axis=1), reference.loss(instance, y, u), atol=1e-12)
+        root, edges = case.loss.decompose(np.tile(y, (len(u), 1)), u, split=split)
+        lower = case.loss.taxonomy.edges[:, 1]
+        np.testing.assert_allclose(edges.toarray(), charged[:, lower - 1], atol=1e-12)
+        assert not root.any()
+
+
+def test_the_split_of_the_paper_differs_only_for_the_symmetric_difference():
+    for loss in LOSSES:
+        one, other = (
+            cached_toy("tree", loss)._replace(edge_loss=split).problem().tree.loss
+            for split in ("shared", "upper")
+        )
+        is_same = np.array_equal(one, other)
+        assert is_same == (cached_toy("tree", loss).loss.charge == "parent")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("loss", ["symmetric_difference", "costs of nodes", "costs"])
+def test_a_slack_for_each_edge_with_shared_losses(loss, shape):
+    case = cached_toy(shape, loss, 1.0, "edge")._replace(edge_loss="shared")
+    best = reference.primal_optimum(case.instance())[0]
+    check(case, markov.solve(case.problem(), EXACT), best)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @every_features
 def test_node_map_sums_to_the_score(shape, features):
