@@ -172,9 +172,14 @@ def primal_optimum(instance: Instance) -> tuple[float, np.ndarray]:
     if instance.slack != "example_signed":
         rows.append(np.eye(n_slacks, n_weights + n_slacks, n_weights))
         least.append(np.zeros(n_slacks))
+    is_hard = np.repeat(np.isinf(instance.C), n_factors)
+    if is_hard.any():
+        rows.append(-np.eye(n_slacks, n_weights + n_slacks, n_weights)[is_hard])
+        least.append(np.zeros(is_hard.sum()))
     unique = np.unique(np.column_stack([np.concatenate(rows), np.concatenate(least)]), axis=0)
     squared = np.concatenate([np.ones(n_weights), np.zeros(n_slacks)])
-    linear = np.concatenate([np.zeros(n_weights), np.repeat(instance.C, n_factors)])
+    costs = np.where(is_hard, 0.0, np.repeat(instance.C, n_factors))
+    linear = np.concatenate([np.zeros(n_weights), costs])
     found, value = minimise(np.diag(squared), linear, unique[:, :-1], unique[:, -1])
     return value, found[:n_weights].reshape(shape)
 

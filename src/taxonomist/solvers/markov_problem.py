@@ -3,6 +3,7 @@
 Problem       min_{w, ξ}  ½ ||w||² + Σ_i C_i ξ_i
               s.t.  <w, φ(x_i, y_i) - φ(x_i, y)> >= ℓ(y_i, y) - ξ_i  for all labellings y != y_i,
               ξ_i >= 0                                                     [RSSS06, Eq. 1]
+              An infinite C_i asks for ξ_i = 0, a hard margin              [RSSS06, Sec. 2.4]
               ``"example_signed"``: ξ_i of any sign; ``"edge"``: a slack ξ_ie >= 0 and such
               constraints for each edge e, so that the problem falls apart [RSSS06, Sec. 4]
 Dual          max_α  Σ α_iy ℓ(y_i, y) - ½ ||w(α)||²,  w(α) = Σ α_iy (φ(x_i, y_i) - φ(x_i, y)),
@@ -60,7 +61,7 @@ class MarkovProblem:
     labels
         Positive nodes of each item, closed under ancestors: (n_items, n_nodes) boolean CSR.
     costs
-        C_i of each item.
+        C_i of each item; infinite for a hard margin.
     tree
         Parents, states, and losses; from ``labelled_tree``.
     slack
