@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better, LargerGain, Ratio
-from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Result, Table
+from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Result, Settings, Table
 from taxonomist.experiments.work.models import ranking_model, with_tfidf
 from taxonomist.experiments.work.problems import (
     PATENTS,
@@ -24,6 +25,7 @@ from taxonomist.models import HierarchicalPerceptron, HierarchicalRankingSVC
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from taxonomist.experiments.claims.multiplicity import Rows
     from taxonomist.experiments.work.trials import MakeModel, MakeProblem
 
 # For each measure: its column header, the factor to per cent, and decimals.
@@ -69,6 +71,16 @@ NO_NUMBERS = (
 )
 DATA = f"{PATENTS} A patent's label set is all its main groups of the section. {NO_NUMBERS}"
 SETTINGS = "C = 1, tf-idf of unit length, and the library's defaults otherwise"
+
+PATENT_SETTINGS = Settings(
+    tolerance="each item's largest violation at most 0.01; perceptrons run until no training item "
+    "violates its margin.",
+    features="words of title and abstract, lower-cased, without stop words, that occur in at least "
+    "two patents of the section (test patents included); (1 + ln tf) log2 N / N_u by the training "
+    "patents, length 1.",
+    splits="the corpus's three folds.",
+    draws="all patents, once.",
+)
 
 
 def paper(is_quick: bool) -> Paper:
@@ -173,12 +185,12 @@ def _entries(name: str, rows: Sequence[str]) -> tuple[Entry, ...]:
 
 
 def _better(
-    text: str, measure: str, pairs: Sequence[tuple[str, str]], *, everywhere: bool = False
+    text: str, measure: str, pairs: Sequence[tuple[str, str]], rows: Rows = "together"
 ) -> Better:
     """Return the claim that the first of each pair is better by a measure."""
     lower = measure in LOWER_IS_BETTER
     text = text.format(f"{'lower' if lower else 'higher'} {CALLED[measure]}")
-    return Better(text, tuple(pairs), measure, lower=lower, everywhere=everywhere)
+    return Better(text, tuple(pairs), measure, lower=lower, rows=rows)
 
 
 def _kinds(name: str, rows: Sequence[object]) -> list[tuple[str, str]]:
@@ -191,10 +203,10 @@ def _svm_claims(name: str, sections: str) -> tuple[Better, ...]:
     pairs = _kinds(name, sections)
     return (
         *(
-            _better("The hierarchical SVM has a {} in every section.", m, pairs, everywhere=True)
+            _better("The hierarchical SVM has a {} in every section.", m, pairs, rows="every")
             for m in STRUCTURED
         ),
-        *(_better("The hierarchical SVM mostly has a {}.", m, pairs) for m in PLAIN),
+        *(_better("The hierarchical SVM mostly has a {}.", m, pairs, "most") for m in PLAIN),
     )
 
 
@@ -203,6 +215,7 @@ def _table_1(sections: str) -> Table:
         number="1",
         title="flat and hierarchical ranking SVM on the sections of the IPC",
         corpus=f"{DATA} The corpus's three folds, {SETTINGS}.",
+        settings=PATENT_SETTINGS,
         entries=_entries("section", sections),
         claims=_svm_claims("section", sections),
     )
@@ -215,6 +228,11 @@ def _table_2(sections: str) -> Table:
         corpus=f"{DATA} Three patents of each main group, three draws, three folds each; "
         f"{SETTINGS}. A patent with several main groups counts for each, so that frequent ones "
         "can have more than three.",
+        settings=replace(
+            PATENT_SETTINGS,
+            draws="three patents of each main group, three times; tests average "
+            "the values of a patent over draws.",
+        ),
         entries=_entries("three", sections),
         claims=_svm_claims("three", sections),
     )
@@ -229,10 +247,16 @@ def _perceptrons(sections: str) -> Table:
         corpus=f"{DATA} The corpus's three folds, tf-idf of unit length, margin 1, run until all "
         "training patents are satisfied. Of patents with the same words only the first is trained "
         "on, here but not with the SVMs; all are tested.",
+        settings=PATENT_SETTINGS,
         entries=_entries("perceptron", sections),
         claims=(
             *(
-                _better("The hierarchical perceptron mostly has a {} than the flat one.", m, pairs)
+                _better(
+                    "The hierarchical perceptron mostly has a {} than the flat one.",
+                    m,
+                    pairs,
+                    rows="most",
+                )
                 for m in STRUCTURED
             ),
             *(
@@ -250,6 +274,12 @@ def _times(fitted: Sequence[tuple[str, str]]) -> Table:
         corpus=f"{DATA} The training patents of the first fold, without those that have the same "
         "words as another. The SVM stops at a violation of 0.01 with the library's own solver, and "
         "at 0.1 with the paper's Algorithm 1.",
+        settings=replace(
+            PATENT_SETTINGS,
+            tolerance="each item's largest violation at most 0.01; by Algorithm 1 at most 0.1.",
+            splits="the training part of the first of the corpus's three folds.",
+            draws="three repeats.",
+        ),
         entries=tuple(
             Entry(
                 f"{section}, {name}",
@@ -282,6 +312,7 @@ def _significance(section: str, n_folds: int) -> Table:
         title=f"paired permutation test over {n_folds} folds",
         corpus=f"{DATA} Section {section}, the middle one by size, without patents that have the "
         f"same words as another, in {n_folds} stratified folds; {SETTINGS}. Tests are over folds.",
+        settings=replace(PATENT_SETTINGS, splits=f"{n_folds} stratified folds."),
         entries=tuple(
             Entry(row, kind, f"folds/{section}/{kind}", measure, None, digits, scale)
             for measure, (row, scale, digits) in SHOWN.items()
@@ -306,6 +337,7 @@ def _figure_1(sections: str) -> Figure:
         title="flat and hierarchical perceptron, beside the SVMs",
         corpus=f"{DATA} As in the tables of perceptrons and SVMs; whiskers are deviations over "
         "folds.",
+        settings=PATENT_SETTINGS,
         draw=partial(drawings.bars, groups=tuple(sections), kinds=kinds, measures=measures),
         drawn=tuple(name for line in kinds.values() for name in line),
         claims=tuple(
@@ -313,6 +345,7 @@ def _figure_1(sections: str) -> Figure:
                 "The hierarchical perceptron mostly has a {} than the flat one.",
                 measure,
                 _kinds("perceptron", sections),
+                rows="most",
             )
             for measure in measures
         ),
@@ -328,6 +361,11 @@ def _figure_2(section: str, sizes: Sequence[int], n_repeats: int) -> Figure:
         corpus=f"{DATA} Section {section}, the one with most patents per main group, without "
         "patents that have the same words as another; so many are drawn of each main group, all "
         f"others are tested, {n_repeats} times. {SETTINGS}. Bands are one standard deviation.",
+        settings=replace(
+            PATENT_SETTINGS,
+            splits="the drawn patents for training, all others for testing.",
+            draws=f"{n_repeats} for each number of patents.",
+        ),
         draw=partial(
             drawings.curves,
             lines=lines,
@@ -342,7 +380,7 @@ def _figure_2(section: str, sizes: Sequence[int], n_repeats: int) -> Figure:
                     "The hierarchical SVM has a {} for every number of documents.",
                     measure,
                     _kinds("sample", sizes),
-                    everywhere=True,
+                    rows="every",
                 )
                 for measure in REPORTED
             ),

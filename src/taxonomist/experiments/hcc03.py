@@ -10,7 +10,7 @@ import numpy as np
 
 from taxonomist.experiments.claims import Better
 from taxonomist.experiments.claims.relative_gains import Gain, LargerRelativeGain
-from taxonomist.experiments.declarations import Cell, Entry, Paper, Result, Table
+from taxonomist.experiments.declarations import Cell, Entry, Paper, Result, Settings, Table
 from taxonomist.experiments.work.models import joint_svm, ranking_model, with_tfidf
 from taxonomist.experiments.work.problems import PATENTS, few_to_train, patents, section_d_folds
 from taxonomist.experiments.work.senses import (
@@ -93,15 +93,11 @@ def paper(is_quick: bool) -> Paper:
     )
 
 
-def averaged_trial(*problems: MakeProblem, model: MakeModel) -> Result:
-    """Cross-validate a model on draws of training items; items have their mean over draws."""
+def drawn_trial(*problems: MakeProblem, model: MakeModel) -> Result:
+    """Cross-validate a model on draws of training items."""
     found = trial(*problems, model=model, measures=("accuracy", "taxonomy_loss"))
-    items = {
-        name: np.reshape(values, (len(problems), -1)).mean(axis=0).tolist()
-        for name, values in found.items.items()
-    }
     sizes = [float(train.size) for problem in problems for train, _ in problem().splits]
-    return replace(found, values={**found.values, "n_train": sizes}, items=items)
+    return replace(found, values={**found.values, "n_train": sizes})
 
 
 def sense_trial(problem: MakeProblem, *models: MakeModel) -> Result:
@@ -114,7 +110,7 @@ def sense_trial(problem: MakeProblem, *models: MakeModel) -> Result:
         {name: np.mean([part[name] for part in parts], axis=0).tolist() for name in parts[0]}
         for parts in ([result.values for result in found], [result.items for result in found])
     )
-    return Result(values, items)
+    return Result(values, items, item_ids=found[0].item_ids, item_runs=found[0].item_runs)
 
 
 def _document_cells(is_quick: bool) -> list[Cell]:
@@ -131,7 +127,7 @@ def _document_cells(is_quick: bool) -> list[Cell]:
             for column, parameters in SVMS.items():
                 make: Any = partial(joint_svm, **parameters)
                 make = partial(with_tfidf, model=make) if name == "patents" else make
-                work = partial(averaged_trial, *draws, model=make)
+                work = partial(drawn_trial, *draws, model=make)
                 cells.append(Cell(f"{name}/{count}/{column}", work, corpus))
     return cells
 
@@ -186,14 +182,14 @@ def _document_claims() -> list[Any]:
                 f"{head}: the taxonomy with the Δ-loss is more accurate than the flat SVM.",
                 pairs,
                 "accuracy",
-                everywhere=True,
+                rows="every",
             ),
             Better(
                 f"{head}: it has the lower Δ-loss.",
                 pairs,
                 "taxonomy_loss",
                 lower=True,
-                everywhere=True,
+                rows="every",
             ),
             *(
                 LargerRelativeGain(
@@ -212,6 +208,15 @@ def _table_1() -> Table:
         number="1",
         title="flat and hierarchical SVM with zero-one and Δ-loss, few documents per class",
         corpus=DOCUMENT_DATA,
+        settings=Settings(
+            tolerance="each item's largest violation at most 0.01.",
+            features="D: the corpus's 100 LSA features, length 1. Patents: words without stop "
+            "words that occur in at least two patents (test patents included), weighted "
+            "(1 + ln tf) log2 N / N_u by the training patents, length 1.",
+            splits="three folds: of D stratified, of patents the corpus's.",
+            draws="five draws of training documents; tests average the values of a document over "
+            "draws.",
+        ),
         entries=tuple(_document_entries()),
         claims=tuple(_document_claims()),
     )
@@ -232,6 +237,13 @@ def _table_2() -> Table:
         number="2",
         title="word senses of nouns under the supersenses of WordNet",
         corpus=SENSE_DATA,
+        settings=Settings(
+            tolerance="each item's largest violation at most 0.01.",
+            features="words near the noun, collocations, form and bag of words, as above, learnt "
+            "from the training passages.",
+            splits="the split of Senseval-2.",
+            draws="one; the shuffled control is the mean of ten taxonomies.",
+        ),
         entries=tuple(entries),
         claims=tuple(_sense_claims()),
     )
@@ -248,7 +260,7 @@ def _sense_claims() -> list[Any]:
             "accuracy",
         ),
         Better("It has the lower Δ-loss.", ((proposed, plain),), "supersense_loss", lower=True),
-        Better("It beats naive Bayes and the perceptron.", others, "accuracy", everywhere=True),
+        Better("It beats naive Bayes and the perceptron.", others, "accuracy", rows="every"),
         LargerRelativeGain(
             "The gain in Δ-loss is smaller than in text categorization (section D, 4 per class).",
             Gain(f"D/4/{PROPOSED}", f"D/4/{PLAIN}", "taxonomy_loss", lower=True),

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist import __version__, datasets
 from taxonomist.errors import CorpusNotFoundError, LabelError, closest
+from taxonomist.experiments import records
+from taxonomist.experiments.records import Record
 from taxonomist.experiments.running import Store, run
-from taxonomist.experiments.writing import file_name, markdown_table, write_part
+from taxonomist.experiments.writing import (
+    NOT_CORRECTED,
+    file_name,
+    markdown_table,
+    write_part,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from taxonomist.experiments.declarations import Figure, Judgement, Paper, Results, Table
@@ -37,8 +43,6 @@ class Written:
         The paper, and the name and title of the part.
     claims
         Its claims, each with the verdict.
-    seconds
-        Run time of its cells.
     missing
         Required corpora that are not on this machine; if any, the part is not written.
     """
@@ -47,7 +51,6 @@ class Written:
     name: str
     title: str
     claims: tuple[tuple[str, Judgement], ...] = ()
-    seconds: float = 0.0
     missing: tuple[str, ...] = ()
 
 
@@ -135,29 +138,33 @@ def reproduce(
         # Nothing can be run; this raises an error that says where to get the missing corpora.
         datasets.find(min(absent))
     run(list(cells.values()), store, n_jobs, progress)
-    written = []
     for paper, part in parts:
-        missing = _missing(paper, part, absent)
-        if missing:
-            written.append(Written(paper.key, file_name(part), part.title, missing=missing))
-        else:
+        if not _missing(paper, part, absent):
             results = _results(store, paper, part)
-            written.append(_write(out / paper.key, part, results, is_quick=is_quick))
+            _write(out / paper.key, part, results, is_quick=is_quick)
+    judged = {
+        (record.paper, record.name): record.claims
+        for paper in papers
+        for record in records.correct(out / paper.key)
+    }
     _write_index(out)
-    return written
+    return [
+        Written(
+            *(paper.key, file_name(part), part.title),
+            claims=judged.get((paper.key, file_name(part)), ()),
+            missing=_missing(paper, part, absent),
+        )
+        for paper, part in parts
+    ]
 
 
 def _write_index(out: Path) -> None:
     """Write the page that lists the existing tables and figures, with verdicts."""
     sections = []
     for key in PAPERS:
-        records = [
-            json.loads(path.read_text(encoding="utf-8"))
-            for kind in ("table", "figure")
-            for path in sorted((out / key).glob(f"{kind}-*.json"))
-        ]
-        if records:
-            sections.append(f"## {key}\n\n" + _verdicts(records))
+        found = records.load(out / key)
+        if found:
+            sections.append(f"## {key}\n\n" + _verdicts(found))
     lines = [
         "# The papers' tables and figures",
         f"Made by `taxonomist reproduce` on {os.cpu_count()} cores ({', '.join(_versions())}). "
@@ -165,37 +172,40 @@ def _write_index(out: Path) -> None:
         "share is counted in each), the paper's numbers beside ours, and the figures behind the "
         "verdicts.",
         "A claim holds, **yes**, where a paired permutation test or an interval says so at the "
-        "level of 0.05; **no** where it says the contrary; and else it is **within noise**. A "
-        "claim about every row needs every row.",
+        "level of 0.05; **no** where it says the contrary; and else it is **within noise**. Tests "
+        "use the averages that the tables show, and an item counts once, however often it was "
+        "drawn. A claim about every row needs a significant difference in every row, and one about "
+        "most rows in more than half of them, corrected for their number. *After Holm* is the "
+        "verdict with p-values corrected for the number of claims of the paper; it is empty "
+        f"({NOT_CORRECTED}) for claims that an interval decides.",
         *sections,
     ]
     (out / "index.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
-def _verdicts(records: Sequence[Mapping[str, Any]]) -> str:
-    rows = [["", "claim", "does it hold here?"]]
-    for record in records:
-        name, paper = record["name"], record["paper"]
-        small = " (small version)" if record["is_quick"] else ""
-        link = f"[{name}]({paper}/{name}.md): {record['title']}{small}, {record['seconds']:.0f} s"
-        claims = [(text, judgement["verdict"]) for text, judgement in record["claims"]]
+def _verdicts(found: Sequence[Record]) -> str:
+    rows = [["", "claim", "does it hold here?", "after Holm"]]
+    for record in found:
+        name = record.name
+        small = " (small version)" if record.is_quick else ""
+        link = f"[{name}]({record.paper}/{name}.md): {record.title}{small}, {record.seconds:.0f} s"
+        claims = [
+            (text, made.verdict, made.corrected or NOT_CORRECTED) for text, made in record.claims
+        ]
         rows += [
-            [link if position == 0 else "", text, verdict]
-            for position, (text, verdict) in enumerate(claims or [("", "")])
+            [link if position == 0 else "", *claim]
+            for position, claim in enumerate(claims or [("", "", "")])
         ]
     return markdown_table(rows).replace("---:", "---")
 
 
-def _write(folder: Path, part: Table | Figure, results: Results, *, is_quick: bool) -> Written:
+def _write(folder: Path, part: Table | Figure, results: Results, *, is_quick: bool) -> None:
     """Write a table or figure, and its verdicts as data."""
     paper, name = folder.name, file_name(part)
     judgements = write_part(folder, part, results, "" if is_quick else _finding(paper, name))
     claims = tuple((c.text, j) for c, j in zip(part.claims, judgements, strict=True))
     seconds = sum(result.seconds for result in results.values())
-    written = Written(paper, name, part.title, claims, seconds)
-    record = json.dumps(asdict(written) | {"is_quick": is_quick}, indent=1)
-    (folder / f"{name}.json").write_text(record + "\n", encoding="utf-8", newline="\n")
-    return written
+    records.save(folder, Record(paper, name, part.title, claims, seconds, is_quick))
 
 
 def _finding(paper: str, name: str) -> str:

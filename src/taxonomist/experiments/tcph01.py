@@ -16,9 +16,9 @@ from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better, LargerGain, Ratio
 from taxonomist.experiments.claims.agreement import Alike, NoChance
 from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Table
-from taxonomist.experiments.work.grouping import grouped
+from taxonomist.experiments.work.grouping import GROUP_SETTINGS, grouped
 from taxonomist.experiments.work.label_set_trials import label_set_trial
-from taxonomist.experiments.work.news import newsgroups, reuters
+from taxonomist.experiments.work.news import NEWS_SETTINGS, STORY_SETTINGS, newsgroups, reuters
 from taxonomist.experiments.work.trials import trial
 from taxonomist.features import InformationGainSelector, TfidfWeights
 from taxonomist.inference.label_sets import Threshold
@@ -256,6 +256,7 @@ def _table_3(sizes: Sequence[int]) -> Table:
         number="3",
         title="accuracy on 15 newsgroups by number of training postings per group",
         corpus=f"{POSTINGS} All words. {DEFAULTS}",
+        settings=NEWS_SETTINGS,
         entries=_news_entries("groups", list(SINGLE), sizes),
         claims=(*claims, *_ahead("groups", sizes), Alike(alike, everyone, "accuracy", ALIKE)),
     )
@@ -267,6 +268,7 @@ def _table_3_clean(sizes: Sequence[int]) -> Table:
         title="the same without the lines of encoded files",
         corpus=f"{POSTINGS} Lines of 40 characters or more without a blank are left out: programs "
         f"and pictures that were posted as text. {DEFAULTS}",
+        settings=NEWS_SETTINGS,
         entries=_news_entries("clean", WITHOUT_FILES, sizes),
         claims=(
             Better(
@@ -308,6 +310,7 @@ def _table_4() -> Table:
         number="4",
         title="label sets of Reuters-21578",
         corpus=STORIES,
+        settings=STORY_SETTINGS,
         entries=tuple(entries),
         claims=tuple(claims),
     )
@@ -338,6 +341,7 @@ def _clusters() -> Table:
         title="90 categories in four groups by agglomerative clustering (section 3.1.2)",
         corpus=f"{STORIES} Categories are the sums of the word counts of their training stories; "
         "the groups are compared with the paper's Table 2.",
+        settings=GROUP_SETTINGS,
         entries=tuple(entries),
         claims=tuple(
             NoChance(
@@ -356,6 +360,7 @@ def _contingency() -> Table:
         number="cluster-members",
         title="which of the paper's groups our groups are made of",
         corpus=f"{STORIES} Groups merged so that least likelihood is lost.",
+        settings=GROUP_SETTINGS,
         entries=tuple(
             Entry(group, f"{name} {n}", _grouping("likelihood", tfidf), f"{group} {n}", digits=0)
             for group in GROUPS
@@ -381,6 +386,7 @@ def _figure_1(sizes: Sequence[int]) -> Figure:
         number="1",
         title="accuracy on 15 newsgroups by number of training postings per group",
         corpus=f"{POSTINGS} All words. {DEFAULTS}",
+        settings=NEWS_SETTINGS,
         draw=partial(
             drawings.curves,
             lines=lines,
@@ -394,7 +400,7 @@ def _figure_1(sizes: Sequence[int]) -> Figure:
                 "Naive Bayes is weaker than PLSA, HS and HM with 10 to 100 postings per group.",
                 weak,
                 "accuracy",
-                everywhere=True,
+                rows="every",
             ),
             Alike(f"{text} (our defaults).", similar, "accuracy", ALIKE),
             Alike(f"{text} (the paper's settings of HS).", as_paper, "accuracy", ALIKE),
@@ -408,6 +414,7 @@ def _figure_2() -> Figure:
         number="2",
         title="F1 of small categories of Reuters-21578 by number of training stories",
         corpus=f"{STORIES} Mean F1 of the categories with up to 10 training stories, 11 to 20, ...",
+        settings=STORY_SETTINGS,
         draw=partial(
             drawings.binned,
             cells={name: f"reuters/{name}" for name in names},

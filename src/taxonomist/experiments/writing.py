@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results
+    from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results, Settings
+
+CLAIMS = "## Claims\n\n"
+FINDING = "## What we found\n\n"
+NOT_CORRECTED = "–"
+"""Stands for the corrected verdict of a claim without a p-value."""
 
 
 def write_part(
@@ -53,11 +59,12 @@ def write_part(
         drawing.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": None})
     judgements = [claim.judge(results) for claim in part.claims]
     head = f"# {part.title[0].upper()}{part.title[1:]}\n\nData: {part.corpus}"
-    parts = [head, shown, _note(part, results)]
+    parts = [head, settings_list(part.settings), shown, _note(part, results)]
     if part.claims:
-        parts.append("## Claims\n\n" + _verdicts(part, judgements))
+        claims = [(claim.text, made) for claim, made in zip(part.claims, judgements, strict=True)]
+        parts.append(CLAIMS + claims_table(claims))
     if finding:
-        parts.append(f"## What we found\n\n{finding.strip()}")
+        parts.append(FINDING + finding.strip())
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8", newline="\n")
     return judgements
 
@@ -72,6 +79,31 @@ def markdown_table(rows: Iterable[Sequence[str]]) -> str:
     header, *lines = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     rule = ["---", *["---:"] * (len(header) - 1)]
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines])
+
+
+def settings_list(settings: Settings) -> str:
+    """Return tolerance, features, splits and draws as a Markdown list."""
+    return "\n".join(f"- {name.capitalize()}: {text}" for name, text in asdict(settings).items())
+
+
+def claims_table(claims: Sequence[tuple[str, Judgement]]) -> str:
+    """Return the claims with their verdicts, before and after Holm's correction."""
+    rows = [["claim", "does it hold here?", "after Holm", "because"]]
+    rows += [
+        [text, f"**{made.verdict}**", made.corrected or NOT_CORRECTED, made.because]
+        for text, made in claims
+    ]
+    return markdown_table(rows).replace("---:", "---")
+
+
+def replace_claims(page: Path, claims: Sequence[tuple[str, Judgement]]) -> None:
+    """Write the table of claims of a page again, after a correction."""
+    text = page.read_text(encoding="utf-8")
+    head, mark, rest = text.partition("\n\n" + CLAIMS)
+    if mark:
+        _, found, finding = rest.partition("\n\n" + FINDING)
+        end = found + finding if found else "\n"
+        page.write_text(head + mark + claims_table(claims) + end, encoding="utf-8", newline="\n")
 
 
 def _grid(entries: Sequence[Entry], results: Results) -> str:
@@ -106,15 +138,6 @@ def _note(part: Table | Figure, results: Results) -> str:
     papers = any(entry.paper is not None for entry in part.entries)
     brackets = " The paper's numbers are in brackets." if papers else ""
     return f"Means over folds or repeats.{brackets} {work}"
-
-
-def _verdicts(part: Table | Figure, judgements: Sequence[Judgement]) -> str:
-    rows = [["claim", "does it hold here?", "because"]]
-    rows += [
-        [claim.text, f"**{judgement.verdict}**", judgement.because]
-        for claim, judgement in zip(part.claims, judgements, strict=True)
-    ]
-    return markdown_table(rows).replace("---:", "---")
 
 
 def _lines(entries: Sequence[Entry], results: Results) -> str:

@@ -37,30 +37,45 @@ def test_no_difference_is_within_noise():
 
 def test_items_have_more_power_than_folds():
     a, b = noisy(1, 30, 1), noisy(0, 30, 2)
-    folds = {"a": Result({"m": [1.0, 1.1]}), "b": Result({"m": [0.0, 0.1]})}
-    items = {
-        name: Result(folds[name].values, {"m": row.tolist()}) for name, row in (("a", a), ("b", b))
-    }
+    rows = {"a": a, "b": b}
+    folds = {name: Result({"m": [row[:15].mean(), row[15:].mean()]}) for name, row in rows.items()}
+    items = {name: Result(folds[name].values, {"m": row.tolist()}) for name, row in rows.items()}
     claim = Better("a > b", (("a", "b"),), "m")
     assert claim.judge(folds).verdict == "within noise"
     assert claim.judge(items).verdict == "yes"
 
 
-def test_one_pair_refutes_a_claim_about_every_pair():
-    found = results(a=noisy(2, 80, 1), b=noisy(0, 80, 2), c=noisy(-1, 30, 3), d=noisy(0, 30, 4))
-    pairs = (("a", "b"), ("c", "d"))
-    mostly = Better("mostly", pairs, "m").judge(found)
-    assert mostly.verdict == "yes"
-    assert "better in 1 of 2 pairs, significantly in 1, significantly worse in 1" in mostly.because
-    assert Better("always", pairs, "m", everywhere=True).judge(found).verdict == "no"
+def rows_of(*means, n=80):
+    """Return a cell of gains for each mean, and the pairs of each with a cell of zeros."""
+    found = {f"r{i}": noisy(mean, n, 10 + i) for i, mean in enumerate(means)}
+    return results(**found, zero=np.zeros(n)), tuple((name, "zero") for name in found)
 
 
-def test_a_claim_about_every_pair_needs_every_pair():
-    found = results(a=noisy(2, 80, 1), b=noisy(0, 80, 2), c=noisy(-0.3, 30, 3), d=noisy(0, 30, 4))
-    pairs = (("a", "b"), ("c", "d"))
-    assert Better("mostly", pairs, "m").judge(found).verdict == "yes"
-    assert Better("always", pairs, "m", everywhere=True).judge(found).verdict == "within noise"
-    assert Better("always", pairs[:1] * 2, "m", everywhere=True).judge(found).verdict == "yes"
+def test_one_row_refutes_a_claim_about_every_row():
+    found, pairs = rows_of(2, 2, 2, -1)
+    assert Better("together", pairs, "m").judge(found).verdict == "yes"
+    every = Better("every", pairs, "m", rows="every").judge(found)
+    assert every.verdict == "no"
+    assert "in 3 of 4 rows, significantly in 3, significantly worse in 1" in every.because
+    assert Better("most", pairs, "m", rows="most").judge(found).verdict == "yes"
+
+
+def test_a_claim_about_every_row_needs_every_row():
+    found, pairs = rows_of(2, 2, 2, 0.05)
+    every = Better("every", pairs, "m", rows="every").judge(found)
+    assert every.verdict == "within noise"
+    assert every.p_value == Better("", pairs[3:], "m").judge(found).p_value
+    assert Better("every", pairs[:3], "m", rows="every").judge(found).verdict == "yes"
+
+
+def test_a_claim_about_most_rows_counts_rows_not_their_average():
+    found, pairs = rows_of(20, -1, -1, -1)
+    assert Better("together", pairs, "m").judge(found).verdict == "yes"
+    assert Better("most", pairs, "m", rows="most").judge(found).verdict == "no"
+    found, pairs = rows_of(0.8, 0.8, 0.8, 0, 0)
+    assert Better("most", pairs, "m", rows="most").judge(found).verdict == "yes"
+    found, pairs = rows_of(0.8, 0.8, 0, 0, 0)
+    assert Better("most", pairs, "m", rows="most").judge(found).verdict == "within noise"
 
 
 def test_a_single_value_decides_nothing():
@@ -91,3 +106,4 @@ def test_pairs_of_the_same_items_count_once():
     many = Better("often", (("a", "b"),) * 9, "m").judge(found)
     assert one.verdict == many.verdict == "within noise"
     assert many.because.startswith(one.because)
+    assert one.p_value == many.p_value

@@ -7,13 +7,14 @@ from functools import partial
 
 from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better
-from taxonomist.experiments.declarations import Entry, Figure, Result, Table
+from taxonomist.experiments.declarations import Entry, Figure, Result, Settings, Table
 from taxonomist.experiments.writing import write_part
 
 RESULTS = {
     "a": Result({"m": [0.4, 0.6], "n": [3.0]}, seconds=2),
     "b": Result({"m": [0.1, 0.2], "n": [4.0]}, seconds=3),
 }
+SETTINGS = Settings(tolerance="0.1.", features="words.", splits="folds.", draws="one.")
 CLAIM = Better("a is better | always.", (("a", "b"),), "m")
 
 
@@ -22,6 +23,7 @@ def test_a_table(tmp_path):
         number="2",
         title="two models",
         corpus="some items",
+        settings=SETTINGS,
         entries=(
             Entry("one", "m %", "a", "m", 51.2, 1, 100.0),
             Entry("one", "n", "a", "n", digits=0),
@@ -32,12 +34,13 @@ def test_a_table(tmp_path):
     judgements = write_part(tmp_path / "P", table, RESULTS, "Nothing.")
     text = (tmp_path / "P" / "table-2.md").read_text()
     assert text.startswith("# Two models\n\nData: some items\n")
+    assert "\n- Tolerance: 0.1.\n- Features: words.\n- Splits: folds.\n- Draws: one.\n" in text
     assert (
         "|  | m % | n |\n| --- | ---: | ---: |\n| one | 50.0 (51.2) | 3 |\n| two | 15.0 |  |"
         in text
     )
     assert "2 cells, 5 s of work." in text
-    assert f"a is better \\| always. | **{judgements[0].verdict}** |" in text
+    assert f"a is better \\| always. | **{judgements[0].verdict}** | – |" in text
     assert text.endswith("Nothing.\n")
     with (tmp_path / "P" / "table-2.csv").open() as stream:
         rows = list(csv.DictReader(stream))
@@ -53,6 +56,7 @@ def test_a_figure_is_the_same_file_for_the_same_results(tmp_path):
         number="1",
         title="m over n",
         corpus="some items",
+        settings=SETTINGS,
         draw=partial(
             drawings.curves, lines={"l": ["a", "b"]}, x=(1, 2), measures={"m": "M"}, label="n"
         ),

@@ -12,6 +12,7 @@ import numpy as np
 from taxonomist.evaluation import Plan, cross_validate
 from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work.set_measures import pseudo_values
+from taxonomist.experiments.work.trials import identified
 from taxonomist.taxonomy import differences, labels
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def labelling_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
         "n_nodes": [float(data.taxonomy.n_nodes)],
         "fit_seconds": found.fit_seconds.tolist(),
     }
-    return Result(sizes | values, items)
+    return identified(Result(sizes | values, items), data.ids, found.test_items)
 
 
 def microlabel_values(

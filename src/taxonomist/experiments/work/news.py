@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist import datasets
-from taxonomist.experiments.work.trials import SplitData
+from taxonomist.experiments.declarations import Settings
+from taxonomist.experiments.work.trials import SplitData, identities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,20 @@ FIRST_SEED = 1000
 """First seed of the splits; smaller seeds were used to choose the library's defaults."""
 ENCODED = re.compile(r"^\s*\S{40,}\s*$", re.MULTILINE)
 """A line of at least 40 characters without a blank, as in text-encoded files."""
+NEWS_SETTINGS = Settings(
+    tolerance="path weights to 0.001 per word; two EM steps.",
+    features="counts of words of subject and body, lower-cased, without stop words, that occur at "
+    "least three times in all postings, test postings included.",
+    splits="the drawn postings for training, 3,000 others for testing.",
+    draws="ten for each number of postings.",
+)
+STORY_SETTINGS = Settings(
+    tolerance="path weights to 0.001 per word; two EM steps; SVM: a violation of 0.01.",
+    features="counts of all words of the training stories, lower-cased; k-NN: the 2,000 words with "
+    "the largest information gain; SVM: tf-idf of the 1,000 to 10,000 such words.",
+    splits="the ModApte split.",
+    draws="one.",
+)
 
 
 def newsgroups(
@@ -67,7 +82,7 @@ def reuters(every: int = 1) -> SplitData:
     X = vstack([words.fit_transform(train.texts), words.transform(test.texts)], format="csr")
     y = [list(row) for row in (*train.labels, *test.labels)]
     splits = [(np.arange(len(train)), np.arange(len(train), len(y)))]
-    return SplitData(X, y, corpus.taxonomy, splits)
+    return SplitData(X, y, corpus.taxonomy, splits, [*identities(train), *identities(test)])
 
 
 @lru_cache(maxsize=1)

@@ -42,11 +42,13 @@ def word_senses(n_targets: int | None = None) -> SplitData:
         rows = [row for row in map(json.loads, stream) if row["labels"]]
     lemmas = sorted({row["lemma"] for row in rows})[:n_targets]
     rows = [row for row in rows if row["lemma"] in lemmas]
+    ids = [f"{SENSEVAL}/{number}" for number in range(len(rows))]
     X = [(row["left"], row["head"], row["right"], row["lemma"]) for row in rows]
     y = [tuple(row["labels"]) for row in rows]
     is_test = np.array([row["split"] == "test" for row in rows])
     taxonomy = datasets.load(SENSEVAL).taxonomy.prune({sense for senses in y for sense in senses})
-    return SplitData(X, y, taxonomy, [(np.flatnonzero(~is_test), np.flatnonzero(is_test))])
+    split = np.flatnonzero(~is_test), np.flatnonzero(is_test)
+    return SplitData(X, y, taxonomy, [split], ids)
 
 
 class AmongSenses(BaseEstimator):
