@@ -45,7 +45,7 @@ def kernel_row(rows: KernelRows, i: int) -> int:
     if rows.slot_of[i] >= 0:
         found: int = rows.slot_of[i]
         return found
-    slot = rows.oldest[0]
+    slot: int = rows.oldest[0]
     rows.oldest[0] = (slot + 1) % len(rows.owner)
     if rows.owner[slot] >= 0:
         rows.slot_of[rows.owner[slot]] = -1
