@@ -123,7 +123,7 @@ def patent_paths(section: str, n_items: int | None = None) -> SplitData:
     from sklearn.feature_extraction.text import CountVectorizer
 
     corpus = datasets.load("us-patents-ipc", level="maingroup", labels="main", section=section)
-    corpus = _frequent(corpus.select(slice(n_items)), 3)
+    corpus = frequent(corpus.select(slice(n_items)), 3)
     words = CountVectorizer(token_pattern=r"\w+", dtype=np.float64)
     X = words.fit_transform(corpus.texts or ())
     splits = list(GivenFolds(np.asarray(corpus.folds)).split(X))
