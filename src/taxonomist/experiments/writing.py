@@ -1,4 +1,7 @@
-"""Write the tables and figures of a paper: Markdown and CSV, PNG, and verdicts on claims."""
+"""Write the tables and figures of a paper: Markdown and CSV, PNG, and verdicts on claims.
+
+Tables and figures have a CSV file of the numbers that they show, with the same columns.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ NOT_CORRECTED = "–"
 def write_part(
     folder: Path, part: Table | Figure, results: Results, finding: str = ""
 ) -> list[Judgement]:
-    """Write a table as Markdown and CSV, or a figure as Markdown and PNG.
+    """Write a table as Markdown and CSV, or a figure as Markdown, CSV and PNG.
 
     Parameters
     ----------
@@ -49,15 +52,15 @@ def write_part(
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{file_name(part)}.md"
     if isinstance(part, Table):
-        shown = _grid(part.entries, results)
-        path.with_suffix(".csv").write_text(
-            _lines(part.entries, results), encoding="utf-8", newline="\n"
-        )
+        entries = part.entries
+        shown = _grid(entries, results)
     else:
+        entries = part.entries(results)
         shown = f"![{part.title}]({path.stem}.png)"
         # Leave out date and version, so that the same results give the same file.
         drawing = part.draw(results)
         drawing.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": None})
+    path.with_suffix(".csv").write_text(_lines(entries, results), encoding="utf-8", newline="\n")
     judgements = [claim.judge(results) for claim in part.claims]
     head = f"# {part.title[0].upper()}{part.title[1:]}\n\nData: {part.corpus}"
     parts = [head, settings_list(part.settings), shown, _note(part, results)]

@@ -207,6 +207,8 @@ class _State:
             self._judge(at, 1)
             if not self.arrays.slack_per_pair:
                 self._drop_second_best(i)
+                if self.findings.slack[i] == 0.0:
+                    self._add_satisfied(i, own)
 
     def _drop_second_best(self, i: int) -> None:
         """Drop the pair that has just become active if another active one has a larger G."""
@@ -216,6 +218,24 @@ class _State:
         if duals.beta[duals.start[i] + last] == 0.0:
             best = self.scratch.G[:last].max(initial=-np.inf)
             duals.size[i] -= best >= self.scratch.G[last]
+
+    def _add_satisfied(self, i: int, own: Codes) -> None:
+        """Make the pair with the largest G active if all pairs of the item are satisfied.
+
+        Its G is not positive now, but rises as the QP lowers the other variables of the item.
+        """
+        loss, f, duals = self.arrays.loss, self.f[i], self.store.duals
+        delta = loss.matrix[own] if loss.kind == MATRIX else self.problem.loss.rows(own)
+        G = delta * (1.0 - f[own][:, None] + f)
+        G[:, own] = -np.inf
+        y, c = np.unravel_index(G.argmax(), G.shape)
+        last = duals.start[i] + duals.size[i]
+        active = slice(duals.start[i], last)
+        best = duals.delta[active] * (1.0 - f[duals.own[active]] + f[duals.other[active]])
+        if best.max(initial=-np.inf) < G[y, c]:
+            duals.own[last], duals.other[last] = own[y], c
+            duals.beta[last], duals.delta[last] = 0.0, delta[y, c]
+            duals.size[i] += 1
 
     def _solve(self, i: int) -> bool:
         """Solve the QP over the active pairs of an item; return whether anything changed."""

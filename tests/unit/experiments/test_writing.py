@@ -51,6 +51,26 @@ def test_a_table(tmp_path):
     assert [row["n"] for row in rows] == ["2", "1", "2"]
 
 
+def test_the_numbers_behind_a_figure(tmp_path):
+    figure = Figure(
+        number="1",
+        title="m",
+        corpus="some items",
+        settings=SETTINGS,
+        draw=partial(drawings.curves, lines={"l": ["a"]}, x=(1,), measures={"m": "M"}, label="n"),
+        drawn=("a", "b"),
+    )
+    write_part(tmp_path / "one", figure, RESULTS)
+    with (tmp_path / "one" / "figure-1.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["row"], row["column"], row["mean"]) for row in rows] == [
+        ("a", "m", "0.5"),
+        ("a", "n", "3"),
+        ("b", "m", "0.15"),
+        ("b", "n", "4"),
+    ]
+
+
 def test_a_figure_is_the_same_file_for_the_same_results(tmp_path):
     figure = Figure(
         number="1",
