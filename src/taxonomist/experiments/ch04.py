@@ -422,6 +422,12 @@ def _figure_4(sections: Sequence[str]) -> Figure:
                 "growth",
                 first=0.9,
             ),
-            Slows("Later the growth of the active set slows down.", rows, "growth"),
+            Slows(
+                "Later growth slows down, and more steps improve variables that are there already "
+                "(less than 0.5 new a step).",
+                rows,
+                "growth",
+                last=0.5,
+            ),
         ),
     )

@@ -121,7 +121,8 @@ def history(problem: MakeProblem, *, features: str, tol: float) -> Result:
     Returns
     -------
     Result
-        The dual objective, the active ratio [CH04, Eq. 41], and ``growth``: new variables a step.
+        The dual objective, the active ratio [CH04, Eq. 41], and ``growth``: new variables a step,
+        without the last pass, which ends early.
     """
     joint = problem_of(problem(), features)
     passes = greedy.solve(joint, Options(tol=tol, dtype="float64")).history
@@ -130,6 +131,6 @@ def history(problem: MakeProblem, *, features: str, tol: float) -> Result:
         {
             "objective": [float(entry.dual) for entry in passes],
             "active": (n_active[1:] / joint.n_pairs).tolist(),
-            "growth": (np.diff(n_active) / joint.n_items).tolist(),
+            "growth": (np.diff(n_active)[: max(1, len(passes) - 1)] / joint.n_items).tolist(),
         }
     )
