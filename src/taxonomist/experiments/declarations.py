@@ -144,6 +144,11 @@ class Entry:
         Number of decimals.
     scale
         100 for per cent.
+    relative_to
+        Another cell. If given, the number is by what fraction of the smaller of the two means the
+        cell is better, with a sign.
+    lower
+        Whether lower is better. Only used with ``relative_to``.
     """
 
     row: str
@@ -153,6 +158,8 @@ class Entry:
     paper: float | None = None
     digits: int = 3
     scale: float = 1.0
+    relative_to: str = ""
+    lower: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from taxonomist._typing import Floats
     from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results, Settings
 
 CLAIMS = "## Claims\n\n"
@@ -124,12 +125,21 @@ def _grid(entries: Sequence[Entry], results: Results) -> str:
 
 def _shown(entry: Entry, results: Results) -> str:
     """Return a number, with the paper's in brackets."""
-    ours = f"{entry.scale * _mean(entry, results):.{entry.digits}f}"
-    return ours if entry.paper is None else f"{ours} ({entry.paper:.{entry.digits}f})"
+    sign = "+" if entry.relative_to else ""
+    ours = f"{entry.scale * float(_values(entry, results).mean()):{sign}.{entry.digits}f}"
+    return ours if entry.paper is None else f"{ours} ({entry.paper:{sign}.{entry.digits}f})"
 
 
-def _mean(entry: Entry, results: Results) -> float:
-    return float(np.mean(results[entry.cell].values[entry.measure]))
+def _values(entry: Entry, results: Results) -> Floats:
+    """Return the values of an entry, or the one value of a relative improvement."""
+    values: Floats = np.asarray(results[entry.cell].values[entry.measure], dtype=np.float64)
+    if not entry.relative_to:
+        return values
+    ours, other = values.mean(), np.mean(results[entry.relative_to].values[entry.measure])
+    is_better = ours <= other if entry.lower else ours >= other
+    least, most = sorted([ours, other])
+    change = most / least - 1 if least else math.nan
+    return np.array([change if is_better else -change])
 
 
 def _note(part: Table | Figure, results: Results) -> str:
@@ -149,7 +159,7 @@ def _lines(entries: Sequence[Entry], results: Results) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["row", "column", "measure", "paper", "mean", "deviation", "n"])
     for entry in entries:
-        values = entry.scale * np.asarray(results[entry.cell].values[entry.measure])
+        values = entry.scale * _values(entry, results)
         deviation = float(values.std(ddof=1)) if values.size > 1 else math.nan
         shown = [f"{value:.6g}" for value in (float(values.mean()), deviation)]
         paper = "" if entry.paper is None else entry.paper

@@ -143,6 +143,56 @@ class LargerGain:
 
 
 @dataclass(frozen=True)
+class LargerGains:
+    """The claim that gains are larger in one setting than in another, over several rows.
+
+    The verdict comes from a permutation test over rows of the differences between gains.
+
+    Attributes
+    ----------
+    text
+        The claim in words.
+    larger, smaller
+        For each row, in both settings, the names of the cell that gains and of the one it is
+        compared with.
+    measure
+        The measure to compare.
+    lower
+        Whether lower is better.
+    """
+
+    text: str
+    larger: tuple[tuple[str, str], ...]
+    smaller: tuple[tuple[str, str], ...]
+    measure: str
+    lower: bool = False
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The names of the cells."""
+        return tuple(dict.fromkeys(n for pair in (*self.larger, *self.smaller) for n in pair))
+
+    def judge(self, results: Results) -> Judgement:
+        """Decide by a permutation test over rows."""
+        gains = [
+            np.array([self._gain(results, *pair) for pair in pairs])
+            for pairs in (self.larger, self.smaller)
+        ]
+        more = gains[0] - gains[1]
+        test = Paired(None, more).test()
+        because = (
+            f"a gain of {gains[0].mean():.3g} against {gains[1].mean():.3g} on average; larger in "
+            f"{np.count_nonzero(more > 0)} of {more.size} rows, p = {test.p_value:.2g}"
+        )
+        return Judgement(verdict_of(test), because, test.p_value)
+
+    def _gain(self, results: Results, better: str, worse: str) -> float:
+        """Return the difference of the averages that the table shows."""
+        gained, other = (np.mean(results[name].values[self.measure]) for name in (better, worse))
+        return float(other - gained if self.lower else gained - other)
+
+
+@dataclass(frozen=True)
 class Ratio:
     """The claim that a measure of one cell is at least ``least`` times that of another.
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from taxonomist.evaluation import bootstrap_interval
 from taxonomist.experiments.claims.better import judge_each, judge_ratio
-from taxonomist.experiments.claims.pairing import Paired, paired, shares
+from taxonomist.experiments.claims.pairing import SEED, Paired, paired, shares
 from taxonomist.experiments.declarations import Judgement, Verdict
 
 if TYPE_CHECKING:
@@ -166,3 +167,45 @@ class InnerRatio:
         """Decide by the interval of the ratio of the averages."""
         values = results[self.cell].values
         return judge_ratio(values[self.larger], values[self.smaller], self.least)
+
+
+@dataclass(frozen=True)
+class Below:
+    """The claim that a share of a cell is below a limit.
+
+    The verdict is "yes" or "no" if the bootstrap interval of its mean over repeats lies on one side
+    of the limit, and otherwise "within noise".
+
+    Attributes
+    ----------
+    text
+        The claim in words.
+    cell
+        Name of the cell.
+    share
+        The measure, a share from 0 to 1 for each repeat.
+    limit
+        The claimed limit.
+    """
+
+    text: str
+    cell: str
+    share: str
+    limit: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The name of the cell."""
+        return (self.cell,)
+
+    def judge(self, results: Results) -> Judgement:
+        """Decide by the interval of the mean."""
+        values = np.asarray(results[self.cell].values[self.share])
+        if values.size < 2:
+            return Judgement("within noise", f"{values.mean():.1%}, a single run")
+        interval = bootstrap_interval(values, random_state=SEED)
+        verdict: Verdict = "within noise"
+        if interval.high < self.limit or interval.low >= self.limit:
+            verdict = "yes" if interval.high < self.limit else "no"
+        shown = f"{interval.estimate:.1%} [{interval.low:.1%}, {interval.high:.1%}]"
+        return Judgement(verdict, shown)
