@@ -19,6 +19,7 @@ from taxonomist.experiments.work.word_models import (
     smoothed,
     weighed,
 )
+from taxonomist.inference.label_sets import CategoryThresholds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,6 +86,7 @@ SET_CHOICES: Mapping[str, Parameters] = {
     **{f"{n:,} words": {"n_words": n} for n in WORDS},
     "P(d) of mixed categories": {"background": "mixture"},
     "thresholds by expected F1": {"decision": "category_thresholds"},
+    "thresholds also below 0": {"decision": CategoryThresholds(counted=True)},
     "at least one label": {"min_labels": 1},
     "all stories of the same length": {"length": 1.0},
 }
@@ -158,9 +160,7 @@ def readings(
             for n in N_STEPS
         ),
         *(
-            set_cell(
-                f"choices/{row}/{name}", partial(set_model, kind=KINDS[name], **chosen), stories
-            )
+            set_cell(f"choices/{row}/{name}", set_model(name, **chosen), stories)
             for row, name, chosen in _set_rows()
         ),
     ]
