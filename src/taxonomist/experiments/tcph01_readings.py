@@ -84,11 +84,10 @@ TAKEN_OUT: Mapping[str, Parameters] = {
 WITHOUT_CLASS = next(iter(TAKEN_OUT))
 ALL, MIXTURES, ENDS = ("HM", "HS", "NB"), ("HM", "HS"), ("HM", "NB")
 SET_CHOICES: Mapping[str, tuple[tuple[str, ...], Parameters]] = {
-    **{f"{n:,} words": (ENDS, {"n_words": n}) for n in WORDS},
-    "P(d) of mixed categories": (ENDS, {"background": "mixture"}),
-    "thresholds by expected F1": (ALL, {"decision": "category_thresholds"}),
+    **{f"{n:,} words": (ENDS, {"n_words": n}) for n in WORDS[:2]},
+    "thresholds by expected F1": (ENDS, {"decision": "category_thresholds"}),
     "thresholds also below 0": (ENDS, {"decision": CategoryThresholds(counted=True)}),
-    "at least one label": (ALL, {"min_labels": 1}),
+    "at least one label": (ENDS, {"min_labels": 1}),
     "all stories of the same length": (ALL, {"length": 1.0}),
     "path weights shared by level": (MIXTURES, SHARED),
     WITHOUT_CLASS: (("HS",), TAKEN_OUT[WITHOUT_CLASS]),
