@@ -190,6 +190,8 @@ EXACT_ONES = [
 VARIANTS = [
     *EXACT_ONES,
     Case(HierarchicalSVC(**EXACT, solver="greedy"), {}),
+    Case(HierarchicalSVC(**EXACT, fit_intercept=True, loss="zero_one", max_iter=100), {}),
+    Case(CoupledBinarySVC(**EXACT, **PLAIN, constant=1.0, with_root=True, max_iter=100), {}),
     Case(HierarchicalSVC(**EXACT, **RBF, max_iter=50), {}),
     Case(HierarchicalRankingSVC(**RBF, decision="threshold", max_iter=20), APPROXIMATE | TUNED),
     Case(CoupledBinarySVC(**RBF, decision="category_thresholds", max_iter=20), APPROXIMATE | TUNED),
