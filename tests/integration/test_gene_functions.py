@@ -21,7 +21,7 @@ def test_least_squares_reach_nine_tenths_of_c_hmcnn(load_corpus, name, published
         SimpleImputer(keep_empty_features=True),
         StandardScaler(),
         Nystroem(gamma=1 / corpus.X.shape[1], n_components=1000, random_state=0),
-        FunctionTransformer(add_dummy_feature),
+        FunctionTransformer(add_dummy_feature, kw_args={"value": 10.0}),
     ).fit(corpus.X[~is_test])
     Y = labels.close(taxonomy, labels.encode_sets(taxonomy, corpus.labels))
     shares = np.asarray(Y[~is_test].mean(axis=0)).ravel()
