@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from taxonomist.errors import ParameterError
 from taxonomist.solvers.markov_graph import GraphProblem, labelled_dag, labelling_tree
 from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
@@ -49,6 +51,11 @@ def check_dag(model: MaxMarginMarkovClassifier) -> None:
         raise ParameterError(
             "solver='subspace' needs a tree, but a node of this taxonomy has several parents: use "
             "solver='sequential', or taxonomy.spanning_tree()."
+        )
+    if np.isinf(model.C):
+        raise ParameterError(
+            "A hard margin (C=inf) needs a tree, but a node of this taxonomy has several parents: "
+            "use a finite C, or taxonomy.spanning_tree()."
         )
     if model.slack == "edge" and model.features == "path":
         raise ParameterError(

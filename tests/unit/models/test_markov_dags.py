@@ -7,6 +7,7 @@ import pytest
 
 from taxonomist import MaxMarginMarkovClassifier, Taxonomy
 from taxonomist.errors import ModelFileError, ParameterError
+from taxonomist.models.markov_dags import check_dag
 from taxonomist.models.markov_parts import is_same_tree
 from taxonomist.persistence import load, save
 from taxonomist.persistence.contracts import check_object
@@ -138,5 +139,7 @@ def test_what_needs_a_tree_says_so(options, message):
     X, y = data()
     with pytest.raises(ParameterError, match=message):
         model(**options).fit(X, y)
+    with pytest.raises(ParameterError, match="use a finite C"):
+        check_dag(model(C=np.inf))
     tree = DAG.spanning_tree()
     MaxMarginMarkovClassifier(tree, max_iter=2, cv=0, decision="argmax", **options).fit(X, y)
