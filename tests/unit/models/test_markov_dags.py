@@ -124,8 +124,11 @@ def test_a_wide_graph_trains_on_consistent_labellings(monkeypatch):
     assert bounded.dual_objective_ <= 1.01 * narrow.objective_
     assert bounded.objective_ >= 0.99 * narrow.dual_objective_
     assert bounded.predict(X, consistent=False).shape[0] == len(X)
+    paths = {"features": "path", "decision": "argmax", "cv": 0}
     with pytest.raises(ParameterError, match="train_on='consistent'"):
-        model(features="path", train_on="all").fit(X, y)
+        model(train_on="all", **paths).fit(X, y)
+    with pytest.raises(ParameterError, match="use consistent=True"):
+        model(**paths).fit(X, y).predict(X, consistent=False)
 
 
 @pytest.mark.parametrize(
