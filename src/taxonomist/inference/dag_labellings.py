@@ -70,7 +70,8 @@ class DagLabellings:
     @property
     def junction_tree(self) -> JunctionTree | None:
         """The junction tree of the consistent labellings, or None if it is too large."""
-        return _closed_tree(self.indptr.tobytes(), self.indices.tobytes())
+        ends, parents = (np.asarray(part, np.intp) for part in (self.indptr, self.indices))
+        return _closed_tree(ends.tobytes(), parents.tobytes())
 
     def depths(self) -> Codes:
         """Return the number of edges of the longest path from the root to each node."""

@@ -240,8 +240,10 @@ def n_rows(scorer: Any) -> int | None:
 
 
 def _check_gains(scorer: GainScorer) -> None:
-    tree: Any = scorer.tree
-    if hasattr(tree, "indptr"):
+    from taxonomist.compiled.graph_arrays import LabelledDag
+
+    tree = scorer.tree
+    if isinstance(tree, LabelledDag):
         n, n_codes = tree.n_nodes, tree.n_codes
     else:
         n = len(tree.parent)

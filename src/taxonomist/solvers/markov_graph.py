@@ -48,6 +48,7 @@ from taxonomist.compiled.markov_arrays import (
     markov_scratch,
 )
 from taxonomist.compiled.roof import make_pairs
+from taxonomist.errors import ParameterError
 from taxonomist.inference.dag_labellings import ancestor_sets
 from taxonomist.inference.junction_tree import eliminate, junction_tree
 from taxonomist.solvers.markov_problem import EDGE_CODE, EDGE_UP, MarkovProblem
@@ -221,9 +222,15 @@ def graph_node_map(labelled: LabelledDag) -> CSR:
 def best_by_graph(labelled: LabelledDag, scores: Reals, out: Bools) -> None:
     """Write the best labelling of each item, (n_items, n_nodes), from the scores of codes.
 
-    The costs must be 0. Without a small junction tree, the labelling may not be the best one.
+    The costs must be 0. Without a small junction tree, the labelling may not be the best one, and
+    path features have none.
     """
     graph = markov_graph(labelled)
+    if graph.way == RELAXED and labelled.stride == 1:
+        raise ParameterError(
+            "The best of all labellings needs a tree or a DAG with a small junction tree, or "
+            "features='edge': use consistent=True."
+        )
     search = graph_scratch(graph)
     scratch = markov_scratch(_no_tree(), labelled.n_codes, scores.dtype)._replace(
         truth=np.zeros(labelled.n_nodes, np.int8),
