@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better, LargerGain, Ratio
@@ -21,6 +21,8 @@ from taxonomist.experiments.work.word_models import KNN_WORDS, SETS, SINGLE, WOR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from taxonomist.experiments.declarations import Claim
 
 SIZES = (7, 14, 20, 34, 48, 67, 133, 667)
 # [TCPH01, Table 3]
@@ -157,7 +159,7 @@ def _ahead(kind: str, sizes: Sequence[int]) -> list[Better]:
 
 def _table_3(sizes: Sequence[int]) -> Table:
     least, most = sizes[0], sizes[-1]
-    claims: list[Any] = []
+    claims: list[Claim] = []
     for settings, row in ROWS.items():
         few = {name: f"groups/{row[name]}/{least}" for name in NEWSGROUPS}
         many = {name: f"groups/{row[name]}/{most}" for name in NEWSGROUPS}
@@ -236,7 +238,7 @@ def _table_4() -> Table:
     ]
     knn = f"kNN, {KNN_WORDS:,} words"
     paper, ours = "as in the paper", ", our defaults"
-    claims: list[Any] = []
+    claims: list[Claim] = []
     for column in ("miF1", "maF1"):
         claims += [
             Better(f"HM is better than {other}, {settings} ({column}).", pairs, column)
@@ -325,7 +327,7 @@ def _contingency() -> Table:
 def _figure_1(sizes: Sequence[int]) -> Figure:
     shown = [size for size in sizes if size <= 67]
     lines = {name: [f"groups/{name}/{size}" for size in shown] for name in SINGLE}
-    claims: list[Any] = []
+    claims: list[Claim] = []
     for settings, row in ROWS.items():
         weak = tuple(
             (f"groups/{row[name]}/{size}", f"groups/NB/{size}")

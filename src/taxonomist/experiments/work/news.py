@@ -26,7 +26,7 @@ MIN_COUNT = 3
 """Rarer words are discarded [TCPH01, Sec. 3.1.1]."""
 N_FREQUENT = 100
 """Size of the list of most frequent words, as another list of stop words."""
-TOKENS: dict[str, dict[str, Any]] = {
+TOKENS: dict[str, dict[str, str]] = {
     "plain": {"stop_words": "english"},
     "without files": {"stop_words": "english"},
     "without copies": {"stop_words": "english"},

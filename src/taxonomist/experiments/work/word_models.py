@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
@@ -58,12 +58,16 @@ KINDS: Mapping[str, Callable[..., Classifier]] = {
 """Models by their names in the paper."""
 
 
-def smoothed(taxonomy: Taxonomy, kind: Callable[..., Classifier], **parameters: object) -> Any:
+def smoothed(
+    taxonomy: Taxonomy, kind: Callable[..., Classifier], **parameters: object
+) -> Classifier:
     """Return HM or HS with the paper's settings."""
     return kind(taxonomy, **{**AS_PAPER, **parameters})
 
 
-def weighed(taxonomy: Taxonomy, kind: Callable[..., Classifier], shares: tuple[float, ...]) -> Any:
+def weighed(
+    taxonomy: Taxonomy, kind: Callable[..., Classifier], shares: tuple[float, ...]
+) -> Classifier:
     """Return HM or HS with given path weights: of the uniform node, the root, and each depth."""
     weights = np.zeros((len(taxonomy.leaves), taxonomy.n_nodes + 1))
     for row, leaf in zip(weights, taxonomy.leaves, strict=True):
@@ -92,13 +96,13 @@ def _of_best_words(
     return model if n_words is None else make_pipeline(InformationGainSelector(n_words), model)
 
 
-def neighbours(taxonomy: Taxonomy, n_words: int | None = None) -> Any:
+def neighbours(taxonomy: Taxonomy, n_words: int | None = None) -> Classifier:
     """Return nearest neighbours on the words with the highest information gain."""
     model = ThresholdedKNN(taxonomy, n_jobs=1)
     return model if n_words is None else make_pipeline(InformationGainSelector(n_words), model)
 
 
-def weighted_svm(taxonomy: Taxonomy, n_words: int) -> Any:
+def weighted_svm(taxonomy: Taxonomy, n_words: int) -> Classifier:
     """Return an SVM per category in which a miss costs ten times as much [Sec. 3.2.5]."""
     model = CoupledBinarySVC(
         taxonomy,
@@ -109,7 +113,9 @@ def weighted_svm(taxonomy: Taxonomy, n_words: int) -> Any:
         min_labels=0,
         n_jobs=1,
     )
-    return make_pipeline(InformationGainSelector(n_words), TfidfWeights(sublinear_tf=True), model)
+    selected = InformationGainSelector(n_words), TfidfWeights(sublinear_tf=True)
+    pipeline: Classifier = make_pipeline(*selected, model)
+    return pipeline
 
 
 SINGLE: Mapping[str, MakeModel] = {
