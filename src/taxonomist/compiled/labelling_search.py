@@ -128,6 +128,17 @@ def true_score(tree: Tree, scratch: MarkovScratch) -> float:
     return total
 
 
+@compiled(inline=True)
+def loss_found(tree: Tree, scratch: MarkovScratch) -> float:
+    """Return the loss of the labelling in ``scratch.state``."""
+    total = 0.0
+    for j in range(len(tree.parent)):
+        p = tree.parent[j]
+        true = 2 * scratch.truth[p] + scratch.truth[j]
+        total += tree.loss[true, j, scratch.state[p], min(scratch.state[j], 1)]
+    return total
+
+
 @compiled()
 def worst_gradient(problem: MarkovArrays, scratch: MarkovScratch) -> float:
     """Find the labelling with the largest G of those in the item's constraints; return that G."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.errors import ParameterError
+from taxonomist.models.markov_checks import split_of
 from taxonomist.solvers.markov_graph import GraphProblem, labelled_dag, labelling_tree
 from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
 
@@ -39,10 +40,12 @@ def markov_problem(
     """
     if loss.taxonomy.is_tree:
         train_on = "all" if model.train_on == "auto" else model.train_on
-        tree = labelled_tree(loss, model.features, train_on)
+        features = "path" if model.features == "path" else "edge"
+        tree = labelled_tree(loss, features, train_on, split_of(model))
         return MarkovProblem(items, labels, costs, tree, model.slack, owner)
     check_dag(model)
-    return GraphProblem(items, labels, costs, _dag(model, loss), model.slack, owner)
+    dag = _dag(model, loss)
+    return GraphProblem(items, labels, costs, dag, model.slack, owner, split_of(model))
 
 
 def check_dag(model: MaxMarginMarkovClassifier) -> None:
@@ -52,10 +55,11 @@ def check_dag(model: MaxMarginMarkovClassifier) -> None:
             "solver='subspace' needs a tree, but a node of this taxonomy has several parents: use "
             "solver='sequential', or taxonomy.spanning_tree()."
         )
-    if np.isinf(model.C):
+    if np.isinf(model.C) or model.features == "additive":
+        given = "C=inf" if np.isinf(model.C) else "features='additive'"
         raise ParameterError(
-            "A hard margin (C=inf) needs a tree, but a node of this taxonomy has several parents: "
-            "use a finite C, or taxonomy.spanning_tree()."
+            f"{given} needs a tree, but a node of this taxonomy has several parents: use "
+            "taxonomy.spanning_tree()."
         )
     if model.slack == "edge" and model.features == "path":
         raise ParameterError(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from taxonomist.errors import ParameterError
 from taxonomist.inference.node_odds import check_decision
 from taxonomist.losses import labelling_loss
+from taxonomist.losses.labellings import EDGE_LOSSES
 from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.certificates import (
@@ -22,6 +23,7 @@ from taxonomist.models.certificates import (
     solver_options,
 )
 from taxonomist.models.learning import Learned
+from taxonomist.models.markov_checks import check_markov, shared_rows
 from taxonomist.models.markov_dags import markov_problem
 from taxonomist.models.markov_decisions import GainScorer, LabellingDecision, MarkovTuning
 from taxonomist.models.markov_parts import (
@@ -34,11 +36,14 @@ from taxonomist.models.markov_parts import (
 )
 from taxonomist.models.parameters import Check, Word
 from taxonomist.models.traits import Traits
-from taxonomist.solvers import markov, subspace
+from taxonomist.solvers import additive, markov, subspace
 from taxonomist.solvers.markov import MARKOV_DEFAULTS
 from taxonomist.solvers.markov_problem import MarkovProblem
+from taxonomist.solvers.subspace import SubspaceOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from taxonomist._typing import Codes, Floats, FoldsLike, MatrixLike, Reals, Seed
     from taxonomist.inference.row_maps import RowMap
     from taxonomist.inference.scorers import Scored
@@ -72,7 +77,8 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
         ``y``.
     C
-        Penalty for margin violations, per unit of slack of one item.
+        Penalty for margin violations, per unit of slack of one item. Infinite for a hard margin,
+        which allows no slack [RSSS06, Sec. 2.4].
     loss
         Loss between labellings: ``"symmetric_difference"``; ``"hierarchical_uniform"``,
         ``"hierarchical_sibling"`` or ``"hierarchical_subtree"``, which charge a node only if all
@@ -82,9 +88,16 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         ``"example"``: one slack variable per item. ``"example_signed"``: the same without the sign
         constraint, so that every item affects the model. ``"edge"``: one slack variable per edge,
         so that edges are trained independently.
+    edge_loss
+        How the symmetric difference loss is split over edges, which matters only with
+        ``slack="edge"``. ``"shared"``: evenly among all edges at a node [RSSS06, Sec. 2.1].
+        ``"upper"``: to the edge above the node, as the hierarchical losses always are.
     features
-        ``"edge"``: weights for the four labellings of each edge. ``"path"``: weights for each node,
-        active if the node and all its ancestors are positive.
+        ``"edge"``: weights for the four labellings of each edge, the orthogonal representation of
+        the paper. ``"path"``: weights for each node, active if the node and all its ancestors are
+        positive. ``"additive"``: weights for the four labellings that all edges share
+        [RSSS06, Sec. 2.3]; what tells edges apart are the ``local_features`` of their lower nodes,
+        as many for each node, which share weights in the order of their columns.
     train_on
         The labellings that the true one is compared with: ``"all"``, or the ``"consistent"`` ones,
         which are closed under ancestors. ``"auto"`` means all of them, except on a DAG without a
@@ -111,6 +124,11 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         ``"sequential"`` (working sets of labellings), ``"subspace"`` (the algorithm of the paper,
         in the space of marginals, which is slower and needs a tree) or ``"auto"`` (same as
         ``"sequential"``).
+    solver_options
+        Options of ``solver="subspace"``, a mapping with any of: ``oracle``, ``"dynamic"`` or
+        ``"linear_program"``, which finds the update directions; ``working_set``, ``"gap"`` or
+        ``"kkt"``, which chooses items; ``chunk_size``, the number of items or draws per pass
+        (4000); ``steps_per_example``, the maximum number of steps of an item per pass (10).
     tol, stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
         As in ``HierarchicalSVC``.
 
@@ -158,7 +176,8 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     )
     parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {
         "slack": Word(("example", "example_signed", "edge")),
-        "features": Word(("edge", "path")),
+        "edge_loss": Word(EDGE_LOSSES),
+        "features": Word(("edge", "path", "additive")),
         "train_on": Word(("auto", "all", "consistent")),
         "solver": Word(("auto", "sequential", "subspace")),
         "decision": Check(check_decision),
@@ -177,6 +196,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         loss: Any = "symmetric_difference",
         kernel: KernelLike = "linear",
         slack: str = "example",
+        edge_loss: str = "shared",
         features: str = "edge",
         train_on: str = "auto",
         decision: str = "node",
@@ -188,6 +208,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         coef0: float = 0.0,
         constant: float | None = None,
         solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
         tol: float = MARKOV_DEFAULTS.tol,
         stop: str = MARKOV_DEFAULTS.stop,
         max_iter: int = MARKOV_DEFAULTS.max_iter,
@@ -202,6 +223,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         self.loss = loss
         self.kernel = kernel
         self.slack = slack
+        self.edge_loss = edge_loss
         self.features = features
         self.train_on = train_on
         self.decision = decision
@@ -213,6 +235,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         self.coef0 = coef0
         self.constant = constant
         self.solver = solver
+        self.solver_options = solver_options
         self.tol = tol
         self.stop = stop
         self.max_iter = max_iter
@@ -232,8 +255,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     def check(self) -> None:
         """Raise if a parameter, or a combination of parameters, is invalid."""
         super().check()
-        if np.isinf(self.C):
-            raise ParameterError("C must be finite: MaxMarginMarkovClassifier has no hard margin.")
+        check_markov(self)
         if self.local_features and self.kernel != "linear":
             raise ParameterError("local_features are columns of X and need kernel='linear'.")
         if isinstance(self.cv, Integral) and self.cv != 0 and self.cv < 2:
@@ -261,7 +283,13 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         options = solver_options(self)
         if self.solver == "subspace":
             assert isinstance(problem, MarkovProblem)
-            solution = subspace.solve(problem, subspace.SubspaceOptions(**vars(options)), log_pass)
+            given = SubspaceOptions(**vars(options), **(self.solver_options or {}))
+            solution = subspace.solve(problem, given, log_pass)
+        elif self.features == "additive":
+            assert isinstance(problem, MarkovProblem)
+            solution = additive.solve(
+                problem, shared_rows(taxonomy, problem.owner), options, log_pass
+            )
         else:
             begin = None if start is None else start.at(problem, items)
             solution = markov.solve(problem, options, log_pass, begin)

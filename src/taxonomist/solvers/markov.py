@@ -31,6 +31,7 @@ import numpy as np
 from taxonomist.compiled import markov
 from taxonomist.compiled.arrays import Findings
 from taxonomist.solvers.labelling_store import LabellingStore, no_labellings, packed
+from taxonomist.solvers.problem import LEAST_MARGIN
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ MOST_SWEEPS = 64
 SLOWLY = 0.8
 """If a pass leaves more than this part of the gap, the next one has twice as many sweeps, up to
 ``MOST_SWEEPS``."""
+HARD_SHARE = 0.005
+"""With a hard margin, each item is solved to this part of the largest violation. It is small enough
+that items with a tenth of that violation are not skipped."""
 HOPEFUL = 1.1
 """Compute a certificate if the estimate is at most this multiple of the tolerance."""
 
@@ -110,7 +114,7 @@ def solve(
             if state.is_hopeful():
                 state.certify(pool)
             wants_stop = state.record(callback)
-            if wants_stop or state.is_done():
+            if wants_stop or state.is_done() or state.is_hopeless():
                 break
         if state.certificate is None:
             state.certify(pool)
@@ -157,6 +161,19 @@ class _State:
     def is_hopeful(self) -> bool:
         """Return whether the estimate is near the tolerance."""
         return self.estimate.reaches(replace(self.options, tol=HOPEFUL * self.options.tol))
+
+    def is_hopeless(self) -> bool:
+        """Return whether no weights have the hard margin, or only by less than ``LEAST_MARGIN``.
+
+        If unit weights give each labelling a margin of at least c times its loss, then the dual
+        stays below 1 / (2 c²).
+        """
+        problem = self.problem
+        if not is_hard(problem.costs):
+            return False
+        norms = problem.items.norms
+        is_empty = len(problem.owner) == 0 and norms.min(initial=1.0) == 0
+        return bool(is_empty or self.dual * norms.max(initial=0.0) > 1 / (2 * LEAST_MARGIN**2))
 
     def sweep_some(self) -> None:
         """Sweep once, or several times if the gap falls slowly."""
@@ -248,21 +265,37 @@ class _State:
         total = float(self.problem.costs.sum())
         known = self.known
         share = SHARE * (known.primal - known.dual) / total if total > 0 else 0.0
+        if total == np.inf:
+            share = HARD_SHARE * known.violation
         if self.options.stop == "violation":
             share = min(share, 0.5 * self.options.tol)
         self.tol = max(share, float(np.finfo(self.W.dtype).eps))
 
 
 def bounds(costs: Floats, findings: Findings) -> Certificate:
-    """Return the certificate that follows from the findings about all items."""
+    """Return the certificate that follows from the findings about all items.
+
+    With a hard margin, the primal point is w times the factor that all labellings need.
+    """
     squared = float(findings.quadratic.sum())
-    primal = squared / 2 + float(costs @ findings.slack)
     dual = float(findings.linear.sum()) - squared / 2
+    if is_hard(costs):
+        factor = float(findings.slack.max())
+        primal = squared / 2 * factor**2 if factor < np.inf else np.inf
+    else:
+        primal = squared / 2 + float(costs @ findings.slack)
     return with_gap(primal, dual, float(findings.violation.max(initial=0.0)))
+
+
+def is_hard(costs: Floats) -> bool:
+    """Return whether the margin is hard: slack is infinitely costly."""
+    return bool(np.isinf(costs).any())
 
 
 def with_gap(primal: float, dual: float, violation: float) -> Certificate:
     """Return a certificate with the relative gap; signed slacks can make the primal negative."""
+    if primal == np.inf:
+        return Certificate(primal, dual, 1.0, violation)
     size = max(abs(primal), abs(dual))
     return Certificate(primal, dual, (primal - dual) / size if size > 0 else 0.0, violation)
 
