@@ -237,6 +237,7 @@ VARIANTS = [
     ),
     Case(ThresholdedKNN(tfidf=False, n_neighbors=3), {}),
     Case(TopDownSVC(estimator=GaussianNB()), {}),
+    Case(NodeSVC(loss="hinge", bias="free"), APPROXIMATE),
     Case(HierarchicalRLS(cache_size=0), {}),
     Case(
         CalibratedClassifier(NodeSVC(random_state=0), method="isotonic", cv=2),

@@ -72,8 +72,9 @@ def test_margins_are_those_of_an_inverse_per_item(name, width, form, options, we
     nodes = taxonomy.nodes[int(taxonomy.has_artificial_root) :]
     assert not model.node_constants_
     of = options.get("train_on", "parents")
+    own = 0.0 if of == "all" else C
     expected = np.array(
-        [[margin_by_inverse(taxonomy, X, y, z, x, (costs, C), of) for x in new] for z in nodes]
+        [[margin_by_inverse(taxonomy, X, y, z, x, (costs, own), of) for x in new] for z in nodes]
     )
     got = np.empty((taxonomy.n_nodes, len(new)))
     model.scorer_.margins(form(new), taxonomy.codes(nodes), got)
@@ -93,13 +94,27 @@ def test_margins_are_those_of_an_inverse_per_item(name, width, form, options, we
         np.testing.assert_allclose(scores[:, taxonomy.code(z)], least, atol=1e-8)
 
 
-def test_all_nodes_share_one_system_if_all_see_all_items():
+def _noting(solved):
+    """Return ``RidgeSystem.weights`` that notes the shape of its right sides."""
+    original = least_squares.RidgeSystem.weights
+
+    def weights(self, Y):
+        solved.append(Y.shape)
+        return original(self, Y)
+
+    return weights
+
+
+def test_all_nodes_share_one_system_if_all_see_all_items(monkeypatch):
     taxonomy = TAXONOMIES["tree"]
     X, y = make_problem(taxonomy, WIDTHS["primal"])
+    solved = []
+    monkeypatch.setattr(least_squares.RidgeSystem, "weights", _noting(solved))
     model = HierarchicalRLS(taxonomy, train_on="all").fit(X, y)
-    ((codes, system),) = model.scorer_.systems
-    assert len(codes) == taxonomy.n_nodes - 1
-    assert system.S.shape == X.shape
+    assert solved == [(len(X), taxonomy.n_nodes - 1)]
+    assert model.scorer_.systems == []
+    parts = model.explain(X[0], category=model.classes_[0])
+    assert parts is not None
     with pytest.raises(ParameterError, match="train_on must be one of parents, all"):
         HierarchicalRLS(taxonomy, train_on="some").fit(X, y)
 

@@ -101,6 +101,8 @@ class Judgement:
         The p-value of the test that decided; None if an interval decided.
     rows
         For a claim about rows, in how many of them it is right.
+    is_least
+        Whether the test has no smaller p-value, as where all of a few repeats agree.
     corrected
         The verdict after Holm's correction for all claims of the paper; None if it has not been
         made or does not apply, because an interval decided.
@@ -110,6 +112,7 @@ class Judgement:
     because: str
     p_value: float | None = None
     rows: str = ""
+    is_least: bool = False
     corrected: Verdict | None = None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from taxonomist import __version__
 from taxonomist.experiments.contents_page import VERDICTS, count_verdicts, summary
-from taxonomist.experiments.writing import NOT_CORRECTED, markdown_table
+from taxonomist.experiments.writing import NOT_CORRECTED, TOO_FEW, after_holm, markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,8 +25,9 @@ HOW_JUDGED = (
     "averages that the tables show, and an item counts once, however often it was drawn. A claim "
     "about every row needs a significant difference in every row, and one about most rows in more "
     "than half of them; in brackets is in how many rows the averages agree with it. *After Holm* "
-    "is the verdict with p-values corrected for the number of "
-    f"claims of the paper; claims that an interval decides are not corrected ({NOT_CORRECTED})."
+    "is the verdict with p-values corrected for the number of claims of the paper; claims that an "
+    f"interval decides are not corrected ({NOT_CORRECTED}), and "
+    f"*{TOO_FEW}* stands where all repeats agree, but are so few that no p-value could be smaller."
 )
 
 
@@ -92,9 +93,7 @@ def _verdicts(records: Sequence[Record]) -> str:
         name = record.name
         small = " (small version)" if record.is_quick else ""
         link = f"[{name}]({record.paper}/{name}.md): {record.title}{small}, {record.seconds:.0f} s"
-        claims = [
-            (text, _shown(made), made.corrected or NOT_CORRECTED) for text, made in record.claims
-        ]
+        claims = [(text, _shown(made), after_holm(made)) for text, made in record.claims]
         rows += [
             [link if position == 0 else "", *claim]
             for position, claim in enumerate(claims or [("", "", "")])

@@ -15,6 +15,7 @@ from taxonomist.experiments.work import problems
 from taxonomist.experiments.work.climbing import (
     AS_IN_PAPER,
     RAW,
+    Parameters,
     climbs,
     draw_climbs,
     draw_losses,
@@ -120,9 +121,9 @@ def _names(corpus: str) -> tuple[str, ...]:
 
 
 def _cell(corpus: str, name: str, problem: Any) -> Cell:
-    kinds = {"svm": NodeSVC, "hsvm": TopDownSVC, "rls": HierarchicalRLS}
-    kind: Any = kinds.get(name.rstrip("1"), MaxMarginMarkovClassifier)
-    parameters: dict[str, Any] = {} if name == "rls" else AS_IN_PAPER
+    kinds: dict[str, type] = {"svm": NodeSVC, "hsvm": TopDownSVC, "rls": HierarchicalRLS}
+    kind = kinds.get(name.rstrip("1"), MaxMarginMarkovClassifier)
+    parameters: Parameters = {} if name == "rls" else AS_IN_PAPER
     if name.endswith("1"):
         parameters = parameters | {"min_labels": 1}
     if kind is MaxMarginMarkovClassifier:
@@ -134,9 +135,9 @@ def _cell(corpus: str, name: str, problem: Any) -> Cell:
     return Cell(f"{corpus}/{name}", partial(trial, problem, model=model), CORPORA[corpus][2])
 
 
-def _markov(corpus: str, name: str) -> dict[str, Any]:
+def _markov(corpus: str, name: str) -> Parameters:
     """Return the parameters of H-M3 trained for a loss, or with the library's own rule."""
-    parameters: dict[str, Any] = RAW if name != "ruled" else {"random_state": 0, "n_jobs": 1}
+    parameters: Parameters = RAW if name != "ruled" else {"random_state": 0, "n_jobs": 1}
     if name == "ruled" and corpus == "enzymes":
         parameters = RAW | {"min_labels": None, "constant": None}
     parameters = parameters | STOP | ({"max_iter": 8} if corpus == "enzymes" else {})

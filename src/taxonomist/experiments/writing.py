@@ -26,6 +26,8 @@ CLAIMS = "## Claims\n\n"
 FINDING = "## What we found\n\n"
 NOT_CORRECTED = "–"
 """Stands for the corrected verdict of a claim without a p-value."""
+TOO_FEW = "too few repeats"
+"""Marks claims whose p-value is the smallest that their test has, and still too large."""
 
 
 def write_part(
@@ -93,11 +95,16 @@ def settings_list(settings: Settings) -> str:
 def claims_table(claims: Sequence[tuple[str, Judgement]]) -> str:
     """Return the claims with their verdicts, before and after Holm's correction."""
     rows = [["claim", "does it hold here?", "after Holm", "because"]]
-    rows += [
-        [text, f"**{made.verdict}**", made.corrected or NOT_CORRECTED, made.because]
-        for text, made in claims
-    ]
+    rows += [[text, f"**{made.verdict}**", after_holm(made), made.because] for text, made in claims]
     return markdown_table(rows).replace("---:", "---")
+
+
+def after_holm(made: Judgement) -> str:
+    """Return the corrected verdict, and whether repeats are too few for any other."""
+    if made.corrected is None:
+        return NOT_CORRECTED
+    is_cut_off = made.is_least and made.corrected != made.verdict
+    return f"{made.corrected} ({TOO_FEW})" if is_cut_off else made.corrected
 
 
 def replace_claims(page: Path, claims: Sequence[tuple[str, Judgement]]) -> None:

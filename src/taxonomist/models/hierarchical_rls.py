@@ -14,7 +14,9 @@ Cost          with m = min(n_S, n_features): the weights of a node take some ten
               m³/3 time and m² memory, computed on first use, and then m² time per item. Label sets
               do not need the divisors.
 Differences   C and item weights, which multiply xᵢ xᵢᵀ and xᵢ yᵢ. With ``train_on="all"`` S is all
-              training items, and all nodes share one system. A node whose training items are
+              training items, all nodes share one system, and there is no x xᵀ and no divisor: it
+              draws the margins of unusual items towards 0, all nodes alike, so that scores of
+              different items cannot be compared. A node whose training items are
               all positive or all negative makes a constant prediction.
 References    [RSSS06, Sec. 5]
 """
@@ -54,7 +56,7 @@ class LeastSquaresScorer(MarginScorer):
     weights
         A⁻¹ Sᵀ y of each node, (n_nodes, n_features); 0 for nodes without a classifier.
     systems
-        For each set of training items: the nodes that are trained on it, and A.
+        For each set of parents: its children and A. Empty if margins have no divisor.
     C
         Weight of the squared errors.
     """
@@ -79,9 +81,11 @@ class LeastSquaresScorer(MarginScorer):
         """Return features and their contributions to the margin of a node."""
         indices = row.indices if is_sparse(row) else np.flatnonzero(row[0])
         values = row.data if is_sparse(row) else row[0, indices]
-        system = next(system for siblings, system in self.systems if code in siblings)
-        divisor = 1 + system.self_products(np.sqrt(self.C) * row.astype(np.float64))[0]
-        return indices, values * self.weights[code, indices] / divisor
+        shares = values * self.weights[code, indices]
+        for siblings, system in self.systems:
+            if code in siblings:
+                shares /= 1 + system.self_products(np.sqrt(self.C) * row.astype(np.float64))[0]
+        return indices, shares
 
     def pruned(self, cut: Cut) -> LeastSquaresScorer:
         """Return a scorer with the weights that ``cut`` returns; see ``Scorer``."""
@@ -95,9 +99,10 @@ class HierarchicalRLS(PerNodeModel):
     its parents. The item to be classified contributes to the regularization. Predictions are made
     from the top down, as in ``TopDownSVC``. Label sets may be empty.
 
-    With ``train_on="all"`` every node is trained on all items. One system is then solved for all
-    nodes, which takes seconds for thousands of them, and the margins of different nodes and items
-    can be compared: a margin m estimates the probability (1 + m) / 2 of the node.
+    With ``train_on="all"`` every node is trained on all items, and the item to be classified does
+    not contribute. One system is then solved for all nodes, which takes seconds for thousands of
+    them, and the margins of different nodes and items can be compared: a margin m estimates the
+    probability (1 + m) / 2 of the node.
 
     Parameters
     ----------
@@ -191,7 +196,8 @@ class HierarchicalRLS(PerNodeModel):
             left -= system.n_bytes
             signs = np.where(np.column_stack([problem.is_in for problem in group]), 1.0, -1.0)
             weights[codes] = system.weights(signs * roots[items, None]).T
-            systems.append((codes, system))
+            if self.is_top_down:
+                systems.append((codes, system))
         targets = training.targets
         taxonomy, nodes = targets.categories.taxonomy, targets.nodes
         return LeastSquaresScorer(taxonomy, nodes, constants, weights, systems, self.C), {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -18,7 +18,20 @@ SUBSPACE_OPTIONS = ("oracle", "working_set", "chunk_size", "steps_per_example")
 """Options of the subspace solver that ``solver_options`` may have."""
 
 
-def check_markov(model: Any) -> None:
+class MarkovParameters(Protocol):
+    """The parameters that are checked against each other."""
+
+    C: float
+    slack: str
+    edge_loss: str
+    features: str
+    train_on: str
+    solver: str
+    local_features: object
+    solver_options: object
+
+
+def check_markov(model: MarkovParameters) -> None:
     """Raise if parameters do not go together.
 
     Raises
@@ -33,7 +46,7 @@ def check_markov(model: Any) -> None:
     _check_options(model)
 
 
-def _check_hard(model: Any) -> None:
+def _check_hard(model: MarkovParameters) -> None:
     """Raise if a hard margin is impossible or has no solver."""
     if model.slack != "example":
         raise ParameterError(
@@ -49,7 +62,7 @@ def _check_hard(model: Any) -> None:
         raise ParameterError("solver='subspace' needs a finite C; use 'sequential' for C=inf.")
 
 
-def _check_additive(model: Any) -> None:
+def _check_additive(model: MarkovParameters) -> None:
     """Raise if additive features are impossible or have no solver."""
     if not model.local_features:
         raise ParameterError(
@@ -68,7 +81,7 @@ def _check_additive(model: Any) -> None:
         )
 
 
-def _check_options(model: Any) -> None:
+def _check_options(model: MarkovParameters) -> None:
     """Raise if ``solver_options`` is not a mapping of options of the subspace solver."""
     given = model.solver_options
     if given is None:
@@ -89,10 +102,9 @@ def _check_options(model: Any) -> None:
         )
 
 
-def split_of(model: Any) -> str:
+def split_of(model: MarkovParameters) -> str:
     """Return how the loss is split over edges; without slacks of edges, the sum is all there is."""
-    split: str = model.edge_loss if model.slack == "edge" else "upper"
-    return split
+    return model.edge_loss if model.slack == "edge" else "upper"
 
 
 def shared_rows(taxonomy: Taxonomy, owner: Codes) -> Codes:

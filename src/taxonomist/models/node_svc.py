@@ -29,6 +29,8 @@ from taxonomist.taxonomy.labels import as_integer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sklearn.svm import LinearSVC
+
     from taxonomist._typing import Bools, Codes, Floats, Seed
     from taxonomist.inference.scorers import Cut
     from taxonomist.models.learning import Training
@@ -315,8 +317,8 @@ def _learn_node(
 
 
 def _learn_free(
-    template: Any, X: Matrix, weights: Floats, problems: Iterator[NodeProblem]
-) -> dict[int, Any]:
+    template: LinearSVC, X: Matrix, weights: Floats, problems: Iterator[NodeProblem]
+) -> dict[int, LinearSVC]:
     """Return SVMs with free biases by node code, as fitted ``LinearSVC``."""
     rows = free_bias.kernel_rows(X, KERNEL_BYTES)
     options = free_bias.FreeBiasOptions(loss=template.loss)

@@ -79,6 +79,15 @@ def test_a_claim_about_most_rows_counts_rows_not_their_average():
     assert Better("most", pairs, "m", rows="most").judge(found).verdict == "within noise"
 
 
+def test_a_p_value_that_cannot_be_smaller_is_marked():
+    agreed = results(a=[1.0, 2.0, 1.5, 1.2, 1.1, 1.4], b=[0.0] * 6)
+    found = Better("", (("a", "b"),), "m").judge(agreed)
+    assert found.p_value == 2 / 2**6
+    assert found.is_least
+    differing = results(a=[1.0, 2.0, 1.5, 1.2, 1.1, -0.4], b=[0.0] * 6)
+    assert not Better("", (("a", "b"),), "m").judge(differing).is_least
+
+
 def test_a_single_value_decides_nothing():
     found = results(a=[1.0], b=[0.0])
     assert Better("a > b", (("a", "b"),), "m").judge(found).verdict == "within noise"

@@ -8,10 +8,12 @@ from taxonomist.experiments.declarations import Judgement
 from taxonomist.experiments.index_page import write_index
 from taxonomist.experiments.records import Record
 
+NOISE = Judgement("within noise", "", 0.2, "in 7 of 8 rows", corrected="within noise")
 CLAIMS = (
-    ("Better in every row.", Judgement("within noise", "", 0.2, "in 7 of 8 rows", "within noise")),
+    ("Better in every row.", NOISE),
     ("Twice as fast.", Judgement("yes", "2.1 times")),
     ("Better.", Judgement("yes", "", 0.04, corrected="within noise")),
+    ("All ten agree.", Judgement("yes", "", 0.002, is_least=True, corrected="within noise")),
 )
 RECORD = Record("CH04", "table-2", "two models", CLAIMS, seconds=12.4)
 
@@ -23,7 +25,7 @@ def written(tmp_path, record, listed=("CH04",)):
 
 def test_the_index_says_first_what_held_and_what_did_not(tmp_path):
     text = written(tmp_path, RECORD)
-    assert "| [CH04](#ch04) | 3 | 2 | 0 | 1 | 1 | 0 | 2 |" in text
+    assert "| [CH04](#ch04) | 4 | 3 | 0 | 1 | 1 | 0 | 3 |" in text
     places = [
         text.index(part)
         for part in (
@@ -43,6 +45,7 @@ def test_the_index_says_first_what_held_and_what_did_not(tmp_path):
     assert "| Better in every row. | within noise (in 7 of 8 rows) | within noise |" in text
     assert "|  | Twice as fast. | yes | – |" in text
     assert "|  | Better. | yes | within noise |" in text
+    assert "|  | All ten agree. | yes | within noise (too few repeats) |" in text
 
 
 def test_a_small_version_says_nothing_about_the_paper(tmp_path):

@@ -196,9 +196,10 @@ def test_pooled_unigrams_shift_all_categories_and_ignore_unseen_words(kind):
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_counted_thresholds_have_the_best_f1_of_each_category_and_force_no_label(kind):
+@pytest.mark.parametrize("least", [None, 0.0])
+def test_counted_thresholds_have_the_best_f1_of_each_category_and_force_no_label(kind, least):
     X, y = make_items(most=2, n_items=60)
-    rule = CategoryThresholds(counted=True)
+    rule = CategoryThresholds(counted=True, least_score=least)
     model = kind(TREE, decision=rule, min_labels=0, background="pooled").fit(X, y)
     scores = KeptScores()
     kind(TREE, background="pooled").fit_held_out(
@@ -213,6 +214,9 @@ def test_counted_thresholds_have_the_best_f1_of_each_category_and_force_no_label
 
     for c in range(len(model.classes_)):
         cuts = [*held_out[:, c], held_out[:, c].min() - 1]
+        if least is not None:
+            cuts = [least, *(cut for cut in cuts if cut > least)]
+            assert model.decision_.thresholds[c] >= least
         assert np.isclose(f1(c, model.decision_.thresholds[c]), max(f1(c, cut) for cut in cuts))
     found = model.predict(X).toarray().astype(bool)
     above = model.decision_function(X) > model.decision_.thresholds

@@ -71,7 +71,8 @@ class Better:
             text += f", p = {test.p_value:.2g}"
             if len(gains) > 1:
                 text += f"; better in {sum(gain.mean > 0 for gain in gains)} of {len(gains)} rows"
-            return Judgement(verdict_of(test), text, test.p_value)
+            is_least = whole.is_least(test.p_value)
+            return Judgement(verdict_of(test), text, test.p_value, is_least=is_least)
         return judge_each(gains, self.rows)
 
     def average_gain(self, results: Results) -> float:
@@ -95,7 +96,8 @@ def judge_each(gains: Sequence[Paired], rows: Rows) -> Judgement:
         f"better by {np.mean(means):.3g} on average; {counted}, significantly in "
         f"{verdicts.count('yes')}, significantly worse in {verdicts.count('no')}; p = {p_value:.2g}"
     )
-    return Judgement(verdict, text, p_value, counted)
+    is_least = all(gain.is_least(p) for gain, p in zip(gains, p_values, strict=True))
+    return Judgement(verdict, text, p_value, counted, is_least)
 
 
 @dataclass(frozen=True)
@@ -131,9 +133,13 @@ class LargerGain:
         """Decide by a permutation test of the differences between gains."""
         gains = [self._gains(results, *pair) for pair in (self.larger, self.smaller)]
         more = gains[0] - gains[1]
-        test = Paired(None, more).test()
-        because = f"a gain of {gains[0].mean():.3g} against {gains[1].mean():.3g}"
-        return Judgement(verdict_of(test), f"{because}, p = {test.p_value:.2g}", test.p_value)
+        repeats = Paired(None, more)
+        test = repeats.test()
+        because = (
+            f"a gain of {gains[0].mean():.3g} against {gains[1].mean():.3g}, p = {test.p_value:.2g}"
+        )
+        is_least = repeats.is_least(test.p_value)
+        return Judgement(verdict_of(test), because, test.p_value, is_least=is_least)
 
     def _gains(self, results: Results, better: str, worse: str) -> Floats:
         """Return by how much the first cell is better, for each repeat."""
@@ -179,12 +185,14 @@ class LargerGains:
             for pairs in (self.larger, self.smaller)
         ]
         more = gains[0] - gains[1]
-        test = Paired(None, more).test()
+        rows = Paired(None, more)
+        test = rows.test()
         because = (
             f"a gain of {gains[0].mean():.3g} against {gains[1].mean():.3g} on average; larger in "
             f"{np.count_nonzero(more > 0)} of {more.size} rows, p = {test.p_value:.2g}"
         )
-        return Judgement(verdict_of(test), because, test.p_value)
+        is_least = rows.is_least(test.p_value)
+        return Judgement(verdict_of(test), because, test.p_value, is_least=is_least)
 
     def _gain(self, results: Results, better: str, worse: str) -> float:
         """Return the difference of the averages that the table shows."""

@@ -65,7 +65,7 @@ class Within:
 
 @dataclass(frozen=True)
 class Slows:
-    """The claim that a curve grows fast at first, or that it grows more slowly at last.
+    """The claim that a curve grows fast at first, or that it grows slowly at last.
 
     The verdict is "yes" if it holds in every row, and otherwise "no".
 
@@ -78,13 +78,16 @@ class Slows:
     measure
         Growth a step, in periods of equal length.
     first
-        The least growth in the first period. None claims that growth in the last period is smaller.
+        The least growth in the first period.
+    last
+        A bound that growth in the last period is below.
     """
 
     text: str
     rows: Mapping[str, str]
     measure: str
-    first: float | None = None
+    first: float = 0.0
+    last: float = np.inf
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -94,8 +97,6 @@ class Slows:
     def judge(self, results: Results) -> Judgement:
         """Decide by the first and the last period."""
         growth = {row: results[cell].values[self.measure] for row, cell in self.rows.items()}
-        holds = all(
-            g[-1] < g[0] if self.first is None else g[0] >= self.first for g in growth.values()
-        )
+        holds = all(g[0] >= self.first and g[-1] < self.last for g in growth.values())
         told = ", ".join(f"{row} {g[0]:.2f} to {g[-1]:.2f}" for row, g in growth.items())
         return Judgement("yes" if holds else "no", f"variables a step, first to last pass: {told}")

@@ -51,18 +51,17 @@ LINES = (
     line(
         "model",
         "Sec. 2.1, footnote",
-        "bias terms b_y",
-        "models.HierarchicalSVC",
-        "unit/models/test_hierarchical_svc::test_bad_parameters_are_explained",
-        differs="a constant feature, which is regularised",
+        "bias terms b_y, which are not penalised",
+        "models.HierarchicalSVC solvers.biased.solve",
+        "oracle/test_biased_svm::test_biases_are_optimal "
+        "oracle/test_biased_svm::test_the_model_has_the_biases_of_the_general_solver",
     ),
     line(
         "proposition",
         "Sec. 2.1, end",
         "with two categories the model is the binary SVM",
         "models.HierarchicalSVC",
-        "unit/models/test_hierarchical_svc"
-        "::test_two_classes_have_one_decision_and_one_class_has_none",
+        "equations/test_ch04::test_two_categories_are_the_binary_svm",
     ),
     line(
         "equation",
@@ -147,8 +146,9 @@ LINES = (
     line(
         "equation",
         "22",
-        "its objective; flat attributes make independent problems",
+        "its objective, with the root's attribute; flat attributes make independent problems",
         "solvers.binary.solve",
+        "unit/models/test_root_attribute::test_coupled_problems_with_the_root_are_optimal "
         "oracle/test_binary_svm::test_reference_programs_agree "
         "oracle/test_binary_svm::test_flat_attributes_are_independent_binary_svms",
     ),
@@ -215,8 +215,9 @@ LINES = (
         "algorithm",
         "1, step 8a",
         "variable selection, and a QP over the selected variables of one item",
-        "solvers.greedy.solve",
-        "unit/solvers/test_greedy::test_a_pass_does_the_steps_of_the_papers",
+        "solvers.greedy.solve solvers.interior_point.maximise",
+        "unit/solvers/test_greedy::test_a_pass_does_the_steps_of_the_papers "
+        "unit/solvers/test_greedy::test_the_interior_point_method_solves_the_qp",
     ),
     line(
         "algorithm",
@@ -274,7 +275,8 @@ LINES = (
         "Eq. 41",
         "active ratio: share of dual variables above zero",
         "models.HierarchicalSVC",
-        "equations/test_ch04::test_active_ratio_is_the_share_of_positive_dual_variables",
+        "equations/test_ch04::test_active_ratio_is_the_share_of_positive_dual_variables "
+        "equations/test_ch04::test_active_ratio_by_hand",
     ),
     *RESULTS,
 )

@@ -58,8 +58,8 @@ LINES = (
         "Sec. 2.1",
         "losses as sums over edges, shared by the edges at a node",
         "losses.labelling_loss",
-        "unit/losses/test_labellings::test_edges_and_root_sum_to_the_loss",
-        differs="the charge of a node is put on the edge above it",
+        "unit/losses/test_labellings::test_edges_and_root_sum_to_the_loss "
+        "oracle/test_markov_tree::test_losses_of_edges_are_split_among_the_edges_at_a_node",
     ),
     line(
         "features",
@@ -111,7 +111,8 @@ LINES = (
         "equation",
         "Sec. 2.3",
         "additive features",
-        absent="the paper describes it and uses the orthogonal ones",
+        "solvers.additive.solve",
+        "oracle/test_additive::test_additive_features_are_optimal",
     ),
     line(
         "equation",
@@ -123,7 +124,8 @@ LINES = (
         "equation",
         "Sec. 2.4",
         "hard margin",
-        absent="the soft margin with a large C comes close",
+        "solvers.markov.solve",
+        "oracle/test_markov_tree::test_a_hard_margin_is_optimal_and_kept",
     ),
     line(
         "equation",
@@ -249,21 +251,24 @@ LINES = (
         "Sec. 4",
         "features of partial paths instead of edges",
         "models.MaxMarginMarkovClassifier",
-        "oracle/test_markov_tree::test_every_loss_is_optimal",
-        differs="not in the paper's own solver",
+        "oracle/test_markov_tree::test_every_loss_is_optimal "
+        "oracle/test_subspace::test_partial_paths_are_optimal",
     ),
     line(
         "model",
         "Sec. 2.5, 4",
         "graphs that are no trees: junction trees, or approximate inference",
-        absent="a DAG is refused, and its spanning tree taken on request",
+        "solvers.markov_graph inference.junction_tree",
+        "oracle/test_markov_graph::test_edges_to_all_parents_are_optimal "
+        "oracle/test_markov_graph::test_a_relaxation_bounds_the_gap",
     ),
     line(
         "model",
         "Sec. 5",
         "SVM for each node, made consistent from the root down",
-        "models.NodeSVC",
-        "unit/models/test_per_node::test_node_svc_is_one_vs_rest_and_the_rule",
+        "models.NodeSVC solvers.free_bias",
+        "unit/models/test_per_node::test_node_svc_is_one_vs_rest_and_the_rule "
+        "oracle/test_free_bias::test_models_as_in_the_paper_are_those_of_libsvm",
     ),
     line(
         "model",

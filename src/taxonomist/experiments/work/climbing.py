@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from taxonomist.solvers.solution import Pass
 
 ORACLES = {"dp": "dynamic", "lp": "linear_program"}
-RAW: dict[str, Any] = {
+Parameters: TypeAlias = dict[str, Any]
+"""Parameters of a model by name."""
+RAW: Parameters = {
     "decision": "argmax",
     "cv": 0,
     "min_labels": 0,
@@ -37,7 +39,7 @@ RAW: dict[str, Any] = {
     "n_jobs": 1,
 }
 """H-M3 as in the paper: no constant feature, and the best labelling without any further rule."""
-AS_IN_PAPER: dict[str, Any] = {"loss": "hinge", "bias": "free", "random_state": 0}
+AS_IN_PAPER: Parameters = {"loss": "hinge", "bias": "free", "random_state": 0}
 """SVM and H-SVM as in the paper: what SVM-light solves."""
 
 

@@ -21,8 +21,9 @@ from taxonomist.taxonomy import differences, labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Matrix
     from taxonomist.experiments.work.trials import MakeModel, MakeProblem, SplitData
+    from taxonomist.models import NodeSVC
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -90,7 +91,7 @@ def node_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
     return _joined(data, folds, seconds, [test for _, test in data.splits])
 
 
-def _accepted(model: Any, X: Any, taxonomy: Taxonomy) -> CSR:
+def _accepted(model: NodeSVC, X: Matrix, taxonomy: Taxonomy) -> CSR:
     """Return what the classifier of each node says, items x nodes; a virtual root has all items."""
     accepted = np.zeros((X.shape[0], taxonomy.n_nodes), dtype=bool)
     accepted[:, 0] = taxonomy.has_artificial_root

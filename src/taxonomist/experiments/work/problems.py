@@ -22,7 +22,7 @@ from taxonomist.experiments.work.trials import SplitData, identities
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import Codes, ItemsLike
+    from taxonomist._typing import CSR, Codes, ItemsLike
     from taxonomist.datasets import Corpus
     from taxonomist.experiments.work.trials import MakeProblem
 
@@ -85,10 +85,12 @@ def patents(
 
 
 @lru_cache(maxsize=2)
-def _rcv1(subset: str) -> tuple[Corpus, Any]:
+def _rcv1(subset: str) -> tuple[Corpus, CSR]:
     """Return stories and their counts of words; cached because loading takes seconds."""
+    from scipy.sparse import csr_array
+
     corpus = datasets.load("rcv1-subset", subset=subset)
-    return corpus, recovered_counts(corpus.X)
+    return corpus, recovered_counts(csr_array(corpus.X))
 
 
 @lru_cache(maxsize=2)

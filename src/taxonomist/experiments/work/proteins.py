@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from taxonomist.experiments.declarations import Result
 from taxonomist.solvers import free_bias
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Floats
+    from taxonomist._typing import CSR, Floats
     from taxonomist.experiments.work.trials import MakeProblem
 
 KERNEL_BYTES = 5e8
@@ -59,7 +59,7 @@ def top_level_trial(problem: MakeProblem, *, C: float = 1.0, limit: float = np.i
     return Result(values)
 
 
-def largest_products(X: Any, others: Any) -> Floats:
+def largest_products(X: CSR, others: CSR) -> Floats:
     """Return the largest product of each row with a row of another matrix, both CSR."""
     parts = [
         (X[begin : begin + ROWS_AT_A_TIME] @ others.T).max(axis=1).toarray().ravel()

@@ -9,19 +9,19 @@ results for words in at least 20 stories are within 0.05 of an integer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats
 
 N_ROUNDS = 6
 LEAST_STORIES = 3
 """Words in fewer stories keep the idf that follows from their number of stories."""
 
 
-def recovered_counts(vectors: Any) -> Any:
+def recovered_counts(vectors: CSR) -> CSR:
     """Return counts of words, CSR, from vectors of weights a_d (1 + ln tf) idf_u.
 
     Parameters
@@ -34,7 +34,7 @@ def recovered_counts(vectors: Any) -> Any:
     csr_array
         Whole numbers from 1, where the vectors have weights.
     """
-    counts = vectors.astype(np.float64).tocsr(copy=True)
+    counts = vectors.astype(np.float64)
     item = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     n_stories = np.bincount(counts.indices, minlength=counts.shape[1])
     idf = np.log(counts.shape[0] / np.maximum(n_stories, 1)) + 1e-9
