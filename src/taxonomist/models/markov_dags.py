@@ -58,13 +58,8 @@ def check_dag(model: MaxMarginMarkovClassifier) -> None:
     if np.isinf(model.C) or model.features == "additive":
         given = "A hard margin (C=inf)" if np.isinf(model.C) else "features='additive'"
         raise ParameterError(
-<<<<<<< HEAD
-            f"{given} needs a tree, but a node of this taxonomy has several parents: use "
-            "taxonomy.spanning_tree()."
-=======
             f"{given} needs a tree, but a node of this taxonomy has several parents: use another, "
             "or taxonomy.spanning_tree()."
->>>>>>> main
         )
     if model.slack == "edge" and model.features == "path":
         raise ParameterError(
