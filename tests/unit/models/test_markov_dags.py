@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from taxonomist import MaxMarginMarkovClassifier, Taxonomy
 from taxonomist.errors import ModelFileError, ParameterError
@@ -120,7 +123,9 @@ def test_a_wide_graph_trains_on_consistent_labellings(monkeypatch):
     wide = model(decision="argmax", cv=0).fit(X, y)
     np.testing.assert_array_equal(wide.edge_coef_, closed_ones.edge_coef_)
     assert not np.array_equal(wide.edge_coef_, narrow.edge_coef_)
-    bounded = model(decision="argmax", cv=0, train_on="all", max_iter=30).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the bound may stay above the gap
+        bounded = model(decision="argmax", cv=0, train_on="all", max_iter=30).fit(X, y)
     assert bounded.dual_objective_ <= 1.01 * narrow.objective_
     assert bounded.objective_ >= 0.99 * narrow.dual_objective_
     assert bounded.predict(X, consistent=False).shape[0] == len(X)
@@ -142,7 +147,7 @@ def test_what_needs_a_tree_says_so(options, message):
     X, y = data()
     with pytest.raises(ParameterError, match=message):
         model(**options).fit(X, y)
-    with pytest.raises(ParameterError, match="use a finite C"):
+    with pytest.raises(ParameterError, match=r"hard margin .* needs a tree"):
         check_dag(model(C=np.inf))
     tree = DAG.spanning_tree()
-    MaxMarginMarkovClassifier(tree, max_iter=2, cv=0, decision="argmax", **options).fit(X, y)
+    MaxMarginMarkovClassifier(tree, tol=1.0, cv=0, decision="argmax", **options).fit(X, y)
