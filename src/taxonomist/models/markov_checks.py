@@ -53,7 +53,7 @@ def _check_hard(model: MarkovParameters) -> None:
             f"A hard margin, C=inf, has no slack variables. Got slack={model.slack!r}; use "
             "'example'."
         )
-    if model.features == "path" and model.train_on == "all":
+    if model.features == "path" and model.train_on != "consistent":
         raise ParameterError(
             "With features='path', a node that is positive below a negative one does not change "
             "the score, so no hard margin exists: use train_on='consistent', or a finite C."

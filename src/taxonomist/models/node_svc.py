@@ -178,7 +178,6 @@ class NodeSVC(PerNodeModel):
         "loss": Word(free_bias.LOSSES),
         "bias": Word(("regularized", "free")),
     }
-    is_top_down = False
     scorer_: ClassifierScorer
 
     def __init__(
@@ -201,6 +200,11 @@ class NodeSVC(PerNodeModel):
         self.min_labels = min_labels
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def is_top_down(self) -> bool:
+        """Whether a node is trained only on items that belong to all its parents."""
+        return False
 
     def check(self) -> None:
         """Raise if a parameter, or a combination of parameters, is invalid."""

@@ -30,7 +30,6 @@ import numpy as np
 
 from taxonomist.compiled import markov
 from taxonomist.compiled.arrays import Findings
-from taxonomist.compiled.markov_arrays import ActiveLabellings, markov_scratch
 from taxonomist.solvers.labelling_store import LabellingStore, no_labellings, packed
 from taxonomist.solvers.problem import LEAST_MARGIN
 from taxonomist.solvers.solution import Certificate, Options, Pass
@@ -39,7 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import Codes, Floats, Reals
-    from taxonomist.compiled.markov_arrays import MarkovArrays
+    from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovArrays
+    from taxonomist.solvers.markov_graph import GraphProblem
     from taxonomist.solvers.markov_problem import MarkovProblem
 
 MARKOV_DEFAULTS = Options(stop="gap")
@@ -87,7 +87,7 @@ class MarkovSolution:
 
 
 def solve(
-    problem: MarkovProblem,
+    problem: MarkovProblem | GraphProblem,
     options: Options,
     callback: Callable[[Pass], object] | None = None,
     start: tuple[ActiveLabellings, ...] | None = None,
@@ -126,7 +126,9 @@ def solve(
 class _State:
     """The state of the solver between sweeps."""
 
-    def __init__(self, problem: MarkovProblem, options: Options, start: ActiveLabellings) -> None:
+    def __init__(
+        self, problem: MarkovProblem | GraphProblem, options: Options, start: ActiveLabellings
+    ) -> None:
         self.problem, self.options = problem, options
         self.arrays = problem.arrays()
         self.rng = np.random.default_rng(options.random_state)
@@ -134,7 +136,7 @@ class _State:
         self.history: list[Pass] = []
         dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
         self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
-        self.scratch = markov_scratch(problem.tree, problem.n_codes, dtype)
+        self.scratch = problem.scratch(dtype)
         self.store = LabellingStore(start, problem.n_nodes)
         self.findings = Findings(*np.zeros((4, problem.n_items)))
         self.rest = np.zeros(problem.n_items, dtype=np.intp)
@@ -214,8 +216,7 @@ class _State:
         """Make room for more labellings of the item at which the last sweep stopped."""
         room = len(self.scratch.G)
         if self.store.labellings.size[item] + markov.MOST_TURNS > room:
-            tree, n_codes = self.problem.tree, self.problem.n_codes
-            self.scratch = markov_scratch(tree, n_codes, self.W.dtype, 2 * room)
+            self.scratch = self.problem.scratch(self.W.dtype, 2 * room)
         else:
             self.store.grow()
 
@@ -256,7 +257,7 @@ class _State:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
     def _inspect(self, part: Codes, arrays: MarkovArrays) -> None:
-        scratch = markov_scratch(self.problem.tree, self.problem.n_codes, self.W.dtype)
+        scratch = self.problem.scratch(self.W.dtype)
         markov.inspect(part, arrays, self.W, self.store.labellings, scratch, self.findings)
 
     def _set_tolerance(self) -> None:
@@ -300,7 +301,7 @@ def with_gap(primal: float, dual: float, violation: float) -> Certificate:
 
 
 def solve_parts(
-    problem: MarkovProblem,
+    problem: MarkovProblem | GraphProblem,
     options: Options,
     callback: Callable[[Pass], object] | None,
     solve_part: Callable[..., MarkovSolution],

@@ -34,12 +34,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.compiled.arrays import Labels, no_rows
-from taxonomist.compiled.markov_arrays import EVERYWHERE, NOWHERE, MarkovArrays, Tree
+from taxonomist.compiled.markov_arrays import (
+    EVERYWHERE,
+    LABELLINGS_AT_FIRST,
+    NOWHERE,
+    MarkovArrays,
+    Tree,
+    markov_scratch,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import DTypeLike
+
     from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.compiled.markov_arrays import MarkovScratch
     from taxonomist.losses import LabellingLoss
     from taxonomist.solvers.problem import Items
     from taxonomist.taxonomy import Taxonomy
@@ -107,6 +117,10 @@ class MarkovProblem:
             is_signed=self.slack == "example_signed",
             dual_form=self.items.dual_form,
         )
+
+    def scratch(self, dtype: DTypeLike, room: int = LABELLINGS_AT_FIRST) -> MarkovScratch:
+        """Return work arrays for one item with up to ``room`` labellings."""
+        return markov_scratch(self.tree, self.n_codes, dtype, room)
 
     def parts(self) -> Iterator[tuple[slice, MarkovProblem]]:
         """Yield the independent problems that a problem with a slack for each edge consists of.

@@ -157,6 +157,8 @@ def test_claims() -> None:
     }
     assert NotSeen("", Better("", (("a", "b"),), "m")).judge(results).verdict == "yes"
     assert NotSeen("", Better("", (("b", "a"),), "m")).judge(results).verdict == "no"
+    nearly = {"a": Result({"m": [0.0] * 3}), "b": Result({"m": [-0.1, 0.1, 0.2]})}
+    assert NotSeen("", Better("", (("b", "a"),), "m")).judge(nearly).verdict == "within noise"
     assert Falls("", ("b",), "m", "deep").judge(results).verdict == "yes"
     assert Falls("", ("a", "b"), "m", "deep").judge(results).verdict == "no"
     assert Falls("", ("a",), "m", "m").judge(results).verdict == "within noise"

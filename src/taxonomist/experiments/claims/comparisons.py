@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NotSeen:
-    """The claim that an effect is absent: "no" if a paired test finds it, otherwise "yes".
+    """The claim that an effect is absent.
 
-    A "yes" has no p-value: no test can show that an effect is absent.
+    The verdict is "no" if a paired test finds the effect, "within noise" if the averages point to
+    it without being significant, and "yes" if they do not even point to it. A "yes" has no p-value:
+    no test can show that an effect is absent.
 
     Attributes
     ----------
@@ -43,7 +45,9 @@ class NotSeen:
         """Decide by the test of the effect."""
         judgement = self.effect.judge(results)
         if judgement.verdict == "yes":
-            return Judgement("no", judgement.because, judgement.p_value)
+            return replace(judgement, verdict="no")
+        if self.effect.average_gain(results) > 0:
+            return replace(judgement, verdict="within noise")
         return Judgement("yes", judgement.because)
 
 
@@ -79,7 +83,7 @@ class Falls:
         judgement = judge_each(falls, "every")
         sizes = [fall.mean for fall in falls]
         because = f"falls by {min(sizes):.3g} to {max(sizes):.3g}; {judgement.because}"
-        return Judgement(judgement.verdict, because, judgement.p_value)
+        return replace(judgement, because=because)
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ class InnerRatio:
         return (self.cell,)
 
     def judge(self, results: Results) -> Judgement:
-        """Decide by the interval of the mean logarithm of the ratio."""
+        """Decide by the interval of the ratio of the averages."""
         values = results[self.cell].values
         return judge_ratio(values[self.larger], values[self.smaller], self.least)
 

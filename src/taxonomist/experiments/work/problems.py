@@ -71,7 +71,7 @@ def patents(
     another number is asked for. ``per_category`` draws that many patents of each main group first.
     """
     corpus = datasets.load("us-patents-ipc", level="maingroup", labels=labels, section=section)
-    corpus = _frequent(corpus.select(slice(n_items)), 3)
+    corpus = frequent(corpus.select(slice(n_items)), 3)
     X = word_counts(corpus.texts or ())
     y: Any = corpus.y if labels == "main" else list(corpus.labels)
     ids = identities(corpus)
@@ -125,7 +125,7 @@ def patent_paths(section: str, n_items: int | None = None) -> SplitData:
     from sklearn.feature_extraction.text import CountVectorizer
 
     corpus = datasets.load("us-patents-ipc", level="maingroup", labels="main", section=section)
-    corpus = _frequent(corpus.select(slice(n_items)), 3)
+    corpus = frequent(corpus.select(slice(n_items)), 3)
     words = CountVectorizer(token_pattern=r"\w+", dtype=np.float64)
     X = words.fit_transform(corpus.texts or ())
     splits = list(GivenFolds(np.asarray(corpus.folds)).split(X))
@@ -229,7 +229,7 @@ def first_copies(X: ItemsLike) -> Codes:
     return np.array(list(seen.values()), dtype=np.intp)
 
 
-def _frequent(corpus: Corpus, least: int) -> Corpus:
+def frequent(corpus: Corpus, least: int) -> Corpus:
     """Keep only labels with at least ``least`` items, and the items that have one."""
     counts = Counter(label for row in corpus.labels for label in row)
     kept = [[label for label in row if counts[label] >= least] for row in corpus.labels]
