@@ -36,7 +36,8 @@ class State:
         case = CASES[name]
         items = case.items(kind, dtype)
         made = case.problem(items)
-        rough = solver.solve(made, Options(tol=0, stop="gap", max_iter=2, dtype=dtype))
+        options = Options(tol=0, stop="gap", max_iter=2, dtype=dtype)
+        rough = solver.ascend(made, options, None, solver.LabellingSweeps)
         arrays = made.arrays()
         self.group = np.arange(len(case.X))
         self.problem = arrays._replace(rows=items.rows(self.group, arrays.row_of))
