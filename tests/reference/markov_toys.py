@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from taxonomist.compiled.edge_marginals import EdgeMarginals
+from taxonomist.compiled.marginal_arrays import EdgeMarginals
 from taxonomist.losses import labelling_loss
 from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree, parents
 from taxonomist.solvers.problem import FeatureRows, GramRows

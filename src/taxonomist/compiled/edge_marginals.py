@@ -9,91 +9,25 @@ sum of g over the edges of a labelling y is its G_iy [RSSS06, Eq. 2].
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 import numpy as np
 
-from taxonomist._typing import Bools, Codes, Floats, Integers, Reals
+from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.arrays import Findings
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.labelling_search import mark_truth
+from taxonomist.compiled.marginal_arrays import EdgeMarginals, MarginalScratch
 from taxonomist.compiled.markov_arrays import EVERYWHERE, MarkovArrays, Tree
 from taxonomist.compiled.rows import score_row_by_threes
 
-if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-
 NEGLIGIBLE = 1e-12
 """Marginals up to this part of C_i count as zero."""
-MOST_TURNS = 4
-"""Steps at one visit to an item."""
+MOST_TURNS, SETTLED = 8, 0.2
+"""Steps at one visit to an item; they end when the violation is ``SETTLED`` times that at first."""
+MANY_EDGES = 0.25
+"""If a visit changes more than this part of all edges, whole rows of the weights are added to."""
 MOST_REST, RESTFUL = 5, 30.0
 """An item whose violation is at most ``RESTFUL`` times the tolerance is skipped in up to
 ``MOST_REST`` sweeps."""
-
-
-class EdgeMarginals(NamedTuple):
-    """Positive marginals of edges' wrong labellings: ``size[i]`` entries from ``start[i]`` on.
-
-    The entries of an item are in ascending order of codes. An edge's true labelling has what the
-    others leave of C_i.
-    """
-
-    start: Codes  # (n_items,)
-    room: Codes  # (n_items,)  how many entries item i may have
-    size: Codes  # (n_items,)
-    codes: Integers  # (n_entries,)  z
-    mass: Floats  # (n_entries,)  μ_iz
-
-
-class MarginalScratch(NamedTuple):
-    """Work arrays for one item."""
-
-    truth: Integers  # (n_nodes,)  true microlabels; 0 between items
-    true: Integers  # (n_nodes,)  2 y_pa(j) + y_j of the truth
-    score: Reals  # (n_codes,)  <w_z, x_i>
-    g: Floats  # (n_codes,)
-    mu: Floats  # (n_codes,)
-    norm: Floats  # (n_nodes,)  k(x_i, x_i), local features included
-    high: Floats  # (n_nodes, 2)  largest sum of g below a node with this label
-    low: Floats  # (n_nodes, 2)  smallest sum of g below it, over positive marginals
-    to: Integers  # (n_nodes,)  the labelling with the largest G
-    off: Integers  # (n_nodes,)  the labelling with the smallest G, over positive marginals
-    part: Codes  # (n_nodes,)  the part in which both differ at a node; -1: none
-    rise: Floats  # (n_nodes,)  by part: the slope of the dual, then the step
-    bend: Floats  # (n_nodes,)  by part: the curvature of the dual
-    limit: Floats  # (n_nodes,)  by part: the longest step
-    moved: Codes  # (n_nodes,)  nodes whose edges a step changes
-    used: Codes  # (n_nodes,)  nodes whose edges a visit changes
-    is_used: Bools  # (n_nodes,)  whether a node is among these; False between items
-    change: Floats  # (n_codes,)  what x_i is multiplied by and added to W; 0 between items
-    block: Reals  # (n_codes,)  the same for the edges in use, one after another
-
-
-def marginal_scratch(n_nodes: int, dtype: DTypeLike) -> MarginalScratch:
-    """Return work arrays for one item."""
-    n_codes = 4 * (n_nodes - 1)
-    return MarginalScratch(
-        truth=np.zeros(n_nodes, np.int8),
-        true=np.zeros(n_nodes, np.int8),
-        score=np.zeros(n_codes, dtype),
-        g=np.zeros(n_codes),
-        mu=np.zeros(n_codes),
-        norm=np.zeros(n_nodes),
-        high=np.zeros((n_nodes, 2)),
-        low=np.zeros((n_nodes, 2)),
-        to=np.zeros(n_nodes, np.int8),
-        off=np.zeros(n_nodes, np.int8),
-        part=np.zeros(n_nodes, np.intp),
-        rise=np.zeros(n_nodes),
-        bend=np.zeros(n_nodes),
-        limit=np.zeros(n_nodes),
-        moved=np.zeros(n_nodes, np.intp),
-        used=np.zeros(n_nodes, np.intp),
-        is_used=np.zeros(n_nodes, np.bool_),
-        change=np.zeros(n_codes),
-        block=np.zeros(n_codes, dtype),
-    )
 
 
 # Reading and storing an item ------------------------------------------------------------------
@@ -183,16 +117,14 @@ def search(tree: Tree, least: float, s: MarginalScratch) -> tuple[float, float]:
     s.high[:, :] = 0.0
     s.low[:, :] = 0.0
     for j in range(len(tree.parent) - 1, 0, -1):
-        p = tree.parent[j]
-        for a in range(2):
-            z = 4 * (j - 1) + 2 * a
-            s.high[p, a] += max(s.g[z] + s.high[j, 0], s.g[z + 1] + s.high[j, 1])
-            low = np.inf
-            if s.mu[z] > least:
-                low = s.g[z] + s.low[j, 0]
-            if s.mu[z + 1] > least:
-                low = min(low, s.g[z + 1] + s.low[j, 1])
-            s.low[p, a] += low
+        p, z = tree.parent[j], 4 * (j - 1)
+        for a in range(0, 4, 2):
+            # Values that are chosen from, instead of branches, take a third less time.
+            zero, one = s.g[z + a] + s.high[j, 0], s.g[z + a + 1] + s.high[j, 1]
+            s.high[p, a >> 1] += zero if zero > one else one
+            zero = s.g[z + a] + s.low[j, 0] if s.mu[z + a] > least else np.inf
+            one = s.g[z + a + 1] + s.low[j, 1] if s.mu[z + a + 1] > least else np.inf
+            s.low[p, a >> 1] += zero if zero < one else one
     s.to[0] = s.high[0, 1] > s.high[0, 0]
     s.off[0] = s.low[0, 1] < s.low[0, 0]
     return s.high[0, s.to[0]], s.low[0, s.off[0]]
@@ -281,7 +213,10 @@ def take_steps(tree: Tree, least: float, n_used: int, s: MarginalScratch) -> tup
 
 @compiled("contract", inline=True)
 def add_edges(problem: MarkovArrays, i: int, W: Reals, n_used: int, s: MarginalScratch) -> None:
-    """Add x_i times the change to the weights of all edges that the visit changed."""
+    """Add x_i times the change to the weights of the edges that the visit changed.
+
+    ``block`` holds the change of these edges, one after another.
+    """
     rows, row = problem.rows, problem.row_of[i]
     begin, is_dense = rows.indptr[row], len(rows.indices) == 0
     for k in range(begin, rows.indptr[row + 1]):
@@ -297,19 +232,37 @@ def add_edges(problem: MarkovArrays, i: int, W: Reals, n_used: int, s: MarginalS
             w[z], w[z + 1], w[z + 2], w[z + 3] = w0, w1, w2, w3
 
 
+@compiled("contract", inline=True)
+def add_whole_rows(problem: MarkovArrays, i: int, W: Reals, s: MarginalScratch) -> None:
+    """Add x_i times the change, which ``block`` holds, to the weights of all edges."""
+    rows, row = problem.rows, problem.row_of[i]
+    begin, is_dense = rows.indptr[row], len(rows.indices) == 0
+    for k in range(begin, rows.indptr[row + 1]):
+        w, x = W[k - begin if is_dense else rows.indices[k]], rows.data[k]
+        for z in range(len(w)):
+            w[z] += x * s.block[z]
+
+
 @compiled(inline=True)
 def apply_change(problem: MarkovArrays, i: int, W: Reals, n_used: int, s: MarginalScratch) -> None:
     """Add the change to the weights, and clear it."""
+    is_whole = len(problem.owner) == 0 and n_used > MANY_EDGES * len(s.used)
+    if is_whole:
+        s.block[:] = 0
     for q in range(n_used):
         j = s.used[q]
         s.is_used[j] = False
         for u in range(4):
             z = 4 * (j - 1) + u
-            s.block[4 * q + u] = s.change[z]
+            s.block[z if is_whole else 4 * q + u] = s.change[z]
             if problem.dual_form:
                 W[i, z] += s.change[z]
             s.change[z] = 0.0
-    if not problem.dual_form:
+    if problem.dual_form:
+        return
+    if is_whole:
+        add_whole_rows(problem, i, W, s)
+    else:
         add_edges(problem, i, W, n_used, s)
 
 
@@ -352,10 +305,11 @@ def visit(
     gain, n_used = 0.0, 0
     if violation > tol:
         write_norms(problem, i, scratch.norm)
+        enough = max(tol, SETTLED * violation)
         for turn in range(MOST_TURNS):
             if turn > 0:
                 top, bottom = search(problem.tree, least, scratch)
-                if not top - bottom > tol:
+                if not top - bottom > enough:
                     break
             more, n_used = take_steps(problem.tree, least, n_used, scratch)
             gain += more

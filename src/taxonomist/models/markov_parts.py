@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist._typing import Matrix, Reals, is_sparse
-from taxonomist.compiled.edge_marginals import EdgeMarginals
+from taxonomist.compiled.marginal_arrays import EdgeMarginals
 from taxonomist.compiled.markov_arrays import EVERYWHERE
 from taxonomist.errors import ParameterError, TaxonomyError, some
 from taxonomist.solvers.edge_marginals import marginals_within

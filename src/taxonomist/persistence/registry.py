@@ -54,7 +54,7 @@ _HOMES = {
     "taxonomist.models.numbered_classifier": ("NumberedClassifier",),
     "taxonomist.taxonomy": ("Categories", "Taxonomy"),
     "taxonomist.compiled.arrays": ("Duals",),
-    "taxonomist.compiled.edge_marginals": ("EdgeMarginals",),
+    "taxonomist.compiled.marginal_arrays": ("EdgeMarginals",),
     "taxonomist.compiled.markov_arrays": ("Tree",),
     "taxonomist.solvers.mixture": ("MixtureStep",),
     "taxonomist.solvers.plsa": ("PLSAStep",),

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.compiled import edge_marginals as loops
-from taxonomist.compiled.edge_marginals import EdgeMarginals, marginal_scratch
+from taxonomist.compiled.marginal_arrays import EdgeMarginals, marginal_scratch
 from taxonomist.solvers.duals import ranges
 
 if TYPE_CHECKING:

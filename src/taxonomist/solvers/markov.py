@@ -32,7 +32,7 @@ import numpy as np
 
 from taxonomist.compiled import markov
 from taxonomist.compiled.arrays import Findings
-from taxonomist.compiled.edge_marginals import EdgeMarginals
+from taxonomist.compiled.marginal_arrays import EdgeMarginals
 from taxonomist.compiled.markov_arrays import ActiveLabellings, markov_scratch
 from taxonomist.solvers.edge_marginals import MarginalSweeps, has_edge_marginals, marginals_of
 from taxonomist.solvers.labelling_store import LabellingStore, no_labellings, packed

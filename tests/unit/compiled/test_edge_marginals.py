@@ -7,7 +7,7 @@ import pytest
 
 from taxonomist.compiled import edge_marginals as loops
 from taxonomist.compiled.arrays import Findings
-from taxonomist.compiled.edge_marginals import EdgeMarginals, marginal_scratch
+from taxonomist.compiled.marginal_arrays import EdgeMarginals, marginal_scratch
 from taxonomist.solvers import markov as solver
 from taxonomist.solvers.edge_marginals import (
     MarginalSweeps,
