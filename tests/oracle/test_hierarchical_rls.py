@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from taxonomist import Taxonomy
+from taxonomist.errors import ParameterError
 from taxonomist.models.hierarchical_rls import HierarchicalRLS
 from taxonomist.solvers import least_squares
 from tests.combinations import every_pair
@@ -40,10 +41,11 @@ def has(taxonomy, labels, node):
     return any(node == label or node in taxonomy.ancestors(label) for label in labels)
 
 
-def margin_by_inverse(taxonomy, X, y, node, x, costs):
+def margin_by_inverse(taxonomy, X, y, node, x, costs, train_on="parents"):
     """Return <w, x> with w = (I + Σ c_i x_i x_iᵀ + c x xᵀ)⁻¹ Σ c_i y_i x_i [RSSS06, Sec. 5]."""
     costs, own = costs
-    rows = [i for i in range(len(X)) if all(has(taxonomy, y[i], p) for p in taxonomy.parents(node))]
+    parents = taxonomy.parents(node) if train_on == "parents" else ()
+    rows = [i for i in range(len(X)) if all(has(taxonomy, y[i], p) for p in parents)]
     matrix = np.eye(X.shape[1]) + own * np.outer(x, x)
     right = np.zeros(X.shape[1])
     for i in rows:
@@ -56,7 +58,7 @@ def margin_by_inverse(taxonomy, X, y, node, x, costs):
     name=TAXONOMIES,
     width=WIDTHS,
     form=[np.asarray, csr_array],
-    options=[{}, {"cache_size": 0}, {"C": 0.3}],
+    options=[{}, {"cache_size": 0}, {"C": 0.3}, {"train_on": "all"}],
     weighted=[False, True],
 )
 def test_margins_are_those_of_an_inverse_per_item(name, width, form, options, weighted):
@@ -69,8 +71,9 @@ def test_margins_are_those_of_an_inverse_per_item(name, width, form, options, we
     model = HierarchicalRLS(taxonomy, **options).fit(form(X), y, weights)
     nodes = taxonomy.nodes[int(taxonomy.has_artificial_root) :]
     assert not model.node_constants_
+    of = options.get("train_on", "parents")
     expected = np.array(
-        [[margin_by_inverse(taxonomy, X, y, z, x, (costs, C)) for x in new] for z in nodes]
+        [[margin_by_inverse(taxonomy, X, y, z, x, (costs, C), of) for x in new] for z in nodes]
     )
     got = np.empty((taxonomy.n_nodes, len(new)))
     model.scorer_.margins(form(new), taxonomy.codes(nodes), got)
@@ -82,6 +85,23 @@ def test_margins_are_those_of_an_inverse_per_item(name, width, form, options, we
     assert model.predict_labels(form(new)) == [
         [z for z in nodes if decided[z][i]] for i in range(len(new))
     ]
+    by_node = dict(zip(nodes, expected, strict=True))
+    scores = model.node_decision_function(form(new))
+    assert scores.shape == (len(new), taxonomy.n_nodes)
+    for z in nodes:
+        least = np.min([by_node[a] for a in (z, *taxonomy.ancestors(z)) if a in by_node], axis=0)
+        np.testing.assert_allclose(scores[:, taxonomy.code(z)], least, atol=1e-8)
+
+
+def test_all_nodes_share_one_system_if_all_see_all_items():
+    taxonomy = TAXONOMIES["tree"]
+    X, y = make_problem(taxonomy, WIDTHS["primal"])
+    model = HierarchicalRLS(taxonomy, train_on="all").fit(X, y)
+    ((codes, system),) = model.scorer_.systems
+    assert len(codes) == taxonomy.n_nodes - 1
+    assert system.S.shape == X.shape
+    with pytest.raises(ParameterError, match="train_on must be one of parents, all"):
+        HierarchicalRLS(taxonomy, train_on="some").fit(X, y)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -44,11 +44,15 @@ def reproduce(
             progress=lambda _, done, total: report("Running", done, total),
         )
     rows = [
-        (part.paper, part.name, text, judgement.verdict, judgement.because)
+        (
+            *(part.paper, part.name, text, judgement.verdict),
+            judgement.corrected or "",
+            judgement.because,
+        )
         for part in written
         for text, judgement in part.claims
     ]
-    columns = ("paper", "part", "claim", "verdict", "because")
+    columns = ("paper", "part", "claim", "verdict", "corrected", "because")
     if as_json:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
     else:

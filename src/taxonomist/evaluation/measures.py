@@ -175,12 +175,14 @@ MEASURES: Mapping[str, Measure] = {
         _per_item(
             "symmetric_difference_loss", metrics.symmetric_difference_loss, greater_is_better=False
         ),
+        _per_item("set_loss", metrics.set_loss, greater_is_better=False),
         _ranking("one_accuracy", metrics.one_accuracy, needs_taxonomy=False),
         _ranking("average_precision", metrics.average_precision, needs_taxonomy=False),
         _ranking(
             "ranking_loss", metrics.ranking_loss, greater_is_better=False, needs_taxonomy=False
         ),
         _ranking("maximal_loss", metrics.maximal_loss, greater_is_better=False),
+        _ranking("misordering_loss", metrics.misordering_loss, greater_is_better=False),
         _ranking("parent_one_accuracy", metrics.parent_one_accuracy),
     )
 }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
 from taxonomist.experiments.claims import Better
 from taxonomist.experiments.claims.gains import Trend, draw_gains
-from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Table
+from taxonomist.experiments.declarations import Cell, Entry, Figure, Paper, Settings, Table
 from taxonomist.experiments.work.contestants import SETS, SINGLE
 from taxonomist.experiments.work.contests import contest, fitted
 from taxonomist.experiments.work.corpora import divided
@@ -90,6 +90,13 @@ MADE = (
     "(of sequences of 3 letters for `enzyme-ec`); numeric features are standardised. Taxonomies "
     "are cut to the nodes at or above labels in use. In corpora with one label per item the few "
     "items with several are left out."
+)
+
+COMMON = Settings(
+    tolerance="each package's default.",
+    features="as above, learnt from the training items alone.",
+    splits="one split of each corpus, as above.",
+    draws="one.",
 )
 
 
@@ -202,6 +209,7 @@ def _contests(names: Sequence[str], most: Most) -> Table:
         "`LinearSVC`; HiClass has it at each parent node, and needs a tree and one label; "
         "Omikuji's threshold is chosen on a fifth of the training items, within its time to fit, "
         "as the decision rules of our models are by cross-validation.",
+        settings=COMMON,
         entries=tuple(entries),
         claims=tuple(claims),
     )
@@ -232,6 +240,7 @@ def _pays(names: Sequence[str], most: Most) -> Table:
         number="2",
         title="what the taxonomy gives: HierarchicalSVC and its flat twin",
         corpus=f"The corpora with one label per item. {MADE.format(most[True], most[False])}",
+        settings=COMMON,
         entries=tuple(entries),
         claims=(*each, *_trends(_pairs(names, OURS, TWIN))),
     )
@@ -257,6 +266,7 @@ def _over_corpora(names: Sequence[str], most: Most) -> Figure:
         number="1",
         title="share of the flat twin's taxonomy loss that the taxonomy saves, by corpus",
         corpus=f"As in Table 2. {MADE.format(most[True], most[False])}",
+        settings=COMMON,
         draw=partial(draw_gains, groups=groups, loss="taxonomy_loss", over=over),
         drawn=tuple(name for pair in pairs for name in pair),
     )
@@ -275,6 +285,9 @@ def _over_samples(names: Sequence[str], counts: Sequence[int], most: Most) -> Fi
         title="share of the loss that the taxonomy saves with few items of each category",
         corpus=f"At most {', '.join(map(str, counts))} items of each category, drawn from the "
         f"training items; all test items. {MADE.format(most[True], most[False])}",
+        settings=replace(
+            COMMON, draws="two of each size; tests average the values of an item over draws."
+        ),
         draw=partial(
             draw_gains,
             groups=groups,

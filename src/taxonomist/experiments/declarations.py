@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 Verdict: TypeAlias = Literal["yes", "no", "within noise"]
+LEVEL = 0.05
+"""Significance level."""
+_FORM = 2
+"""Changes with the form of stored results, so that older ones are not read."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +34,24 @@ class Result:
     values
         Values of each measure: one per fold or repeat, or the points of a curve.
     items
-        Values of measures for each test item, in an order shared by cells of the same data.
+        Values of measures for each test item (or each category), fold by fold. Their mean, fold by
+        fold, is the entry of ``values``.
     seconds
         Run time of the cell.
+    item_ids
+        For each measure of ``items``, the identity of each value's item. An item that occurs in
+        several draws or in several cells has the same identity in all of them, so that it counts
+        once in a test. Identities of different corpora differ.
+    item_runs
+        For each measure of ``items``, the position in ``values`` of the fold or repeat that each
+        value belongs to; by default all belong to one.
     """
 
     values: Mapping[str, list[float]]
     items: Mapping[str, list[float]] = field(default_factory=dict)
     seconds: float = 0.0
+    item_ids: Mapping[str, list[str]] = field(default_factory=dict)
+    item_runs: Mapping[str, list[int]] = field(default_factory=dict)
 
 
 Results: TypeAlias = Mapping[str, Result]
@@ -69,16 +83,34 @@ class Cell:
     @property
     def key(self) -> str:
         """A digest of the work, its parameters and the version of the library."""
-        described = f"{__version__} {self.name} {describe(self.work)}"
+        described = f"{_FORM} {__version__} {self.name} {describe(self.work)}"
         return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Whether a claim holds, and the supporting numbers."""
+    """Whether a claim holds, and the supporting numbers.
+
+    Attributes
+    ----------
+    verdict
+        Whether it holds.
+    because
+        The numbers behind the verdict.
+    p_value
+        The p-value of the test that decided; None if an interval decided.
+    rows
+        For a claim about rows, in how many of them it is right.
+    corrected
+        The verdict after Holm's correction for all claims of the paper; None if it has not been
+        made or does not apply, because an interval decided.
+    """
 
     verdict: Verdict
     because: str
+    p_value: float | None = None
+    rows: str = ""
+    corrected: Verdict | None = None
 
 
 class Claim(Protocol):
@@ -112,6 +144,11 @@ class Entry:
         Number of decimals.
     scale
         100 for per cent.
+    relative_to
+        Another cell. If given, the number is by what fraction of the smaller of the two means the
+        cell is better, with a sign.
+    lower
+        Whether lower is better. Only used with ``relative_to``.
     """
 
     row: str
@@ -121,6 +158,30 @@ class Entry:
     paper: float | None = None
     digits: int = 3
     scale: float = 1.0
+    relative_to: str = ""
+    lower: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How the numbers of a table or figure were made, in words.
+
+    Attributes
+    ----------
+    tolerance
+        When the optimisation stops.
+    features
+        How items become vectors, and from which items this was learnt.
+    splits
+        How items are divided into training and test items.
+    draws
+        How many samples or repeats there are, and how they are drawn.
+    """
+
+    tolerance: str
+    features: str
+    splits: str
+    draws: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +196,8 @@ class Table:
         What it shows.
     corpus
         The data used here, and what they substitute.
+    settings
+        Tolerance, features, splits and draws.
     entries
         Its numbers.
     claims
@@ -144,6 +207,7 @@ class Table:
     number: str
     title: str
     corpus: str
+    settings: Settings
     entries: tuple[Entry, ...]
     claims: tuple[Claim, ...] = ()
 
@@ -169,6 +233,7 @@ class Figure:
     number: str
     title: str
     corpus: str
+    settings: Settings
     draw: Callable[[Results], Drawing]
     drawn: tuple[str, ...]
     claims: tuple[Claim, ...] = ()
@@ -178,6 +243,15 @@ class Figure:
         """The names of the required cells."""
         told = [name for claim in self.claims for name in claim.cells]
         return tuple(dict.fromkeys([*self.drawn, *told]))
+
+    def entries(self, results: Results) -> tuple[Entry, ...]:
+        """Return the numbers behind the drawing: all measures of its cells, a row for each cell."""
+        return tuple(
+            Entry(name, measure, name, measure)
+            for name in self.drawn
+            for measure, values in results[name].values.items()
+            if values
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

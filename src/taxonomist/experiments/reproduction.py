@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from taxonomist import __version__, datasets
+from taxonomist import datasets
 from taxonomist.errors import CorpusNotFoundError, LabelError, closest
+from taxonomist.experiments import records
+from taxonomist.experiments.contents_page import write_contents
+from taxonomist.experiments.index_page import write_index
+from taxonomist.experiments.records import Record
 from taxonomist.experiments.running import Store, run
-from taxonomist.experiments.writing import file_name, markdown_table, write_part
+from taxonomist.experiments.writing import file_name, write_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from taxonomist.experiments.declarations import Figure, Judgement, Paper, Results, Table
     from taxonomist.experiments.running import Progress
 
 PAPERS = ("CH04", "HCC03", "TCPH01", "RSSS06", "CH07", "BEYOND")
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "hiclass", "omikuji")
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,6 @@ class Written:
         The paper, and the name and title of the part.
     claims
         Its claims, each with the verdict.
-    seconds
-        Run time of its cells.
     missing
         Required corpora that are not on this machine; if any, the part is not written.
     """
@@ -47,7 +44,6 @@ class Written:
     name: str
     title: str
     claims: tuple[tuple[str, Judgement], ...] = ()
-    seconds: float = 0.0
     missing: tuple[str, ...] = ()
 
 
@@ -135,67 +131,42 @@ def reproduce(
         # Nothing can be run; this raises an error that says where to get the missing corpora.
         datasets.find(min(absent))
     run(list(cells.values()), store, n_jobs, progress)
-    written = []
     for paper, part in parts:
-        missing = _missing(paper, part, absent)
-        if missing:
-            written.append(Written(paper.key, file_name(part), part.title, missing=missing))
-        else:
+        if not _missing(paper, part, absent):
             results = _results(store, paper, part)
-            written.append(_write(out / paper.key, part, results, is_quick=is_quick))
-    _write_index(out)
-    return written
-
-
-def _write_index(out: Path) -> None:
-    """Write the page that lists the existing tables and figures, with verdicts."""
-    sections = []
-    for key in PAPERS:
-        records = [
-            json.loads(path.read_text(encoding="utf-8"))
-            for kind in ("table", "figure")
-            for path in sorted((out / key).glob(f"{kind}-*.json"))
-        ]
-        if records:
-            sections.append(f"## {key}\n\n" + _verdicts(records))
-    lines = [
-        "# The papers' tables and figures",
-        f"Made by `taxonomist reproduce` on {os.cpu_count()} cores ({', '.join(_versions())}). "
-        "Each line leads to a table or figure, with the seconds of its work (what several of them "
-        "share is counted in each), the paper's numbers beside ours, and the figures behind the "
-        "verdicts.",
-        "A claim holds, **yes**, where a paired permutation test or an interval says so at the "
-        "level of 0.05; **no** where it says the contrary; and else it is **within noise**. A "
-        "claim about every row needs every row.",
-        *sections,
+            _write(out / paper.key, part, results, is_quick=is_quick)
+    judged = {
+        (record.paper, record.name): record.claims
+        for paper in papers
+        for record in records.correct(out / paper.key)
+    }
+    _write_overview(out)
+    return [
+        Written(
+            *(paper.key, file_name(part), part.title),
+            claims=judged.get((paper.key, file_name(part)), ()),
+            missing=_missing(paper, part, absent),
+        )
+        for paper, part in parts
     ]
-    (out / "index.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
-def _verdicts(records: Sequence[Mapping[str, Any]]) -> str:
-    rows = [["", "claim", "does it hold here?"]]
-    for record in records:
-        name, paper = record["name"], record["paper"]
-        small = " (small version)" if record["is_quick"] else ""
-        link = f"[{name}]({paper}/{name}.md): {record['title']}{small}, {record['seconds']:.0f} s"
-        claims = [(text, judgement["verdict"]) for text, judgement in record["claims"]]
-        rows += [
-            [link if position == 0 else "", text, verdict]
-            for position, (text, verdict) in enumerate(claims or [("", "")])
-        ]
-    return markdown_table(rows).replace("---:", "---")
+def _write_overview(out: Path) -> None:
+    """Write the page of each paper that has results, and the one that leads to all of them."""
+    loaded = {key: records.load(out / key) for key in PAPERS}
+    found = {key: made for key, made in loaded.items() if made}
+    titles = {key: load_paper(key, is_quick=True).title for key in found}
+    listed = [key for key, made in found.items() if write_contents(out / key, titles[key], made)]
+    write_index(out, found, titles, listed)
 
 
-def _write(folder: Path, part: Table | Figure, results: Results, *, is_quick: bool) -> Written:
+def _write(folder: Path, part: Table | Figure, results: Results, *, is_quick: bool) -> None:
     """Write a table or figure, and its verdicts as data."""
     paper, name = folder.name, file_name(part)
     judgements = write_part(folder, part, results, "" if is_quick else _finding(paper, name))
     claims = tuple((c.text, j) for c, j in zip(part.claims, judgements, strict=True))
     seconds = sum(result.seconds for result in results.values())
-    written = Written(paper, name, part.title, claims, seconds)
-    record = json.dumps(asdict(written) | {"is_quick": is_quick}, indent=1)
-    (folder / f"{name}.json").write_text(record + "\n", encoding="utf-8", newline="\n")
-    return written
+    records.save(folder, Record(paper, name, part.title, claims, seconds, is_quick))
 
 
 def _finding(paper: str, name: str) -> str:
@@ -232,14 +203,3 @@ def _absent(paper: Paper) -> set[str]:
         except CorpusNotFoundError:
             absent.add(corpus)
     return absent
-
-
-def _versions() -> Iterator[str]:
-    """Yield the versions of the software in use."""
-    yield f"taxonomist {__version__}"
-    yield f"Python {platform.python_version()}"
-    for package in PACKAGES:
-        try:
-            yield f"{package} {version(package)}"
-        except PackageNotFoundError:
-            continue

@@ -1,10 +1,14 @@
-"""Write the tables and figures of a paper: Markdown and CSV, PNG, and verdicts on claims."""
+"""Write the tables and figures of a paper: Markdown and CSV, PNG, and verdicts on claims.
+
+Tables and figures have a CSV file of the numbers that they show, with the same columns.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results
+    from taxonomist._typing import Floats
+    from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results, Settings
+
+CLAIMS = "## Claims\n\n"
+FINDING = "## What we found\n\n"
+NOT_CORRECTED = "–"
+"""Stands for the corrected verdict of a claim without a p-value."""
 
 
 def write_part(
     folder: Path, part: Table | Figure, results: Results, finding: str = ""
 ) -> list[Judgement]:
-    """Write a table as Markdown and CSV, or a figure as Markdown and PNG.
+    """Write a table as Markdown and CSV, or a figure as Markdown, CSV and PNG.
 
     Parameters
     ----------
@@ -42,22 +52,23 @@ def write_part(
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{file_name(part)}.md"
     if isinstance(part, Table):
-        shown = _grid(part.entries, results)
-        path.with_suffix(".csv").write_text(
-            _lines(part.entries, results), encoding="utf-8", newline="\n"
-        )
+        entries = part.entries
+        shown = _grid(entries, results)
     else:
+        entries = part.entries(results)
         shown = f"![{part.title}]({path.stem}.png)"
         # Leave out date and version, so that the same results give the same file.
         drawing = part.draw(results)
         drawing.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": None})
+    path.with_suffix(".csv").write_text(_lines(entries, results), encoding="utf-8", newline="\n")
     judgements = [claim.judge(results) for claim in part.claims]
     head = f"# {part.title[0].upper()}{part.title[1:]}\n\nData: {part.corpus}"
-    parts = [head, shown, _note(part, results)]
+    parts = [head, settings_list(part.settings), shown, _note(part, results)]
     if part.claims:
-        parts.append("## Claims\n\n" + _verdicts(part, judgements))
+        claims = [(claim.text, made) for claim, made in zip(part.claims, judgements, strict=True)]
+        parts.append(CLAIMS + claims_table(claims))
     if finding:
-        parts.append(f"## What we found\n\n{finding.strip()}")
+        parts.append(FINDING + finding.strip())
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8", newline="\n")
     return judgements
 
@@ -72,6 +83,31 @@ def markdown_table(rows: Iterable[Sequence[str]]) -> str:
     header, *lines = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     rule = ["---", *["---:"] * (len(header) - 1)]
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines])
+
+
+def settings_list(settings: Settings) -> str:
+    """Return tolerance, features, splits and draws as a Markdown list."""
+    return "\n".join(f"- {name.capitalize()}: {text}" for name, text in asdict(settings).items())
+
+
+def claims_table(claims: Sequence[tuple[str, Judgement]]) -> str:
+    """Return the claims with their verdicts, before and after Holm's correction."""
+    rows = [["claim", "does it hold here?", "after Holm", "because"]]
+    rows += [
+        [text, f"**{made.verdict}**", made.corrected or NOT_CORRECTED, made.because]
+        for text, made in claims
+    ]
+    return markdown_table(rows).replace("---:", "---")
+
+
+def replace_claims(page: Path, claims: Sequence[tuple[str, Judgement]]) -> None:
+    """Write the table of claims of a page again, after a correction."""
+    text = page.read_text(encoding="utf-8")
+    head, mark, rest = text.partition("\n\n" + CLAIMS)
+    if mark:
+        _, found, finding = rest.partition("\n\n" + FINDING)
+        end = found + finding if found else "\n"
+        page.write_text(head + mark + claims_table(claims) + end, encoding="utf-8", newline="\n")
 
 
 def _grid(entries: Sequence[Entry], results: Results) -> str:
@@ -89,12 +125,21 @@ def _grid(entries: Sequence[Entry], results: Results) -> str:
 
 def _shown(entry: Entry, results: Results) -> str:
     """Return a number, with the paper's in brackets."""
-    ours = f"{entry.scale * _mean(entry, results):.{entry.digits}f}"
-    return ours if entry.paper is None else f"{ours} ({entry.paper:.{entry.digits}f})"
+    sign = "+" if entry.relative_to else ""
+    ours = f"{entry.scale * float(_values(entry, results).mean()):{sign}.{entry.digits}f}"
+    return ours if entry.paper is None else f"{ours} ({entry.paper:{sign}.{entry.digits}f})"
 
 
-def _mean(entry: Entry, results: Results) -> float:
-    return float(np.mean(results[entry.cell].values[entry.measure]))
+def _values(entry: Entry, results: Results) -> Floats:
+    """Return the values of an entry, or the one value of a relative improvement."""
+    values: Floats = np.asarray(results[entry.cell].values[entry.measure], dtype=np.float64)
+    if not entry.relative_to:
+        return values
+    ours, other = values.mean(), np.mean(results[entry.relative_to].values[entry.measure])
+    is_better = ours <= other if entry.lower else ours >= other
+    least, most = sorted([ours, other])
+    change = most / least - 1 if least else math.nan
+    return np.array([change if is_better else -change])
 
 
 def _note(part: Table | Figure, results: Results) -> str:
@@ -108,22 +153,13 @@ def _note(part: Table | Figure, results: Results) -> str:
     return f"Means over folds or repeats.{brackets} {work}"
 
 
-def _verdicts(part: Table | Figure, judgements: Sequence[Judgement]) -> str:
-    rows = [["claim", "does it hold here?", "because"]]
-    rows += [
-        [claim.text, f"**{judgement.verdict}**", judgement.because]
-        for claim, judgement in zip(part.claims, judgements, strict=True)
-    ]
-    return markdown_table(rows).replace("---:", "---")
-
-
 def _lines(entries: Sequence[Entry], results: Results) -> str:
     """Return the numbers as comma-separated values, one line each, with all their folds."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["row", "column", "measure", "paper", "mean", "deviation", "n"])
     for entry in entries:
-        values = entry.scale * np.asarray(results[entry.cell].values[entry.measure])
+        values = entry.scale * _values(entry, results)
         deviation = float(values.std(ddof=1)) if values.size > 1 else math.nan
         shown = [f"{value:.6g}" for value in (float(values.mean()), deviation)]
         paper = "" if entry.paper is None else entry.paper

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from taxonomist._lazy import lazy_names
 from taxonomist.features.contexts import ContextFeatures
 from taxonomist.features.letters import AMINO_ACIDS
+from taxonomist.features.porter import porter_stem
 from taxonomist.features.sequences import SequenceCodes
 from taxonomist.features.spectrum import SpectrumFeatures
 from taxonomist.features.text_features import TextFeatures
@@ -24,6 +25,7 @@ __all__ = [
     "TextFeatures",
     "TfidfFeatures",
     "TfidfWeights",
+    "porter_stem",
 ]
 
 # Its base class takes long to import.

@@ -71,7 +71,8 @@ def weighted_tree(
     """Return the loss of CH04's Eq. 23, which charges the nodes above only one category.
 
     With the defaults, this is the ``"tree"`` loss of Eq. 34, half the number of those nodes.
-    HCC03's Eq. 15 is the case ``load=1``; in CH07, the sign-up volumes are the loads.
+    HCC03's Eq. 15 is the case ``load=1``. In CH07 the sign-up volumes s_v are the loads, c⁻ is
+    ``miss`` and c⁺ is ``false_alarm``; ``taxonomist.metrics.set_loss`` is its loss of label sets.
 
     Parameters
     ----------

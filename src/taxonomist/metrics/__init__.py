@@ -15,6 +15,7 @@ from taxonomist.metrics._inputs import item_values
 from taxonomist.metrics.curves import au_prc, node_scores
 from taxonomist.metrics.labelling import (
     hierarchical_loss,
+    set_loss,
     symmetric_difference_loss,
     zero_one_loss,
 )
@@ -22,6 +23,7 @@ from taxonomist.metrics.ranking import (
     average_precision,
     f1_at_k,
     maximal_loss,
+    misordering_loss,
     ndcg_at_k,
     one_accuracy,
     parent_one_accuracy,
@@ -70,6 +72,7 @@ __all__ = [
     "item_values",
     "maximal_loss",
     "mean_reciprocal_rank",
+    "misordering_loss",
     "ndcg_at_k",
     "node_scores",
     "one_accuracy",
@@ -81,6 +84,7 @@ __all__ = [
     "ranking_loss",
     "reliability",
     "scorer",
+    "set_loss",
     "symmetric_difference_loss",
     "taxonomy_loss",
     "zero_one_loss",

@@ -1,4 +1,4 @@
-"""The loss between two categories, and the parents of categories."""
+"""The loss between two categories or two label sets, and the parents of categories."""
 
 from __future__ import annotations
 
@@ -24,14 +24,44 @@ class PairLoss(Protocol):
         """Return the loss of predicting category ``j[k]`` where ``i[k]`` is true, for every k."""
 
 
-def pair_losses(taxonomy: Taxonomy, a: Codes, b: Codes, loss: Any) -> Floats:
-    """Return the loss of predicting ``b[k]`` where ``a[k]`` is true, for every k."""
+class NodeCosts(Protocol):
+    """Loads and costs of nodes, as made by ``taxonomist.losses.weighted_tree``."""
+
+    def costs(self, taxonomy: Taxonomy) -> tuple[Floats, Floats]:
+        """Return the cost of a miss and of a false alarm at every node, including loads."""
+
+
+def node_costs(taxonomy: Taxonomy, loss: object) -> tuple[Floats, Floats] | None:
+    """Return the costs of a miss and of a false alarm at every node, or None if there are none.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy of the labels.
+    loss
+        None for ½ at every node, a loss made by ``taxonomist.losses.weighted_tree``, or one made
+        from costs by ``taxonomist.losses.category_loss``.
+    """
     if loss is None:
         half = np.full(taxonomy.n_nodes, 0.5)
-        return differences.pair_weights(taxonomy, a, b, half, half)
+        return half, half
+    if hasattr(loss, "costs"):
+        miss, false_alarm = loss.costs(taxonomy)
+        return miss, false_alarm
+    if hasattr(loss, "miss") and hasattr(loss, "false_alarm"):
+        _require_same(taxonomy, loss)
+        return loss.miss, loss.false_alarm
+    return None
+
+
+def pair_losses(taxonomy: Taxonomy, a: Codes, b: Codes, loss: Any) -> Floats:
+    """Return the loss of predicting ``b[k]`` where ``a[k]`` is true, for every k."""
+    if loss is None or hasattr(loss, "costs"):
+        costs = node_costs(taxonomy, loss)
+        assert costs is not None
+        return differences.pair_weights(taxonomy, a, b, *costs)
     if hasattr(loss, "pairs"):
-        if getattr(loss, "taxonomy", taxonomy) != taxonomy:
-            raise LabelError("The loss was made for another taxonomy; create it for this one.")
+        _require_same(taxonomy, loss)
         i, j = (_positions(taxonomy, loss.categories, codes) for codes in (a, b))
         return np.asarray(loss.pairs(i, j), dtype=np.float64)
     if callable(loss):
@@ -40,10 +70,16 @@ def pair_losses(taxonomy: Taxonomy, a: Codes, b: Codes, loss: Any) -> Floats:
         values = np.array([loss(nodes[i], nodes[j]) for i, j in pairs], dtype=np.float64)
         return values[inverse.ravel()]
     message = (
-        f"loss is {loss!r}; pass None, a function of two ids, "
-        "or a loss made by taxonomist.losses.category_loss."
+        f"loss is {loss!r}; pass None, a function of two ids, or a loss made by "
+        "taxonomist.losses.weighted_tree or taxonomist.losses.category_loss."
     )
     raise LabelError(message)
+
+
+def _require_same(taxonomy: Taxonomy, loss: object) -> None:
+    """Raise if a loss belongs to another taxonomy."""
+    if getattr(loss, "taxonomy", taxonomy) != taxonomy:
+        raise LabelError("The loss was made for another taxonomy; create it for this one.")
 
 
 def _positions(taxonomy: Taxonomy, categories: Codes, codes: Codes) -> Codes:

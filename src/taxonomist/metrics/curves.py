@@ -73,7 +73,9 @@ def au_prc(
     """Area under the precision-recall curve over all pairs of item and node, AU(PRC).
 
     The area is the average precision, a sum of steps, as in the results published for
-    hierarchical multilabel classification. Pairs with equal scores enter together.
+    hierarchical multilabel classification, C-HMCNN(h) among them. Pairs with equal scores enter
+    together. Those results leave out the root and, on the Gene Ontology, its three namespaces: use
+    the default on trees and ``nodes="below_roots"`` on the Gene Ontology.
 
     Parameters
     ----------

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.errors import LabelError
-from taxonomist.metrics._categories import PairLoss, category_parents, pair_losses
+from taxonomist.metrics._categories import NodeCosts, PairLoss, category_parents, pair_losses
 from taxonomist.metrics._inputs import defined_mean
 from taxonomist.metrics._rankings import blocks, dense, rank, read
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import LabelsLike, MatrixLike
+    from taxonomist._typing import CSR, Bools, Codes, Floats, LabelsLike, Matrix, MatrixLike
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -274,7 +274,7 @@ def maximal_loss(
     taxonomy: Taxonomy,
     *,
     classes: Sequence[str],
-    loss: PairLoss | Callable[[str, str], float] | None = None,
+    loss: NodeCosts | PairLoss | Callable[[str, str], float] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Largest loss Δ(y, ȳ) of a misordered pair, or 0 if there is none, averaged over items.
@@ -291,7 +291,8 @@ def maximal_loss(
         The node of each column.
     loss
         Δ: None for half the symmetric difference of the ancestor sets; otherwise a loss made by
-        ``taxonomist.losses.category_loss`` or a function of the relevant and the irrelevant id.
+        ``taxonomist.losses.weighted_tree`` or ``category_loss``, or a function of the relevant and
+        the irrelevant id.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -306,8 +307,60 @@ def maximal_loss(
         If a score is NaN, a label has no column, a class is not in the taxonomy, or shapes differ.
     """
     relevant, scores = read(y_true, scores, classes)
-    codes = labels.encode(taxonomy, classes, name="classes")
     worst = np.zeros(relevant.shape[0])
+    for items, misordered, delta in _misordered(relevant, scores, taxonomy, classes, loss):
+        worst[items] = np.maximum(worst[items], (misordered * delta).max(axis=1))
+    return defined_mean(worst, np.diff(relevant.indptr) > 0, sample_weight)
+
+
+def misordering_loss(
+    y_true: LabelsLike,
+    scores: MatrixLike,
+    taxonomy: Taxonomy,
+    *,
+    classes: Sequence[str],
+    loss: NodeCosts | PairLoss | Callable[[str, str], float] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Sum of the losses Δ(y, ȳ) of all misordered pairs, Δ(Y, g), averaged over items [CH07].
+
+    Parameters
+    ----------
+    y_true
+        Label sets, or an indicator matrix with the shape of ``scores``.
+    scores
+        Dense or sparse, items x classes.
+    taxonomy
+        The taxonomy of the classes.
+    classes
+        The node of each column.
+    loss
+        Δ, as for ``maximal_loss``.
+    sample_weight
+        Weights of the items; all equal by default.
+
+    Returns
+    -------
+    float
+        Zero or more; lower is better.
+
+    Raises
+    ------
+    LabelError
+        If a score is NaN, a label has no column, a class is not in the taxonomy, or shapes differ.
+    """
+    relevant, scores = read(y_true, scores, classes)
+    total = np.zeros(relevant.shape[0])
+    for items, misordered, delta in _misordered(relevant, scores, taxonomy, classes, loss):
+        total[items] += misordered @ delta
+    return defined_mean(total, np.diff(relevant.indptr) > 0, sample_weight)
+
+
+def _misordered(
+    relevant: CSR, scores: Matrix, taxonomy: Taxonomy, classes: Sequence[str], loss: object
+) -> Iterator[tuple[Codes, Bools, Floats]]:
+    """Yield some items of a relevant category, their misordered classes, and Δ of each class."""
+    codes = labels.encode(taxonomy, classes, name="classes")
     by_class = relevant.tocsc()
     for column in np.flatnonzero(np.diff(by_class.indptr)):
         delta = pair_losses(taxonomy, np.full(len(codes), codes[column]), codes, loss)
@@ -317,8 +370,7 @@ def maximal_loss(
             block = dense(scores, part)
             misordered = block >= block[:, [column]]
             misordered[relevant[part].nonzero()] = False
-            worst[part] = np.maximum(worst[part], (misordered * delta).max(axis=1))
-    return defined_mean(worst, np.diff(relevant.indptr) > 0, sample_weight)
+            yield part, misordered, delta
 
 
 def parent_one_accuracy(

@@ -53,11 +53,13 @@ _MEASURES = {
     "micro_f1": _Measure(_micro_f1),
     "macro_f1": _Measure(_macro_f1),
     "neg_symmetric_difference_loss": _Measure(labelling.symmetric_difference_loss),
+    "neg_set_loss": _Measure(labelling.set_loss),
     "neg_zero_one_loss": _Measure(labelling.zero_one_loss),
     "au_prc": _Measure(curves.au_prc, scores=True),
     "one_accuracy": _Measure(ranking.one_accuracy, scores=True, taxonomy=False),
     "average_precision": _Measure(ranking.average_precision, scores=True, taxonomy=False),
     "neg_ranking_loss": _Measure(ranking.ranking_loss, scores=True, taxonomy=False),
+    "neg_misordering_loss": _Measure(ranking.misordering_loss, scores=True),
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.errors import LabelError
-from taxonomist.metrics._categories import PairLoss, category_parents, pair_losses
+from taxonomist.metrics._categories import NodeCosts, PairLoss, category_parents, pair_losses
 from taxonomist.metrics._inputs import as_id, count_items, encode_pair, mean
 from taxonomist.metrics._rankings import rank
 from taxonomist.taxonomy import labels
@@ -101,7 +101,7 @@ def taxonomy_loss(
     y_pred: LabelsLike,
     taxonomy: Taxonomy,
     *,
-    loss: PairLoss | Callable[[str, str], float] | None = None,
+    loss: NodeCosts | PairLoss | Callable[[str, str], float] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Mean loss Δ between true and predicted category [CH04, Eq. 39].
@@ -115,7 +115,8 @@ def taxonomy_loss(
     loss
         Δ: None for half the symmetric difference of the ancestor sets [CH04, Eq. 34], which in a
         tree is half the path length; otherwise a loss made by
-        ``taxonomist.losses.category_loss`` or a function of the true and the predicted id.
+        ``taxonomist.losses.weighted_tree`` or ``category_loss``, or a function of the true and the
+        predicted id.
     sample_weight
         Weights of the items; all equal by default.
 
@@ -127,7 +128,8 @@ def taxonomy_loss(
     Raises
     ------
     LabelError
-        If labels are unknown, lengths differ or the loss does not cover the labels.
+        If labels are unknown, lengths differ or the loss does not cover the labels. For label sets
+        use ``set_loss``.
     """
     true, predicted = encode_pair(y_true, y_pred, taxonomy)
     return mean(pair_losses(taxonomy, true, predicted, loss), sample_weight)

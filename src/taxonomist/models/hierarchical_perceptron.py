@@ -68,7 +68,8 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         Training stops when f(x_i, y) - f(x_i, c) exceeds this margin for all items.
     loss
         The loss that determines the step size: ``"tree"``, ``"zero_one"``, or any other loss that
-        ``taxonomist.losses.category_loss`` accepts.
+        ``taxonomist.losses.category_loss`` accepts, such as ``weighted_tree(s, c⁻, c⁺)`` for the
+        sign-up volumes and costs of [CH07].
     average
         Whether to use the mean of the weights over all steps instead of the last weights.
     ridge

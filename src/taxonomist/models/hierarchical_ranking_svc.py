@@ -45,11 +45,13 @@ class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
     C
         Penalty for margin violations, per unit of slack. ``float("inf")`` requires a hard margin.
     loss
-        The loss of ranking c above y: ``"tree"``, ``"zero_one"``, or any other loss that
-        ``taxonomist.losses.category_loss`` accepts.
+        The loss Δ of ranking c above y: ``"tree"``, ``"zero_one"``, or any other loss that
+        ``taxonomist.losses.category_loss`` accepts, such as ``weighted_tree(s, c⁻, c⁺)`` for the
+        sign-up volumes and costs of [CH07].
     slack
-        ``"example"``: one slack variable per item, which bounds the loss of the worst pair.
-        ``"pair"``: one per pair (y, c), which bounds the sum over misordered pairs.
+        ``"example"``: one slack variable per item, which bounds the loss of the worst pair
+        (``metrics.maximal_loss``). ``"pair"``: one per pair (y, c), which bounds the sum over
+        misordered pairs (``metrics.misordering_loss``, Δ(Y, g) in [CH07]).
     decision
         Decision rule that converts scores to label sets. ``"size"`` predicts a threshold for each
         item [CH07, after Elisseeff and Weston], ``"threshold"`` tunes one threshold for all

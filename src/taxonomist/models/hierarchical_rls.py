@@ -13,7 +13,8 @@ Cost          with m = min(n_S, n_features): the weights of a node take some ten
               (conjugate gradients). The divisors take one factorization per set of parents, with
               m³/3 time and m² memory, computed on first use, and then m² time per item. Label sets
               do not need the divisors.
-Differences   C and item weights, which multiply xᵢ xᵢᵀ and xᵢ yᵢ. A node whose training items are
+Differences   C and item weights, which multiply xᵢ xᵢᵀ and xᵢ yᵢ. With ``train_on="all"`` S is all
+              training items, and all nodes share one system. A node whose training items are
               all positive or all negative makes a constant prediction.
 References    [RSSS06, Sec. 5]
 """
@@ -28,7 +29,7 @@ import numpy as np
 
 from taxonomist._typing import Integers, Matrix, Reals, is_sparse
 from taxonomist.models.node_margins import MarginScorer
-from taxonomist.models.parameters import Number, above_zero
+from taxonomist.models.parameters import Number, Word, above_zero
 from taxonomist.models.per_node import PerNodeModel
 from taxonomist.models.traits import Traits
 from taxonomist.solvers.least_squares import RidgeSystem, scaled
@@ -53,7 +54,7 @@ class LeastSquaresScorer(MarginScorer):
     weights
         A⁻¹ Sᵀ y of each node, (n_nodes, n_features); 0 for nodes without a classifier.
     systems
-        For each set of parents: its children and A.
+        For each set of training items: the nodes that are trained on it, and A.
     C
         Weight of the squared errors.
     """
@@ -94,6 +95,10 @@ class HierarchicalRLS(PerNodeModel):
     its parents. The item to be classified contributes to the regularization. Predictions are made
     from the top down, as in ``TopDownSVC``. Label sets may be empty.
 
+    With ``train_on="all"`` every node is trained on all items. One system is then solved for all
+    nodes, which takes seconds for thousands of them, and the margins of different nodes and items
+    can be compared: a margin m estimates the probability (1 + m) / 2 of the node.
+
     Parameters
     ----------
     taxonomy
@@ -101,6 +106,9 @@ class HierarchicalRLS(PerNodeModel):
         ``y``.
     C
         Weight of the squared errors relative to the squared weights. The paper uses 1.
+    train_on
+        The training items of a node: ``"parents"``, the items that belong to all its parents, as in
+        the paper, or ``"all"``.
     min_labels
         The minimum number of categories per prediction. If there are fewer, the best categories by
         ``decision_function`` are added. None adds no categories, as in the paper.
@@ -142,6 +150,7 @@ class HierarchicalRLS(PerNodeModel):
     traits = Traits(parts=(LeastSquaresScorer, RidgeSystem))
     parameters: ClassVar[dict[str, Requirement]] = {
         "C": above_zero(),
+        "train_on": Word(("parents", "all")),
         "cache_size": Number("at least 0 megabytes", lambda value: value >= 0),
     }
     scorer_: LeastSquaresScorer
@@ -151,27 +160,34 @@ class HierarchicalRLS(PerNodeModel):
         taxonomy: Taxonomy | None = None,
         *,
         C: float = 1.0,
+        train_on: str = "parents",
         min_labels: int | None = None,
         cache_size: float = 2000,
     ) -> None:
         self.taxonomy = taxonomy
         self.C = C
+        self.train_on = train_on
         self.min_labels = min_labels
         self.cache_size = cache_size
+
+    @property
+    def is_top_down(self) -> bool:
+        """Whether a node is trained only on items that belong to all its parents."""
+        return self.train_on == "parents"
 
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
     ) -> tuple[LeastSquaresScorer, dict[str, object]]:
-        """Learn the weights, jointly for nodes with the same parents; see ``PerNodeModel``."""
+        """Learn the weights, jointly for nodes with the same items; see ``PerNodeModel``."""
         X = training.X.astype(np.float64, copy=False)
         roots = np.sqrt(self.C * training.weights)
         weights = np.zeros((len(constants), X.shape[1]))
         systems: list[tuple[list[int], RidgeSystem]] = []
         left = 1e6 * self.cache_size
-        for _, siblings in groupby(problems, key=lambda problem: problem.parents):
-            group = list(siblings)
+        for _, alike in groupby(problems, key=lambda p: p.parents if self.is_top_down else ()):
+            group = list(alike)
             items, codes = group[0].items, [problem.code for problem in group]
-            system = RidgeSystem(scaled(X[items], roots[items]), left)
+            system = RidgeSystem(scaled(X[items], roots[items]), left, not self.is_top_down)
             left -= system.n_bytes
             signs = np.where(np.column_stack([problem.is_in for problem in group]), 1.0, -1.0)
             weights[codes] = system.weights(signs * roots[items, None]).T

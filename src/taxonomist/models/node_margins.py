@@ -200,16 +200,22 @@ def category_scores(taxonomy: Taxonomy, margins: Floats, codes: Codes) -> Floats
         Positive if and only if the category and all its ancestors are positive and none of its
         children is predicted.
     """
-    low = margins.copy()
-    for code in range(taxonomy.n_nodes):
-        for parent in parents_of(taxonomy, code):
-            np.minimum(low[code], low[parent], out=low[code])
+    low = limited_by_parents(taxonomy, margins)
     scores = low[codes]
     for score, code in zip(scores, codes.tolist(), strict=True):
         for child in children_of(taxonomy, code):
             others = [low[p] for p in parents_of(taxonomy, int(child)) if p != code]
             np.minimum(score, -reduce(np.minimum, others, margins[child]), out=score)
     return scores
+
+
+def limited_by_parents(taxonomy: Taxonomy, margins: Floats) -> Floats:
+    """Return the smallest margin of each node and its ancestors, (n_nodes, n_items)."""
+    low = margins.copy()
+    for code in range(taxonomy.n_nodes):
+        for parent in parents_of(taxonomy, code):
+            np.minimum(low[code], low[parent], out=low[code])
+    return low
 
 
 def parents_of(taxonomy: Taxonomy, code: int) -> tuple[int, ...]:

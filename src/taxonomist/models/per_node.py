@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csc_array
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from taxonomist._typing import Matrix, is_sparse
 from taxonomist.errors import ParameterError
 from taxonomist.inference.limits import Limits
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.learning import Learned, Training
-from taxonomist.models.node_margins import TopDownDecision, in_all, parents_of
+from taxonomist.models.node_margins import (
+    TopDownDecision,
+    in_all,
+    limited_by_parents,
+    parents_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,16 +45,16 @@ class PerNodeModel(TaxonomyClassifier):
     A subclass has the parameter ``min_labels`` and learns the classifiers in ``learn_nodes``. Nodes
     whose training items are all positive or all negative have a constant prediction instead of a
     classifier. A virtual root has no classifier.
-
-    Attributes
-    ----------
-    is_top_down
-        Whether a node is trained only on items that belong to all its parents.
     """
 
-    is_top_down = True
     min_labels: int | None
     node_constants_: dict[Any, bool]
+    scorer_: MarginScorer
+
+    @property
+    def is_top_down(self) -> bool:
+        """Whether a node is trained only on items that belong to all its parents."""
+        return True
 
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
@@ -93,6 +98,26 @@ class PerNodeModel(TaxonomyClassifier):
 
     def tuning(self, training: Training, held_out: Codes) -> None:
         """Return None: the classifiers decide without tuning."""
+
+    def node_decision_function(self, X: MatrixLike) -> Floats:
+        """Return the scores of all nodes.
+
+        Parameters
+        ----------
+        X
+            Items as in ``fit``.
+
+        Returns
+        -------
+        ndarray, shape (n_items, n_nodes)
+            The smallest margin of each node and its ancestors, in the order of
+            ``taxonomy_.nodes``, so that no node scores higher than its parents. Infinite where a
+            constant prediction decides.
+        """
+        check_is_fitted(self)
+        margins = self.scorer_.raw(self.checked_rows(X, reset=False)).T
+        scores: Floats = limited_by_parents(self.scorer_.taxonomy, margins).T
+        return scores
 
     @property
     def decider(self) -> TopDownDecision:

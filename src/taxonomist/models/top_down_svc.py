@@ -15,7 +15,7 @@ class TopDownSVC(NodeSVC):
 
     Parameters
     ----------
-    taxonomy, C, estimator, min_labels, random_state, n_jobs
+    taxonomy, C, loss, bias, estimator, min_labels, random_state, n_jobs
         As in ``NodeSVC``.
 
     Attributes
@@ -40,4 +40,8 @@ class TopDownSVC(NodeSVC):
     traits = Traits(
         single={"top_down": {}}, sets={"top_down": {"min_labels": 1}}, parts=(ClassifierScorer,)
     )
-    is_top_down = True
+
+    @property
+    def is_top_down(self) -> bool:
+        """Whether a node is trained only on items that belong to all its parents."""
+        return True

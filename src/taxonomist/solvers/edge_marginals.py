@@ -33,6 +33,7 @@ import numpy as np
 from taxonomist.compiled import edge_marginals as loops
 from taxonomist.compiled.marginal_arrays import EdgeMarginals, marginal_scratch
 from taxonomist.solvers.duals import ranges
+from taxonomist.solvers.markov_problem import MarkovProblem
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -40,20 +41,20 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes, Floats, Integers, Reals
     from taxonomist.compiled.arrays import Findings
     from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovArrays
-    from taxonomist.solvers.markov_problem import MarkovProblem
+    from taxonomist.solvers.markov_graph import GraphProblem
 
 MARGINALS_PER_ITEM = 16
 """Marginals of each item that there is room for at first."""
 
 
-def has_edge_marginals(problem: MarkovProblem) -> bool:
+def has_edge_marginals(problem: MarkovProblem | GraphProblem) -> bool:
     """Return whether the dual of a problem is a function of the marginals of its edges.
 
     With signed slacks the truth is no labelling, and linear constraints on marginals cannot say so.
     """
-    is_tree_of_edges = problem.tree.stride == 4 and problem.n_codes == 4 * (problem.n_nodes - 1)
+    is_tree = isinstance(problem, MarkovProblem) and problem.tree.stride == 4
     is_finite = bool(np.isfinite(problem.costs).all())
-    return is_tree_of_edges and problem.slack == "example" and is_finite
+    return is_tree and problem.slack == "example" and is_finite
 
 
 # Tables of marginals --------------------------------------------------------------------------
@@ -126,7 +127,7 @@ class MarginalSweeps:
 
     def __init__(
         self,
-        problem: MarkovProblem,
+        problem: MarkovProblem | GraphProblem,
         dtype: DTypeLike,
         start: EdgeMarginals | ActiveLabellings | None,
     ) -> None:

@@ -45,10 +45,21 @@ CHEAP = 1000
 
 
 class RidgeSystem:
-    """A = I + Sᵀ S, or I + S Sᵀ where that is smaller, with its factor if there is room."""
+    """A = I + Sᵀ S, or I + S Sᵀ where that is smaller, with its factor if there is room.
 
-    def __init__(self, S: Matrix, room: float) -> None:
+    Parameters
+    ----------
+    S
+        Items x features.
+    room
+        Bytes that the factor may take.
+    has_many_targets
+        Whether there are so many right sides that factoring is faster than conjugate gradients.
+    """
+
+    def __init__(self, S: Matrix, room: float, has_many_targets: bool = False) -> None:
         self.S = S
+        self.has_many_targets = has_many_targets
         self.is_dual = S.shape[0] < S.shape[1]
         self.has_factor = 8 * min(S.shape) ** 2 <= room
 
@@ -113,7 +124,8 @@ class RidgeSystem:
 
     def _solve(self, B: Floats) -> Floats:
         """Return what the matrix of the system takes to B."""
-        if not self.has_factor or len(B) > CHEAP:
+        is_cheap = len(B) <= CHEAP or self.has_many_targets
+        if not (self.has_factor and is_cheap):
             solved, converged = _conjugate_gradients(self._apply, B, RESIDUAL)
             if converged:
                 return solved

@@ -30,21 +30,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist.compiled import markov
 from taxonomist.compiled.arrays import Findings
 from taxonomist.compiled.marginal_arrays import EdgeMarginals
-from taxonomist.compiled.markov_arrays import ActiveLabellings, markov_scratch
 from taxonomist.solvers.edge_marginals import MarginalSweeps, has_edge_marginals, marginals_of
-from taxonomist.solvers.labelling_store import LabellingStore, no_labellings, packed
+from taxonomist.solvers.labelling_store import LabellingSweeps, packed
+from taxonomist.solvers.problem import LEAST_MARGIN
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import DTypeLike
-
     from taxonomist._typing import Codes, Floats, Reals
-    from taxonomist.compiled.markov_arrays import MarkovArrays
+    from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovArrays
+    from taxonomist.solvers.markov_graph import GraphProblem
     from taxonomist.solvers.markov_problem import MarkovProblem
 
 MARKOV_DEFAULTS = Options(stop="gap")
@@ -54,6 +52,9 @@ MOST_SWEEPS = 64
 SLOWLY = 0.8
 """If a pass leaves more than this part of the gap, the next one has twice as many sweeps, up to
 ``MOST_SWEEPS``."""
+HARD_SHARE = 0.005
+"""With a hard margin, each item is solved to this part of the largest violation. It is small enough
+that items with a tenth of that violation are not skipped."""
 HOPEFUL = 1.1
 """Compute a certificate if the estimate is at most this multiple of the tolerance."""
 
@@ -89,7 +90,7 @@ class MarkovSolution:
 
 
 def solve(
-    problem: MarkovProblem,
+    problem: MarkovProblem | GraphProblem,
     options: Options,
     callback: Callable[[Pass], object] | None = None,
     start: tuple[ActiveLabellings | EdgeMarginals, ...] | None = None,
@@ -114,7 +115,7 @@ def solve(
 
 
 def ascend(
-    problem: MarkovProblem,
+    problem: MarkovProblem | GraphProblem,
     options: Options,
     callback: Callable[[Pass], object] | None,
     kind: type[LabellingSweeps | MarginalSweeps],
@@ -138,7 +139,7 @@ def ascend(
             if state.is_hopeful():
                 state.certify(pool)
             wants_stop = state.record(callback)
-            if wants_stop or state.is_done():
+            if wants_stop or state.is_done() or state.is_hopeless():
                 break
         if state.certificate is None:
             state.certify(pool)
@@ -147,84 +148,12 @@ def ascend(
     return MarkovSolution(state.W, (duals,), state.known, state.is_done(), state.history)
 
 
-class LabellingSweeps:
-    """Loops over items and their labellings, whose number can grow.
-
-    Parameters
-    ----------
-    problem
-        What to solve.
-    dtype
-        Type of the weights.
-    start
-        Labellings to start from; marginals of edges are not used.
-    """
-
-    def __init__(
-        self,
-        problem: MarkovProblem,
-        dtype: DTypeLike,
-        start: ActiveLabellings | EdgeMarginals | None,
-    ) -> None:
-        begin = no_labellings(problem.n_items)
-        if isinstance(start, ActiveLabellings):
-            begin = start
-        self.is_fresh = len(begin.alpha) == 0
-        self._problem, self._dtype = problem, dtype
-        self._scratch = markov_scratch(problem.tree, problem.n_codes, dtype)
-        self._store = LabellingStore(begin, problem.n_nodes)
-
-    @property
-    def n_used(self) -> int:
-        """Number of positive dual variables."""
-        return self._store.n_used
-
-    def result(self) -> ActiveLabellings:
-        """Return the labellings with positive dual variables."""
-        return packed(self._store.labellings, np.arange(self._problem.n_items))
-
-    def sweep(
-        self,
-        group: Codes,
-        begin: int,
-        arrays: MarkovArrays,
-        W: Reals,
-        findings: Findings,
-        tol: float,
-        rest: Codes,
-        calm: Codes,
-    ) -> tuple[int, float]:
-        """Solve items; return where there was no more room, and the gain of the dual."""
-        labellings, end = self._store.labellings, self._store.end
-        return markov.sweep(
-            group, begin, arrays, W, labellings, end, self._scratch, findings, tol, rest, calm
-        )
-
-    def make_place(self, item: int) -> None:
-        """Make room for more labellings of the item at which the last sweep stopped."""
-        room = len(self._scratch.G)
-        if self._store.labellings.size[item] + markov.MOST_TURNS > room:
-            tree, n_codes = self._problem.tree, self._problem.n_codes
-            self._scratch = markov_scratch(tree, n_codes, self._dtype, 2 * room)
-        else:
-            self._store.grow()
-
-    def inspect(self, items: Codes, arrays: MarkovArrays, W: Reals, findings: Findings) -> None:
-        """Write the findings about items at fixed weights; threads may call this."""
-        scratch = markov_scratch(self._problem.tree, self._problem.n_codes, self._dtype)
-        markov.inspect(items, arrays, W, self._store.labellings, scratch, findings)
-
-    def add_up(self, items: Codes, arrays: MarkovArrays, W: Reals) -> None:
-        """Add the items' part of w(α) to the weights."""
-        markov.add_up(items, arrays, W, self._store.labellings, self._scratch)
-
-
 class _State:
     """The state of the solver between sweeps."""
 
     def __init__(
         self,
-        problem: MarkovProblem,
+        problem: MarkovProblem | GraphProblem,
         options: Options,
         kind: type[LabellingSweeps | MarginalSweeps],
         start: ActiveLabellings | EdgeMarginals | None,
@@ -260,6 +189,19 @@ class _State:
     def is_hopeful(self) -> bool:
         """Return whether the estimate is near the tolerance."""
         return self.estimate.reaches(replace(self.options, tol=HOPEFUL * self.options.tol))
+
+    def is_hopeless(self) -> bool:
+        """Return whether no weights have the hard margin, or only by less than ``LEAST_MARGIN``.
+
+        If unit weights give each labelling a margin of at least c times its loss, then the dual
+        stays below 1 / (2 c²).
+        """
+        problem = self.problem
+        if not is_hard(problem.costs):
+            return False
+        norms = problem.items.norms
+        is_empty = len(problem.owner) == 0 and norms.min(initial=1.0) == 0
+        return bool(is_empty or self.dual * norms.max(initial=0.0) > 1 / (2 * LEAST_MARGIN**2))
 
     def sweep_some(self) -> None:
         """Sweep once, or several times if the gap falls slowly."""
@@ -333,6 +275,8 @@ class _State:
         total = float(self.problem.costs.sum())
         known = self.known
         share = SHARE * (known.primal - known.dual) / total if total > 0 else 0.0
+        if total == np.inf:
+            share = HARD_SHARE * known.violation
         if self.options.stop == "violation":
             share = min(share, 0.5 * self.options.tol)
         self.tol = max(share, float(np.finfo(self.W.dtype).eps))
@@ -348,21 +292,35 @@ def duals_of(
 
 
 def bounds(costs: Floats, findings: Findings) -> Certificate:
-    """Return the certificate that follows from the findings about all items."""
+    """Return the certificate that follows from the findings about all items.
+
+    With a hard margin, the primal point is w times the factor that all labellings need.
+    """
     squared = float(findings.quadratic.sum())
-    primal = squared / 2 + float(costs @ findings.slack)
     dual = float(findings.linear.sum()) - squared / 2
+    if is_hard(costs):
+        factor = float(findings.slack.max())
+        primal = squared / 2 * factor**2 if factor < np.inf else np.inf
+    else:
+        primal = squared / 2 + float(costs @ findings.slack)
     return with_gap(primal, dual, float(findings.violation.max(initial=0.0)))
+
+
+def is_hard(costs: Floats) -> bool:
+    """Return whether the margin is hard: slack is infinitely costly."""
+    return bool(np.isinf(costs).any())
 
 
 def with_gap(primal: float, dual: float, violation: float) -> Certificate:
     """Return a certificate with the relative gap; signed slacks can make the primal negative."""
+    if primal == np.inf:
+        return Certificate(primal, dual, 1.0, violation)
     size = max(abs(primal), abs(dual))
     return Certificate(primal, dual, (primal - dual) / size if size > 0 else 0.0, violation)
 
 
 def solve_parts(
-    problem: MarkovProblem,
+    problem: MarkovProblem | GraphProblem,
     options: Options,
     callback: Callable[[Pass], object] | None,
     solve_part: Callable[..., MarkovSolution],

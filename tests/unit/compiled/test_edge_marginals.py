@@ -15,6 +15,7 @@ from taxonomist.solvers.edge_marginals import (
     marginals_of,
     marginals_within,
 )
+from taxonomist.solvers.labelling_store import LabellingSweeps
 from taxonomist.solvers.solution import Options
 from tests.reference.joint_toys import assert_twins
 from tests.reference.markov_toys import toy
@@ -114,7 +115,7 @@ def test_labellings_have_the_same_marginals(name):
     """Files of earlier versions hold labellings."""
     problem = CASES[name].problem()
     options = Options(tol=1e-3, stop="gap", dtype="float64")
-    known = solver.ascend(problem, options, None, solver.LabellingSweeps)
+    known = solver.ascend(problem, options, None, LabellingSweeps)
     begun = solver.ascend(
         problem,
         Options(stop="gap", dtype="float64", max_iter=0),

@@ -10,10 +10,11 @@ from scipy.sparse import csr_array
 
 from taxonomist import HierarchicalPerceptron, Taxonomy
 from taxonomist.experiments import drawings
-from taxonomist.experiments.ch07 import fit_times, paper
+from taxonomist.experiments.ch07 import PARAMETERS, fit_times, paper
 from taxonomist.experiments.claims import LargerGain
 from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work.models import ranking_model
+from taxonomist.experiments.work.patent_words import with_unit_length
 from taxonomist.experiments.work.problems import (
     distinct_folds,
     distinct_samples,
@@ -99,7 +100,7 @@ def test_a_larger_gain_is_one_that_the_repeats_show(
 
 
 def test_fit_times_are_those_of_repeats_after_the_first() -> None:
-    model = partial(ranking_model, kind=HierarchicalPerceptron)
+    model = partial(with_unit_length, model=partial(ranking_model, kind=HierarchicalPerceptron))
     found = fit_times(partial(without_copies, animals), model=model, n_repeats=3)
     assert len(found.values["fit_seconds"]) == 3
     assert min(found.values["fit_seconds"]) > 0
@@ -133,3 +134,16 @@ def test_bars_stand_in_groups() -> None:
 def test_cells_have_keys_of_their_own(is_quick: bool) -> None:
     cells = paper(is_quick).cells
     assert len({cell.key for cell in cells}) == len(cells)
+
+
+def test_the_root_is_counted_where_the_table_says_so() -> None:
+    """Main groups of a section have three nodes at or above them, and four with the root."""
+    rooted = ranking_model(ANIMALS, HierarchicalPerceptron, **PARAMETERS["rooted"])
+    assert rooted.node_weight == 1 / np.sqrt(4)
+    assert (
+        ranking_model(ANIMALS, HierarchicalPerceptron, **PARAMETERS["hier"]).node_weight == "depth"
+    )
+    for table in paper(is_quick=True).tables:
+        if table.number in ("1", "2"):
+            kinds = {entry.cell.rpartition("/")[2] for entry in table.entries}
+            assert kinds == {"flat", "hier", "rooted"}

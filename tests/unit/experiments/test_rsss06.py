@@ -89,12 +89,14 @@ def test_claims() -> None:
     rng = np.random.default_rng(0)
     low, high = rng.normal(0, 1, 200), rng.normal(1, 1, 200)
     results = {
-        "a": Result({"m": [0.0]}, {"m": low.tolist(), "deep": high.tolist()}),
-        "b": Result({"m": [1.0]}, {"m": high.tolist(), "deep": low.tolist()}),
+        "a": Result({"m": [low.mean()]}, {"m": low.tolist(), "deep": high.tolist()}),
+        "b": Result({"m": [high.mean()]}, {"m": high.tolist(), "deep": low.tolist()}),
         "t": Result({"slow": [10.0, 12.0, 11.0], "fast": [1.0, 1.1, 0.9], "one": [1.0]}),
     }
     assert NotSeen("", Better("", (("a", "b"),), "m")).judge(results).verdict == "yes"
     assert NotSeen("", Better("", (("b", "a"),), "m")).judge(results).verdict == "no"
+    nearly = {"a": Result({"m": [0.0] * 3}), "b": Result({"m": [-0.1, 0.1, 0.2]})}
+    assert NotSeen("", Better("", (("b", "a"),), "m")).judge(nearly).verdict == "within noise"
     assert Falls("", ("b",), "m", "deep").judge(results).verdict == "yes"
     assert Falls("", ("a", "b"), "m", "deep").judge(results).verdict == "no"
     assert Falls("", ("a",), "m", "m").judge(results).verdict == "within noise"

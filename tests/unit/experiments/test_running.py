@@ -8,7 +8,15 @@ from functools import partial
 
 import pytest
 
-from taxonomist.experiments.declarations import Cell, Entry, Paper, Result, Table, describe
+from taxonomist.experiments.declarations import (
+    Cell,
+    Entry,
+    Paper,
+    Result,
+    Settings,
+    Table,
+    describe,
+)
 from taxonomist.experiments.running import Store, run
 
 
@@ -86,7 +94,9 @@ def test_files_of_the_same_result_are_the_same(tmp_path):
 
 
 def test_a_paper_must_declare_what_it_shows():
-    table = Table(number="1", title="t", corpus="c", entries=(Entry("r", "c", "b", "m"),))
+    settings = Settings(tolerance="", features="", splits="", draws="")
+    entries = (Entry("r", "c", "b", "m"),)
+    table = Table(number="1", title="t", corpus="c", settings=settings, entries=entries)
     with pytest.raises(ValueError, match="not declared: \\['b'\\]"):
         Paper(key="P", title="p", cells=(Cell("a", fail),), tables=(table,))
     with pytest.raises(ValueError, match="twice"):

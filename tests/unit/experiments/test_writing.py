@@ -7,13 +7,14 @@ from functools import partial
 
 from taxonomist.experiments import drawings
 from taxonomist.experiments.claims import Better
-from taxonomist.experiments.declarations import Entry, Figure, Result, Table
+from taxonomist.experiments.declarations import Entry, Figure, Result, Settings, Table
 from taxonomist.experiments.writing import write_part
 
 RESULTS = {
     "a": Result({"m": [0.4, 0.6], "n": [3.0]}, seconds=2),
     "b": Result({"m": [0.1, 0.2], "n": [4.0]}, seconds=3),
 }
+SETTINGS = Settings(tolerance="0.1.", features="words.", splits="folds.", draws="one.")
 CLAIM = Better("a is better | always.", (("a", "b"),), "m")
 
 
@@ -22,6 +23,7 @@ def test_a_table(tmp_path):
         number="2",
         title="two models",
         corpus="some items",
+        settings=SETTINGS,
         entries=(
             Entry("one", "m %", "a", "m", 51.2, 1, 100.0),
             Entry("one", "n", "a", "n", digits=0),
@@ -32,12 +34,13 @@ def test_a_table(tmp_path):
     judgements = write_part(tmp_path / "P", table, RESULTS, "Nothing.")
     text = (tmp_path / "P" / "table-2.md").read_text()
     assert text.startswith("# Two models\n\nData: some items\n")
+    assert "\n- Tolerance: 0.1.\n- Features: words.\n- Splits: folds.\n- Draws: one.\n" in text
     assert (
         "|  | m % | n |\n| --- | ---: | ---: |\n| one | 50.0 (51.2) | 3 |\n| two | 15.0 |  |"
         in text
     )
     assert "2 cells, 5 s of work." in text
-    assert f"a is better \\| always. | **{judgements[0].verdict}** |" in text
+    assert f"a is better \\| always. | **{judgements[0].verdict}** | – |" in text
     assert text.endswith("Nothing.\n")
     with (tmp_path / "P" / "table-2.csv").open() as stream:
         rows = list(csv.DictReader(stream))
@@ -48,11 +51,32 @@ def test_a_table(tmp_path):
     assert [row["n"] for row in rows] == ["2", "1", "2"]
 
 
+def test_the_numbers_behind_a_figure(tmp_path):
+    figure = Figure(
+        number="1",
+        title="m",
+        corpus="some items",
+        settings=SETTINGS,
+        draw=partial(drawings.curves, lines={"l": ["a"]}, x=(1,), measures={"m": "M"}, label="n"),
+        drawn=("a", "b"),
+    )
+    write_part(tmp_path / "one", figure, RESULTS)
+    with (tmp_path / "one" / "figure-1.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["row"], row["column"], row["mean"]) for row in rows] == [
+        ("a", "m", "0.5"),
+        ("a", "n", "3"),
+        ("b", "m", "0.15"),
+        ("b", "n", "4"),
+    ]
+
+
 def test_a_figure_is_the_same_file_for_the_same_results(tmp_path):
     figure = Figure(
         number="1",
         title="m over n",
         corpus="some items",
+        settings=SETTINGS,
         draw=partial(
             drawings.curves, lines={"l": ["a", "b"]}, x=(1, 2), measures={"m": "M"}, label="n"
         ),
@@ -64,3 +88,20 @@ def test_a_figure_is_the_same_file_for_the_same_results(tmp_path):
     first, second = ((tmp_path / name / "figure-1.png").read_bytes() for name in ("one", "two"))
     assert first == second
     assert "![m over n](figure-1.png)" in (tmp_path / "one" / "figure-1.md").read_text()
+
+
+def test_relative_improvements(tmp_path):
+    table = Table(
+        number="1",
+        title="improvements",
+        corpus="some items",
+        settings=SETTINGS,
+        entries=(
+            Entry("up", "rel. %", "a", "m", 5.01, 2, 100.0, relative_to="b"),
+            Entry("down", "rel. %", "a", "m", None, 2, 100.0, relative_to="b", lower=True),
+        ),
+    )
+    write_part(tmp_path / "P", table, RESULTS)
+    text = (tmp_path / "P" / "table-1.md").read_text()
+    assert "| up | +233.33 (+5.01) |" in text  # 0.5 against 0.15
+    assert "| down | -233.33 |" in text

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taxonomist import losses, metrics
+from taxonomist.errors import LabelError
 from taxonomist.taxonomy import Taxonomy
 from tests.strategies import taxonomies
 
@@ -91,6 +92,120 @@ def test_maximal_loss_is_the_worst_of_a_misordered_pair(name, problem):
     ]
     value = metrics.maximal_loss(relevant, scores, taxonomy, classes=categories, loss=loss)
     assert value == pytest.approx(np.mean(worst))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@given(problem=problems())
+def test_misordering_loss_sums_over_the_misordered_pairs(name, problem):
+    """CH07's Δ(Y, g): every pair whose irrelevant category is not ranked below the relevant one."""
+    taxonomy, categories, scores, relevant = problem
+    spec, naive = LOSSES[name]
+    given_loss = spec(taxonomy, categories[::-1])
+    loss = losses.category_loss(given_loss, taxonomy, categories[::-1])
+    totals = [
+        sum(
+            naive(taxonomy, categories[y], categories[u])
+            for y in np.flatnonzero(hits)
+            for u in np.flatnonzero(~hits)
+            if row[u] >= row[y]
+        )
+        for row, hits in zip(scores, relevant, strict=True)
+    ]
+    options = {"classes": categories}
+    value = metrics.misordering_loss(relevant, scores, taxonomy, loss=loss, **options)
+    assert value == pytest.approx(np.mean(totals))
+    each = metrics.item_values(
+        metrics.misordering_loss, relevant, scores, taxonomy, loss=loss, **options
+    )
+    np.testing.assert_allclose(each, totals)
+    worst = metrics.item_values(
+        metrics.maximal_loss, relevant, scores, taxonomy, loss=loss, **options
+    )
+    assert (worst <= each + 1e-12).all()
+
+
+@st.composite
+def two_sets(draw):
+    """A taxonomy, s_v, c⁻ and c⁺, and pairs of label sets, some of them empty."""
+    taxonomy = draw(taxonomies(min_nodes=3))
+    numbers = st.sampled_from([0.0, 0.25, 1.0, 3.0])
+    load = {node: draw(numbers) for node in draw(st.sets(st.sampled_from(taxonomy.nodes)))}
+    first = int(taxonomy.has_artificial_root)
+    label_sets = st.lists(st.sampled_from(taxonomy.nodes[first:]), max_size=4)
+    pairs = draw(st.lists(st.tuples(label_sets, label_sets), min_size=1, max_size=4))
+    return taxonomy, load, draw(numbers), draw(numbers), pairs
+
+
+@given(two_sets())
+def test_set_loss_is_the_formula_of_ch07(problem):
+    """Δ = c⁻ Σ_anc(Y) s + c⁺ Σ_anc(Ŷ) s - (c⁻ + c⁺) Σ_both s."""
+    taxonomy, load, miss, false_alarm, pairs = problem
+    loss = losses.weighted_tree(load, miss, false_alarm)
+
+    def volume(nodes):
+        return sum(load.get(node, 1.0) for node in nodes)
+
+    def anc(nodes):
+        # A virtual root stands above every set, the empty one too.
+        top = {taxonomy.root} if taxonomy.has_artificial_root else set()
+        return set().union(top, *(above(taxonomy, node) for node in nodes))
+
+    expected = [
+        miss * volume(anc(Y))
+        + false_alarm * volume(anc(U))
+        - (miss + false_alarm) * volume(anc(Y) & anc(U))
+        for Y, U in pairs
+    ]
+    true, predicted = ([list(part) for part in parts] for parts in zip(*pairs, strict=True))
+    found = metrics.item_values(metrics.set_loss, true, predicted, taxonomy, loss=loss)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    # Costs of 1 count the nodes that differ, and the default halves that.
+    ones = losses.weighted_tree(1.0, 1.0, 1.0)
+    count = metrics.symmetric_difference_loss(true, predicted, taxonomy)
+    assert metrics.set_loss(true, predicted, taxonomy, loss=ones) == pytest.approx(count)
+    assert metrics.set_loss(true, predicted, taxonomy) == pytest.approx(count / 2)
+
+
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_set_loss_of_single_labels_is_the_taxonomy_loss(problem, seed):
+    taxonomy, categories, *_ = problem
+    true, predicted = np.random.default_rng(seed).choice(categories, size=(2, 6)).tolist()
+    spec = LOSSES["weighted"][0](taxonomy, categories)
+    bound = losses.category_loss(spec, taxonomy, categories)
+    expected = metrics.taxonomy_loss(true, predicted, taxonomy, loss=bound)
+    assert metrics.taxonomy_loss(true, predicted, taxonomy, loss=spec) == pytest.approx(expected)
+    for loss in (spec, bound):
+        sets = [[label] for label in true]
+        assert metrics.set_loss(sets, predicted, taxonomy, loss=loss) == pytest.approx(expected)
+
+
+def test_set_loss_needs_costs_of_nodes():
+    tree = Taxonomy.from_edges([("r", "a"), ("r", "b")])
+    matrix = losses.category_loss([[0, 1], [2, 0]], tree)
+    for loss in (matrix, "tree", lambda y, u: 1.0):
+        with pytest.raises(LabelError, match=r"pass None or taxonomist.losses.weighted_tree"):
+            metrics.set_loss([["a"]], [["b"]], tree, loss=loss)
+    other = losses.category_loss("tree", Taxonomy.flat("ab"))
+    with pytest.raises(LabelError, match="another taxonomy"):
+        metrics.set_loss([["a"]], [["b"]], tree, loss=other)
+
+
+def test_the_set_loss_by_hand():
+    """A reader of all sports misses less than one of soccer only, if few signed up for soccer."""
+    news = Taxonomy.from_nested({"sports": ["soccer", "chess"], "arts": ["film"]})
+    volumes = {"sports": 10.0, "soccer": 1.0, "chess": 2.0, "arts": 5.0, "film": 0.0}
+    loss = losses.weighted_tree(volumes, miss=3.0, false_alarm=1.0)
+    true, predicted = [["soccer"], ["soccer", "film"], []], [["chess"], ["soccer"], ["film"]]
+    found = metrics.item_values(metrics.set_loss, true, predicted, news, loss=loss)
+    assert found.tolist() == [3 * 1 + 2, 3 * (5 + 0), 5 + 0]
+    weighted = metrics.set_loss(true, predicted, news, loss=loss, sample_weight=[1, 0, 0])
+    assert weighted == 5.0
+    classes = ["soccer", "chess", "film"]
+    scores = [[0.2, 0.5, 0.1], [0.5, 0.6, 0.3]]
+    total = metrics.misordering_loss(
+        [["soccer"], ["soccer", "film"]], scores, news, classes=classes, loss=loss
+    )
+    assert total == ((3 * 1 + 2) + (3 * 1 + 2) + (3 * 5 + 10 + 2)) / 2
 
 
 def test_half_a_link_by_hand():

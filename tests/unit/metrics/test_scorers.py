@@ -60,11 +60,13 @@ def expected(name, model):
         "neg_symmetric_difference_loss": lambda: (
             -metrics.symmetric_difference_loss(Y, predicted, TREE)
         ),
+        "neg_set_loss": lambda: -metrics.set_loss(Y, predicted, TREE),
         "neg_zero_one_loss": lambda: -metrics.zero_one_loss(Y, predicted, TREE),
         "au_prc": lambda: metrics.au_prc(Y, scores, TREE, classes=CLASSES),
         "one_accuracy": lambda: metrics.one_accuracy(Y, scores, classes=CLASSES),
         "average_precision": lambda: metrics.average_precision(Y, scores, classes=CLASSES),
         "neg_ranking_loss": lambda: -metrics.ranking_loss(Y, scores, classes=CLASSES),
+        "neg_misordering_loss": lambda: -metrics.misordering_loss(Y, scores, TREE, classes=CLASSES),
     }
     return functions[name]()
 

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.evaluation import bootstrap_interval
-from taxonomist.experiments.claims.better import LEVEL
-from taxonomist.experiments.declarations import Judgement, Verdict
+from taxonomist.experiments.claims.pairing import SEED
+from taxonomist.experiments.declarations import LEVEL, Judgement, Verdict
 
 if TYPE_CHECKING:
     from taxonomist.experiments.declarations import Results
-
-_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Alike:
             difference = first - second
             if difference.size < 2:
                 return Judgement("within noise", "a single run")
-            interval = bootstrap_interval(difference, random_state=_SEED)
+            interval = bootstrap_interval(difference, random_state=SEED)
             found.append((interval.low, interval.high, *pair))
         inside = [max(-low, high) <= self.margin for low, high, *_ in found]
         outside = [min(-low, high) < -self.margin for low, high, *_ in found]
@@ -95,4 +93,4 @@ class NoChance:
         values = results[self.cell].values
         p_value = values["p_value"][0]
         because = f"{values[self.measure][0]:.3g}, p = {p_value:.2g}"
-        return Judgement("yes" if p_value < LEVEL else "within noise", because)
+        return Judgement("yes" if p_value < LEVEL else "within noise", because, p_value)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist.evaluation import bootstrap_interval, permutation_test
-from taxonomist.experiments.claims.better import LEVEL, judge_ratio
+from taxonomist.evaluation import bootstrap_interval
+from taxonomist.experiments.claims.better import judge_each, judge_ratio
+from taxonomist.experiments.claims.pairing import SEED, Paired, paired, shares
 from taxonomist.experiments.declarations import Judgement, Verdict
 
 if TYPE_CHECKING:
     from taxonomist.experiments.claims import Better
     from taxonomist.experiments.declarations import Results
 
-_SEED = 0
-
 
 @dataclass(frozen=True)
 class NotSeen:
-    """The claim that an effect is absent: "no" if a paired test finds it, otherwise "yes".
+    """The claim that an effect is absent.
+
+    The verdict is "no" if a paired test finds the effect, "within noise" if the averages point to
+    it without being significant, and "yes" if they do not even point to it. A "yes" has no p-value:
+    no test can show that an effect is absent.
 
     Attributes
     ----------
@@ -41,14 +44,18 @@ class NotSeen:
     def judge(self, results: Results) -> Judgement:
         """Decide by the test of the effect."""
         judgement = self.effect.judge(results)
-        return Judgement("no" if judgement.verdict == "yes" else "yes", judgement.because)
+        if judgement.verdict == "yes":
+            return replace(judgement, verdict="no")
+        if self.effect.average_gain(results) > 0:
+            return replace(judgement, verdict="within noise")
+        return Judgement("yes", judgement.because)
 
 
 @dataclass(frozen=True)
 class Falls:
-    """The claim that one measure exceeds another in each of several cells, by permutation tests.
+    """The claim that one measure exceeds another in every one of several cells.
 
-    "yes" if it is significant in all cells, "no" if it is significantly the other way in one.
+    Each cell is a row, with a paired permutation test; rows are counted as in ``Better``.
 
     Attributes
     ----------
@@ -67,22 +74,16 @@ class Falls:
 
     def judge(self, results: Results) -> Judgement:
         """Decide by a paired permutation test in each cell."""
-        falls, verdicts = [], []
+        falls = []
         for name in self.cells:
-            items = results[name].items
-            test = permutation_test(items[self.above], items[self.below], random_state=_SEED)
-            falls.append(test.statistic)
-            is_clear = test.p_value < LEVEL
-            verdicts.append(("yes" if test.statistic > 0 else "no") if is_clear else "unclear")
-        verdict: Verdict = "yes" if verdicts.count("yes") == len(verdicts) else "within noise"
-        if "no" in verdicts:
-            verdict = "no"
-        return Judgement(
-            verdict,
-            f"falls by {min(falls):.3g} to {max(falls):.3g}, significantly in "
-            f"{verdicts.count('yes')} of {len(verdicts)}, rises significantly in "
-            f"{verdicts.count('no')}",
-        )
+            above, below = (
+                shares(results[name], measure, name) for measure in (self.above, self.below)
+            )
+            falls.append(Paired(above.ids, above.values - below.values))
+        judgement = judge_each(falls, "every")
+        sizes = [fall.mean for fall in falls]
+        because = f"falls by {min(sizes):.3g} to {max(sizes):.3g}; {judgement.because}"
+        return replace(judgement, because=because)
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,11 @@ class Even:
         """Decide by bootstrap intervals."""
         lows, highs, sizes = [], [], []
         for pair in self.pairs:
-            first, second = (np.asarray(results[name].items[self.measure]) for name in pair)
-            interval = bootstrap_interval(first - second, random_state=_SEED)
-            lows.append(interval.low)
-            highs.append(interval.high)
-            sizes.append(abs(interval.estimate))
+            difference = paired(results, *pair, self.measure)
+            low, high = difference.interval()
+            lows.append(low)
+            highs.append(high)
+            sizes.append(abs(difference.mean))
         least = np.maximum(np.maximum(lows, np.negative(highs)), 0.0)
         most = np.maximum(np.negative(lows), highs)
         verdict: Verdict = "yes" if (most <= self.limit).all() else "within noise"
@@ -163,6 +164,48 @@ class InnerRatio:
         return (self.cell,)
 
     def judge(self, results: Results) -> Judgement:
-        """Decide by the interval of the mean logarithm of the ratio."""
+        """Decide by the interval of the ratio of the averages."""
         values = results[self.cell].values
         return judge_ratio(values[self.larger], values[self.smaller], self.least)
+
+
+@dataclass(frozen=True)
+class Below:
+    """The claim that a share of a cell is below a limit.
+
+    The verdict is "yes" or "no" if the bootstrap interval of its mean over repeats lies on one side
+    of the limit, and otherwise "within noise".
+
+    Attributes
+    ----------
+    text
+        The claim in words.
+    cell
+        Name of the cell.
+    share
+        The measure, a share from 0 to 1 for each repeat.
+    limit
+        The claimed limit.
+    """
+
+    text: str
+    cell: str
+    share: str
+    limit: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The name of the cell."""
+        return (self.cell,)
+
+    def judge(self, results: Results) -> Judgement:
+        """Decide by the interval of the mean."""
+        values = np.asarray(results[self.cell].values[self.share])
+        if values.size < 2:
+            return Judgement("within noise", f"{values.mean():.1%}, a single run")
+        interval = bootstrap_interval(values, random_state=SEED)
+        verdict: Verdict = "within noise"
+        if interval.high < self.limit or interval.low >= self.limit:
+            verdict = "yes" if interval.high < self.limit else "no"
+        shown = f"{interval.estimate:.1%} [{interval.low:.1%}, {interval.high:.1%}]"
+        return Judgement(verdict, shown)

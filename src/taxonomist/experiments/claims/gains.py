@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.stats import rankdata
 
-from taxonomist.evaluation import bootstrap_interval
-from taxonomist.experiments.claims.better import LEVEL
-from taxonomist.experiments.declarations import Judgement
+from taxonomist.experiments.claims.pairing import SEED, paired, shares
+from taxonomist.experiments.declarations import LEVEL, Judgement
 from taxonomist.plots.axes import new_figure
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ Pair: TypeAlias = tuple[str, str]
 """Names of the cell that is claimed to have the lower loss, and of the one it is compared with."""
 N_PERMUTATIONS = 10_000
 TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
-_SEED = 0
 
 
 def relative_gain(results: Results, pair: Pair, loss: str) -> tuple[float, float, float]:
@@ -45,10 +43,10 @@ def relative_gain(results: Results, pair: Pair, loss: str) -> tuple[float, float
     tuple of float
         One minus the ratio of the losses, and the ends of its 95 % bootstrap interval over items.
     """
-    saved, other = (np.asarray(results[name].items[loss]) for name in pair)
-    interval = bootstrap_interval(other - saved, random_state=_SEED)
-    scale = other.mean() or 1.0
-    return interval.estimate / scale, interval.low / scale, interval.high / scale
+    saved = paired(results, pair[1], pair[0], loss)
+    scale = shares(results[pair[1]], loss, pair[1]).mean or 1.0
+    low, high = saved.interval()
+    return saved.mean / scale, low / scale, high / scale
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ class Trend:
     def judge(self, results: Results) -> Judgement:
         """Decide by a permutation test of the mean rank correlation."""
         ranks = [self._ranks(results, group) for group in self.groups]
-        rng = np.random.default_rng(_SEED)
+        rng = np.random.default_rng(SEED)
         found = np.mean([x @ gain for x, gain in ranks])
         drawn = np.mean(
             [rng.permuted(np.tile(gain, (N_PERMUTATIONS, 1)), axis=1) @ x for x, gain in ranks],
@@ -97,9 +95,8 @@ class Trend:
         if p_value < LEVEL:
             verdict = "yes" if (found > 0) == self.grows else "no"
         n_pairs = sum(map(len, self.groups))
-        return Judgement(
-            verdict, f"rank correlation {found:.2f} over {n_pairs} pairs, p = {p_value:.2g}"
-        )
+        because = f"rank correlation {found:.2f} over {n_pairs} pairs, p = {p_value:.2g}"
+        return Judgement(verdict, because, float(p_value))
 
     def _ranks(self, results: Results, group: Sequence[Pair]) -> tuple[Floats, Floats]:
         """Return the ranks of property and gain, centred and of unit length."""

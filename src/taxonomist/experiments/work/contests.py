@@ -12,7 +12,7 @@ import time
 import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.evaluation.splits import take
-from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work.contestants import SETS, SINGLE
 from taxonomist.experiments.work.memory import peak_mib
 from taxonomist.experiments.work.set_measures import measured
-from taxonomist.experiments.work.trials import joined
+from taxonomist.experiments.work.trials import joined_results
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, LabelsLike
+    from taxonomist.experiments.declarations import Result
     from taxonomist.experiments.work.contestants import Contestant
     from taxonomist.experiments.work.trials import MakeProblem, SplitData
 
@@ -74,13 +74,13 @@ def contest(problem: MakeProblem, *, contestant: str, repeats: int) -> Result:
         parts = data.X[train], take(data.y, train), data.X[test], data.taxonomy
         joblib.dump(parts, file)
         run = _apart(str(file), contestant, repeats)
-    found = measured(take(data.y, test), run.predicted, data.taxonomy)
+    found = measured(take(data.y, test), run.predicted, data.taxonomy, tested_ids(data))
     spent = {
         "fit_seconds": run.fit_seconds,
         "predict_seconds": run.predict_seconds,
         "peak_mib": [run.peak_mib],
     }
-    return Result(sizes(data) | dict(found.values) | spent, found.items)
+    return replace(found, values=sizes(data) | dict(found.values) | spent)
 
 
 def fitted(*problems: MakeProblem, contestant: str) -> Result:
@@ -103,9 +103,15 @@ def fitted(*problems: MakeProblem, contestant: str) -> Result:
         ((train, test),) = data.splits
         model = (SINGLE | SETS)[contestant](data.taxonomy)
         model.fit(data.X[train], take(data.y, train))
-        result = measured(take(data.y, test), model.predict(data.X[test]), data.taxonomy)
-        found.append(Result(sizes(data) | dict(result.values), result.items))
-    return Result(joined(part.values for part in found), joined(part.items for part in found))
+        predicted = model.predict(data.X[test])
+        result = measured(take(data.y, test), predicted, data.taxonomy, tested_ids(data))
+        found.append(replace(result, values=sizes(data) | dict(result.values)))
+    return joined_results(found)
+
+
+def tested_ids(data: SplitData) -> list[str] | None:
+    """Return the identities of the test items."""
+    return None if data.ids is None else [data.ids[item] for item in data.splits[0][1]]
 
 
 def sizes(data: SplitData) -> dict[str, list[float]]:

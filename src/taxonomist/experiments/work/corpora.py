@@ -9,7 +9,7 @@ import numpy as np
 
 from taxonomist import datasets
 from taxonomist.evaluation import GivenFolds, StratifiedFolds, sample_per_category
-from taxonomist.experiments.work.trials import SplitData
+from taxonomist.experiments.work.trials import SplitData, identities
 
 if TYPE_CHECKING:
     from taxonomist._typing import Codes
@@ -65,11 +65,14 @@ def divided(
     if per_category is not None:
         rows = [corpus.labels[item] for item in train]
         train = train[sample_per_category(rows, per_category, seed)]
-    corpus = corpus.select(np.concatenate([train, test]))
+    chosen = np.concatenate([train, test])
+    ids = [identities(corpus)[item] for item in chosen]
+    corpus = corpus.select(chosen)
     corpus = corpus.relabel(corpus.taxonomy.prune({i for row in corpus.labels for i in row}))
     split = np.arange(len(train)), np.arange(len(train), len(corpus))
     y: Any = corpus.y if is_single else [list(row) for row in corpus.labels]
-    return SplitData(_features(corpus, split[0], letters), y, corpus.taxonomy, [split])
+    X = _features(corpus, split[0], letters)
+    return SplitData(X, y, corpus.taxonomy, [split], ids)
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.cluster import hierarchy
 from scipy.special import xlogy
 
-from taxonomist.experiments.declarations import Result
+from taxonomist.experiments.declarations import Result, Settings
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 N_PERMUTATIONS = 1999
 _SEED = 0
+GROUP_SETTINGS = Settings(
+    tolerance="none: the clustering is exact.",
+    features="counts of all words of the training stories of a category, plain or times "
+    "log N / N_u.",
+    splits="only training stories are used.",
+    draws="one; p-values are of 1,999 permutations.",
+)
 
 
 def grouped(problem: MakeProblem, *, linkage: str, metric: str = "", tfidf: bool = False) -> Result:

@@ -12,6 +12,8 @@ from taxonomist.experiments.work.set_measures import pseudo_values
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taxonomist._typing import Floats
     from taxonomist.experiments.work.trials import MakeModel, MakeProblem
 
@@ -47,10 +49,18 @@ def label_set_trial(problem: MakeProblem, *, model: MakeModel) -> Result:
         labels.encode_sets(data.taxonomy, part)[:, leaves].toarray().astype(np.float64)
         for part in (y_train, y_test, found.predictions[0])
     )
-    return judged(Y, U, T.sum(axis=0))
+    ids = None if data.ids is None else [data.ids[item] for item in test]
+    return judged(Y, U, T.sum(axis=0), ids=ids, categories=data.taxonomy.leaves)
 
 
-def judged(Y: Floats, U: Floats, n_train: Floats) -> Result:
+def judged(
+    Y: Floats,
+    U: Floats,
+    n_train: Floats,
+    *,
+    ids: Sequence[str] | None = None,
+    categories: Sequence[str] | None = None,
+) -> Result:
     """Return precision, recall, F1 and accuracy of label sets.
 
     Parameters
@@ -59,6 +69,8 @@ def judged(Y: Floats, U: Floats, n_train: Floats) -> Result:
         True and predicted labels, items x categories, 0 or 1.
     n_train
         Number of training items of each category.
+    ids, categories
+        Identities of the items and of the categories; numbers by default.
 
     Returns
     -------
@@ -86,7 +98,15 @@ def judged(Y: Floats, U: Floats, n_train: Floats) -> Result:
     values = {name: _mean(part) for name, part in items.items()}
     values |= {"maP": _mean(hits[used] / chosen[used]), "n_predicted": [float(used.sum())]}
     values |= {"F1": f1.tolist(), "training documents": n_train.tolist()}
-    return Result(values, {name: part.tolist() for name, part in items.items()})
+    found = {name: part.tolist() for name, part in items.items()}
+    of_items = [str(name) for name in (range(len(Y)) if ids is None else ids)]
+    of_categories = np.array(
+        [str(name) for name in (range(Y.shape[1]) if categories is None else categories)]
+    )
+    item_ids = dict.fromkeys(("miP", "miR", "miF1", "acc"), of_items)
+    item_ids |= dict.fromkeys(("maR", "maF1"), of_categories.tolist())
+    item_ids |= {f"f1_{most}": of_categories[n_train <= most].tolist() for most in FEW}
+    return Result(values, found, item_ids=item_ids)
 
 
 def _mean(values: Any) -> list[float]:

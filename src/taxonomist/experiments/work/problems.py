@@ -7,6 +7,7 @@ Each function is cached, so consecutive cells on the same data load them once pe
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ import numpy as np
 
 from taxonomist import datasets
 from taxonomist.evaluation import GivenFolds, StratifiedFolds, sample_per_category
-from taxonomist.experiments.work.trials import SplitData
+from taxonomist.experiments.work.term_counts import recovered_counts
+from taxonomist.experiments.work.trials import SplitData, identities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +50,9 @@ def synthetic(
     )
     assert corpus.X is not None
     folds = StratifiedFolds(n_folds, random_state=seed).split(corpus.X, corpus.y)
-    return SplitData(corpus.X, corpus.y, corpus.taxonomy, list(folds))
+    drawn = f"synthetic {branching} {depth} {margin} {seed}"
+    ids = [f"{drawn}/{item}" for item in range(n_items)]
+    return SplitData(corpus.X, corpus.y, corpus.taxonomy, list(folds), ids)
 
 
 @lru_cache(maxsize=2)
@@ -67,22 +71,24 @@ def patents(
     another number is asked for. ``per_category`` draws that many patents of each main group first.
     """
     corpus = datasets.load("us-patents-ipc", level="maingroup", labels=labels, section=section)
-    corpus = _frequent(corpus.select(slice(n_items)), 3)
+    corpus = frequent(corpus.select(slice(n_items)), 3)
     X = word_counts(corpus.texts or ())
     y: Any = corpus.y if labels == "main" else list(corpus.labels)
+    ids = identities(corpus)
     folds = np.asarray(corpus.folds)
     if n_folds != 3:
         folds = StratifiedFolds(n_folds, random_state=seed).folds(y)
     if per_category is not None:
         drawn = sample_per_category(y, per_category, seed)
-        X, y, folds = X[drawn], _chosen(y, drawn), folds[drawn]
-    return SplitData(X, y, corpus.taxonomy, list(GivenFolds(folds).split(X)))
+        X, y, folds, ids = X[drawn], _chosen(y, drawn), folds[drawn], _chosen(ids, drawn)
+    return SplitData(X, y, corpus.taxonomy, list(GivenFolds(folds).split(X)), ids)
 
 
 @lru_cache(maxsize=2)
-def _rcv1(subset: str) -> Corpus:
-    """Return vectors of stories; cached because loading takes seconds."""
-    return datasets.load("rcv1-subset", subset=subset)
+def _rcv1(subset: str) -> tuple[Corpus, Any]:
+    """Return stories and their counts of words; cached because loading takes seconds."""
+    corpus = datasets.load("rcv1-subset", subset=subset)
+    return corpus, recovered_counts(corpus.X)
 
 
 @lru_cache(maxsize=2)
@@ -90,11 +96,10 @@ def stories(n_train: int, n_test: int, *, only_ccat: bool, seed: int = 0) -> Spl
     """Return stories of RCV1 with their topics at or below CCAT, the first ones for training.
 
     They are drawn from all stories, more than half of which have none of the topics, or taken from
-    the fixed split of the stories in CCAT.
+    the fixed split of the stories in CCAT. Features are counts of words, recovered from the vectors
+    of the corpus.
     """
-    from sklearn.preprocessing import normalize
-
-    corpus = _rcv1("ccat" if only_ccat else "all")
+    corpus, counts = _rcv1("ccat" if only_ccat else "all")
     rng = np.random.default_rng(seed)
     if only_ccat:
         split = np.asarray(corpus.split)
@@ -105,15 +110,25 @@ def stories(n_train: int, n_test: int, *, only_ccat: bool, seed: int = 0) -> Spl
     chosen = np.concatenate([parts[0][:n_train], parts[1][:n_test]])
     splits = [(np.arange(n_train), np.arange(n_train, len(chosen)))]
     y = [list(corpus.labels[item]) for item in chosen]
-    vectors: Any = corpus.X
-    return SplitData(normalize(vectors[chosen]), y, corpus.taxonomy, splits)
+    ids = _chosen(identities(corpus), chosen)
+    return SplitData(counts[chosen], y, corpus.taxonomy, splits, ids)
 
 
 @lru_cache(maxsize=2)
 def patent_paths(section: str, n_items: int | None = None) -> SplitData:
-    """Return a section's patents as counts of words, each with one main group as label set."""
-    data = patents(section, n_items=n_items)
-    return SplitData(data.X, [[label] for label in data.y], data.taxonomy, data.splits)
+    """Return a section's patents as counts of all words, each with one main group as label set.
+
+    No word is dropped [RSSS06, Sec. 5]. Folds are those of the corpus.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    corpus = datasets.load("us-patents-ipc", level="maingroup", labels="main", section=section)
+    corpus = frequent(corpus.select(slice(n_items)), 3)
+    words = CountVectorizer(token_pattern=r"\w+", dtype=np.float64)
+    X = words.fit_transform(corpus.texts or ())
+    splits = list(GivenFolds(np.asarray(corpus.folds)).split(X))
+    y = [[label] for label in corpus.y]
+    return SplitData(X, y, corpus.taxonomy, splits, identities(corpus))
 
 
 @lru_cache(maxsize=2)
@@ -126,7 +141,8 @@ def section_d_vectors(n_items: int | None = None) -> SplitData:
     split = np.asarray(corpus.split)
     train, test = (np.flatnonzero(split == name)[:n_items] for name in ("train", "test"))
     y = [list(row) for row in corpus.labels]
-    return SplitData(normalize(corpus.X), y, corpus.taxonomy, [(train, test)])
+    ids = identities(corpus)
+    return SplitData(normalize(corpus.X), y, corpus.taxonomy, [(train, test)], ids)
 
 
 @lru_cache(maxsize=1)
@@ -134,7 +150,8 @@ def section_d_folds(n_items: int | None = None) -> SplitData:
     """Return the same vectors with one label each, in three stratified folds."""
     data = section_d_vectors()
     X, y = data.X[:n_items], np.array([row[0] for row in data.y[:n_items]], dtype=object)
-    return SplitData(X, y, data.taxonomy, list(StratifiedFolds(3, random_state=0).split(X, y)))
+    folds = list(StratifiedFolds(3, random_state=0).split(X, y))
+    return replace(data, X=X, y=y, splits=folds)
 
 
 def few_to_train(problem: MakeProblem, per_category: int, seed: int) -> SplitData:
@@ -144,7 +161,7 @@ def few_to_train(problem: MakeProblem, per_category: int, seed: int) -> SplitDat
         (train[sample_per_category(_chosen(data.y, train), per_category, seed)], test)
         for train, test in data.splits
     ]
-    return SplitData(data.X, data.y, data.taxonomy, splits)
+    return replace(data, splits=splits)
 
 
 @lru_cache(maxsize=1)
@@ -162,7 +179,8 @@ def enzymes(length: int, n_items: int | None = None) -> SplitData:
     X = [spectrum.fit_transform(train.texts), spectrum.transform(test.texts)]
     splits = [(np.arange(len(train)), np.arange(len(train), len(train) + len(test)))]
     y = [list(row) for row in (*train.labels, *test.labels)]
-    return SplitData(vstack(X, format="csr"), y, corpus.taxonomy, splits)
+    ids = [*identities(train), *identities(test)]
+    return SplitData(vstack(X, format="csr"), y, corpus.taxonomy, splits, ids)
 
 
 def without_copies(problem: MakeProblem) -> SplitData:
@@ -170,7 +188,7 @@ def without_copies(problem: MakeProblem) -> SplitData:
     data = problem()
     firsts = first_copies(data.X)
     splits = [(train[np.isin(train, firsts)], test) for train, test in data.splits]
-    return SplitData(data.X, data.y, data.taxonomy, splits)
+    return replace(data, splits=splits)
 
 
 def distinct_folds(problem: MakeProblem, n_folds: int, seed: int = 0) -> SplitData:
@@ -178,8 +196,8 @@ def distinct_folds(problem: MakeProblem, n_folds: int, seed: int = 0) -> SplitDa
     data = problem()
     firsts = first_copies(data.X)
     X, y = data.X[firsts], _chosen(data.y, firsts)
-    folds = StratifiedFolds(n_folds, random_state=seed).split(X, y)
-    return SplitData(X, y, data.taxonomy, list(folds))
+    folds = list(StratifiedFolds(n_folds, random_state=seed).split(X, y))
+    return SplitData(X, y, data.taxonomy, folds, _chosen(data.ids, firsts))
 
 
 def distinct_samples(problem: MakeProblem, per_category: int, n_repeats: int) -> SplitData:
@@ -193,7 +211,7 @@ def distinct_samples(problem: MakeProblem, per_category: int, n_repeats: int) ->
     every = np.arange(len(firsts))
     drawn = [sample_per_category(y, per_category, seed) for seed in range(n_repeats)]
     splits = [(train, np.setdiff1d(every, train)) for train in drawn]
-    return SplitData(X, y, data.taxonomy, splits)
+    return SplitData(X, y, data.taxonomy, splits, _chosen(data.ids, firsts))
 
 
 def first_copies(X: ItemsLike) -> Codes:
@@ -209,7 +227,7 @@ def first_copies(X: ItemsLike) -> Codes:
     return np.array(list(seen.values()), dtype=np.intp)
 
 
-def _frequent(corpus: Corpus, least: int) -> Corpus:
+def frequent(corpus: Corpus, least: int) -> Corpus:
     """Keep only labels with at least ``least`` items, and the items that have one."""
     counts = Counter(label for row in corpus.labels for label in row)
     kept = [[label for label in row if counts[label] >= least] for row in corpus.labels]
@@ -219,4 +237,6 @@ def _frequent(corpus: Corpus, least: int) -> Corpus:
 
 
 def _chosen(y: Any, items: Codes) -> Any:
+    if y is None:
+        return None
     return y[items] if hasattr(y, "shape") else [y[item] for item in items]

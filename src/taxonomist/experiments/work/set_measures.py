@@ -10,11 +10,15 @@ from taxonomist.experiments.declarations import Result
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taxonomist._typing import CSR, Floats, LabelsLike
     from taxonomist.taxonomy import Taxonomy
 
 
-def measured(y_true: LabelsLike, y_pred: LabelsLike, taxonomy: Taxonomy) -> Result:
+def measured(
+    y_true: LabelsLike, y_pred: LabelsLike, taxonomy: Taxonomy, ids: Sequence[str] | None = None
+) -> Result:
     """Measure predictions, with values for paired tests.
 
     Parameters
@@ -23,6 +27,8 @@ def measured(y_true: LabelsLike, y_pred: LabelsLike, taxonomy: Taxonomy) -> Resu
         One label per item, or label sets.
     taxonomy
         The taxonomy of the labels.
+    ids
+        Identities of the items; numbers by default.
 
     Returns
     -------
@@ -45,7 +51,14 @@ def measured(y_true: LabelsLike, y_pred: LabelsLike, taxonomy: Taxonomy) -> Resu
         "exact": (np.diff((Y != U).tocsr().indptr) == 0).astype(np.float64),
     }
     values = {name: [float(part.mean())] for name, part in items.items()}
-    return Result(values, {name: part.tolist() for name, part in items.items()})
+    names = [str(name) for name in (range(Y.shape[0]) if ids is None else ids)]
+    used = np.flatnonzero(np.asarray(Y.sum(axis=0)) > 0)
+    corpus = names[0].partition("/")[0]  # identities of items begin with it
+    item_ids = dict.fromkeys(items, names) | {
+        "macro_f1": [f"{corpus}/{taxonomy.nodes[node]}" for node in used]
+    }
+    found = {name: part.tolist() for name, part in items.items()}
+    return Result(values, found, item_ids=item_ids)
 
 
 def pseudo_values(part: Floats, whole: Floats) -> Floats:

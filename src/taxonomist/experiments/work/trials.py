@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
 
 from taxonomist.evaluation import Plan, cross_validate
 from taxonomist.experiments.declarations import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from taxonomist._typing import Classifier, Codes
+    from taxonomist.datasets import Corpus
     from taxonomist.evaluation.measures import MeasuresLike
     from taxonomist.taxonomy import Taxonomy
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -29,12 +35,15 @@ class SplitData:
         The taxonomy of the labels.
     splits
         Training and test items of each fold.
+    ids
+        Identity of each item, the same wherever the item occurs; None if it occurs nowhere else.
     """
 
     X: Any
     y: Any
     taxonomy: Taxonomy
     splits: list[tuple[Codes, Codes]]
+    ids: Sequence[str] | None = None
 
 
 MakeProblem: TypeAlias = Callable[[], SplitData]
@@ -65,7 +74,7 @@ def trial(
         ``n_categories`` and ``n_labels`` (mean per item) by problem; ``fit_seconds`` by fold.
     """
     found = [_cross_validated(problem(), model, measures, per_item) for problem in problems]
-    return Result(joined(part.values for part in found), joined(part.items for part in found))
+    return joined_results(found)
 
 
 def _cross_validated(
@@ -81,12 +90,61 @@ def _cross_validated(
     }
     values = {name: array.tolist() for name, array in found.values.items()}
     items = {name: array.tolist() for name, array in found.item_values.items()}
-    return Result(sizes | values | {"fit_seconds": found.fit_seconds.tolist()}, items)
+    values = sizes | values | {"fit_seconds": found.fit_seconds.tolist()}
+    return identified(Result(values, items), data.ids, found.test_items)
 
 
-def joined(parts: Iterable[Mapping[str, list[float]]]) -> dict[str, list[float]]:
+def identities(corpus: Corpus) -> list[str]:
+    """Return an identity of each item that no other corpus has."""
+    return [f"{corpus.name}/{item}" for item in corpus.ids or range(len(corpus))]
+
+
+def identified(result: Result, ids: Sequence[str] | None, test_items: Sequence[Codes]) -> Result:
+    """Return a result that says whose values the values of items are.
+
+    Parameters
+    ----------
+    result
+        The result, with values of items in the order of the test items.
+    ids
+        The identities of all items, or None.
+    test_items
+        The test items of each fold.
+
+    Returns
+    -------
+    Result
+        The result with ``item_runs`` and, unless there are none, ``item_ids``.
+    """
+    runs = np.repeat(np.arange(len(test_items)), [*map(len, test_items)]).tolist()
+    names = None if ids is None else [str(ids[item]) for item in np.concatenate(test_items)]
+    return replace(
+        result,
+        item_runs=dict.fromkeys(result.items, runs),
+        item_ids={} if names is None else dict.fromkeys(result.items, names),
+    )
+
+
+def joined_results(results: Sequence[Result]) -> Result:
+    """Concatenate the results on several data sets or draws."""
+    runs: dict[str, list[int]] = {}
+    n_runs: Counter[str] = Counter()
+    for result in results:
+        for name, values in result.items.items():
+            given = result.item_runs.get(name, [0] * len(values))
+            runs.setdefault(name, []).extend(n_runs[name] + run for run in given)
+            n_runs[name] += max(given, default=-1) + 1
+    return Result(
+        joined(result.values for result in results),
+        joined(result.items for result in results),
+        item_ids=joined(result.item_ids for result in results),
+        item_runs=runs,
+    )
+
+
+def joined(parts: Iterable[Mapping[str, list[T]]]) -> dict[str, list[T]]:
     """Concatenate the values of each measure."""
-    joined: dict[str, list[float]] = {}
+    joined: dict[str, list[T]] = {}
     for part in parts:
         for name, values in part.items():
             joined.setdefault(name, []).extend(values)
