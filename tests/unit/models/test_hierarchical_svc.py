@@ -16,7 +16,7 @@ from taxonomist.errors import LabelError, NotSeparableError
 from taxonomist.solvers import SOLVERS
 
 TREE = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2 > b21", "c"])
-EXACT = {"tol": 1e-8, "dtype": "float64", "random_state": 0}
+EXACT = {"stop": "violation", "tol": 1e-8, "dtype": "float64", "random_state": 0}
 
 
 def problem(n=40, d=6, seed=0, labels=TREE.leaves):
