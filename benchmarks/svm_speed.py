@@ -32,7 +32,7 @@ PLAN = {
     "20newsgroups": {"ours": 5, "linear_svc": 5, "crammer_singer": 1, "hiclass": 1},
     "us-patents-ipc": {"ours": 5, "linear_svc": 5},
     "synthetic": {"ours": 3, "hiclass": 3, "linear_svc": 1},
-    "section-d-scale": {"ours_violation": 5, "linear_svc": 5},
+    "section-d-scale": {"ours": 5, "ours_violation": 5, "linear_svc": 5},
 }
 SHARES = (0.125, 0.25, 0.5, 1.0)
 
@@ -80,7 +80,7 @@ def make_model(contestant: str, taxonomy: Any) -> Any:
     if contestant == "ours":
         return HierarchicalSVC(taxonomy, stop="gap", tol=GAP, random_state=0)
     if contestant == "ours_violation":
-        return HierarchicalSVC(taxonomy, random_state=0)
+        return HierarchicalSVC(taxonomy, stop="violation", random_state=0)
     if contestant == "hiclass":
         from hiclass import LocalClassifierPerParentNode
 

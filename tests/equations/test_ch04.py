@@ -145,7 +145,8 @@ def test_scores_are_sums_over_the_nodes_at_and_above(taxonomy, seed):
     y = leaves * 3
     X = rng.normal(size=(len(y), 4))
     weight = {node: rng.uniform(0.5, 2) for node in taxonomy.nodes}
-    model = HierarchicalSVC(taxonomy, node_weight=weight, constant=0.0, dtype="float64", tol=0.1)
+    options = {"constant": 0.0, "dtype": "float64", "stop": "violation", "tol": 0.1}
+    model = HierarchicalSVC(taxonomy, node_weight=weight, **options)
     scores = model.fit(X, y).decision_function(X)
     row_of = dict(zip(model.taxonomy_.nodes, model.node_coef_, strict=True))  # λ_z w_z
     for column, label in zip(scores.T, model.classes_, strict=True):
@@ -185,7 +186,8 @@ def test_active_ratio_by_hand(solver):
     for n, coef in ((2, np.array([[1, -1], [-1, 1]]) / 2), (3, np.eye(3) - 1 / 3)):
         X = np.concatenate([np.eye(n), 3 * np.eye(n)])
         y = list("abc"[:n]) * 2
-        model = HierarchicalSVC(C=10.0, solver=solver, tol=1e-9, dtype="float64").fit(X, y)
+        options = {"stop": "violation", "tol": 1e-9, "dtype": "float64"}
+        model = HierarchicalSVC(C=10.0, solver=solver, **options).fit(X, y)
         np.testing.assert_allclose(model.coef_, coef, atol=1e-6)
         assert model.active_ratio_ == n * (n - 1) / (2 * n * (n - 1)) == 0.5
 

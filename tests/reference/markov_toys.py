@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from taxonomist.compiled.marginal_arrays import EdgeMarginals
 from taxonomist.losses import labelling_loss
 from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree, parents
 from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.taxonomy import Taxonomy
+from tests.reference import edge_marginals
 from tests.reference import markov_tree as reference
 
 PARENTS = {
@@ -135,6 +137,9 @@ def steps_of(problem: MarkovProblem, solution: Any) -> list[reference.Step]:
         places = [place for place, _ in problem.parts()]
     steps = []
     for k, (place, labellings) in enumerate(zip(places, solution.labellings, strict=True)):
+        if isinstance(labellings, EdgeMarginals):
+            steps += edge_marginals.steps_of(problem, solution.W, place, labellings, k)
+            continue
         for i, (start, size) in enumerate(zip(labellings.start, labellings.size, strict=True)):
             for c in range(start, start + size):
                 on = np.zeros(problem.n_codes)

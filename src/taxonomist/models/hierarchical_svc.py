@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from taxonomist.errors import ParameterError
 from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.base import TaxonomyClassifier
-from taxonomist.models.certificates import CERTIFIED, SOLVER_DEFAULTS
+from taxonomist.models.certificates import CERTIFIED, JOINT_DEFAULTS
 from taxonomist.models.joint import JointStart, learn_joint
 from taxonomist.models.parameters import Word
 from taxonomist.models.traits import Traits
@@ -77,8 +77,8 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
     tol
         Tolerance of the stopping criterion.
     stop
-        Stopping criterion: ``"violation"`` (the largest violation ψ_i of the optimality conditions
-        [CH04, Eq. 33]) or ``"gap"`` (the relative duality gap).
+        Stopping criterion: ``"gap"`` (the relative duality gap) or ``"violation"`` (the largest
+        violation ψ_i of the optimality conditions [CH04, Eq. 33], as in the paper).
     max_iter
         Maximum number of passes over the items.
     dtype
@@ -155,10 +155,10 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         constant: float = 0.0,
         fit_intercept: bool = False,
         solver: str = "auto",
-        tol: float = SOLVER_DEFAULTS.tol,
-        stop: str = SOLVER_DEFAULTS.stop,
-        max_iter: int = SOLVER_DEFAULTS.max_iter,
-        dtype: str = SOLVER_DEFAULTS.dtype,
+        tol: float = JOINT_DEFAULTS.tol,
+        stop: str = JOINT_DEFAULTS.stop,
+        max_iter: int = JOINT_DEFAULTS.max_iter,
+        dtype: str = JOINT_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
         random_state: Seed = None,

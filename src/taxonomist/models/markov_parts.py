@@ -9,9 +9,12 @@ import numpy as np
 
 from taxonomist._typing import Matrix, Reals, is_sparse
 from taxonomist.compiled.graph_arrays import LabelledDag
+from taxonomist.compiled.marginal_arrays import EdgeMarginals
 from taxonomist.compiled.markov_arrays import EVERYWHERE
 from taxonomist.errors import ParameterError, TaxonomyError
-from taxonomist.solvers.labelling_store import packed, within
+from taxonomist.solvers.edge_marginals import marginals_within
+from taxonomist.solvers.labelling_store import within
+from taxonomist.solvers.markov import duals_of
 from taxonomist.solvers.markov_graph import graph_node_map
 from taxonomist.solvers.markov_problem import node_map
 
@@ -40,14 +43,14 @@ class Start:
     labels
         The true labellings of the items.
     columns
-        The active labellings of the items, with dual variables.
+        The dual variables of the items: of labellings, or of edges' labellings.
     """
 
     tree: Tree | LabelledDag
     slack: str
     items: Codes
     labels: CSR
-    columns: tuple[ActiveLabellings, ...]
+    columns: tuple[ActiveLabellings | EdgeMarginals, ...]
 
     def of(self, items: Codes) -> Start:
         """Return the state of some items of the fit, renumbered."""
@@ -55,12 +58,12 @@ class Start:
         known = place < len(self.items)
         known[known] = self.items[place[known]] == items[known]
         kept = place[known]
-        columns = tuple(packed(part, kept) for part in self.columns)
+        columns = tuple(duals_of(part, kept) for part in self.columns)
         return replace(self, items=np.flatnonzero(known), labels=self.labels[kept], columns=columns)
 
     def at(
         self, problem: MarkovProblem | GraphProblem, items: Codes
-    ) -> tuple[ActiveLabellings, ...] | None:
+    ) -> tuple[ActiveLabellings | EdgeMarginals, ...] | None:
         """Return dual variables for a problem, from the items whose labels are unchanged."""
         if self.slack != problem.slack or not is_same_tree(self.tree, problem.tree):
             return None
@@ -71,7 +74,13 @@ class Start:
         is_exact = problem.slack == "example_signed"
         if is_exact and not (place < len(self.items)).all():
             return None
-        return tuple(within(packed(part, place), problem.costs, is_exact) for part in self.columns)
+        found = (duals_of(part, place) for part in self.columns)
+        return tuple(
+            marginals_within(duals, problem.costs)
+            if isinstance(duals, EdgeMarginals)
+            else within(duals, problem.costs, is_exact)
+            for duals in found
+        )
 
 
 def check_edges(taxonomy: Taxonomy) -> None:

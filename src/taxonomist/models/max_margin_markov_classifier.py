@@ -121,9 +121,9 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         Value of a constant feature, which gives each edge labelling a regularized offset. 0 adds no
         feature. None means 0.5 with a linear kernel and 0 with other kernels.
     solver
-        ``"sequential"`` (working sets of labellings), ``"subspace"`` (the algorithm of the paper,
-        in the space of marginals, which is slower and needs a tree) or ``"auto"`` (same as
-        ``"sequential"``).
+        ``"sequential"`` (steps between two labellings of an item), ``"subspace"`` (the algorithm of
+        the paper, in the space of marginals, which is slower and needs a tree) or ``"auto"`` (same
+        as ``"sequential"``).
     solver_options
         Options of ``solver="subspace"``, a mapping with any of: ``oracle``, ``"dynamic"`` or
         ``"linear_program"``, which finds the update directions; ``working_set``, ``"gap"`` or
@@ -156,7 +156,9 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     objective_, dual_objective_, duality_gap_, max_violation_
         Primal objective, dual objective, relative gap, and the largest violation.
     n_iter_, converged_, history_, active_ratio_
-        As in ``HierarchicalSVC``. The ratio is the number of active labellings per item.
+        As in ``HierarchicalSVC``. The ratio is the number of positive dual variables per item:
+        marginals of wrong labellings of edges, or labellings with ``features="path"`` or
+        ``slack="example_signed"``.
 
     Examples
     --------

@@ -55,6 +55,7 @@ _HOMES = {
     "taxonomist.taxonomy": ("Categories", "Taxonomy"),
     "taxonomist.compiled.arrays": ("Duals",),
     "taxonomist.compiled.graph_arrays": ("LabelledDag",),
+    "taxonomist.compiled.marginal_arrays": ("EdgeMarginals",),
     "taxonomist.compiled.markov_arrays": ("Tree",),
     "taxonomist.solvers.mixture": ("MixtureStep",),
     "taxonomist.solvers.plsa": ("PLSAStep",),

@@ -1,4 +1,4 @@
-"""The storage of labellings with dual variables between sweeps."""
+"""The storage of labellings with dual variables between sweeps, and the sweeps over them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from taxonomist.compiled import markov
 from taxonomist.compiled.markov_arrays import ActiveLabellings
 from taxonomist.solvers.duals import ranges
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes, Floats
+    from numpy.typing import DTypeLike
+
+    from taxonomist._typing import Codes, Floats, Reals
+    from taxonomist.compiled.arrays import Findings
+    from taxonomist.compiled.marginal_arrays import EdgeMarginals
+    from taxonomist.compiled.markov_arrays import MarkovArrays
+    from taxonomist.solvers.markov_graph import GraphProblem
+    from taxonomist.solvers.markov_problem import MarkovProblem
 
 LABELLINGS_PER_ITEM = 8
 """Labellings of each item, and codes for each node, that there is room for at first."""
@@ -94,3 +102,74 @@ class LabellingStore:
         tables = [np.pad(table, (0, more)) for table in self.labellings[6:10]]
         codes = np.pad(self.labellings.codes, (0, more_codes))
         self.labellings = ActiveLabellings._make([*self.labellings[:6], *tables, codes])
+
+
+class LabellingSweeps:
+    """Loops over items and their labellings, whose number can grow.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    dtype
+        Type of the weights.
+    start
+        Labellings to start from; marginals of edges are not used.
+    """
+
+    def __init__(
+        self,
+        problem: MarkovProblem | GraphProblem,
+        dtype: DTypeLike,
+        start: ActiveLabellings | EdgeMarginals | None,
+    ) -> None:
+        begin = no_labellings(problem.n_items)
+        if isinstance(start, ActiveLabellings):
+            begin = start
+        self.is_fresh = len(begin.alpha) == 0
+        self._problem, self._dtype = problem, dtype
+        self._scratch = problem.scratch(dtype)
+        self._store = LabellingStore(begin, problem.n_nodes)
+
+    @property
+    def n_used(self) -> int:
+        """Number of positive dual variables."""
+        return self._store.n_used
+
+    def result(self) -> ActiveLabellings:
+        """Return the labellings with positive dual variables."""
+        return packed(self._store.labellings, np.arange(self._problem.n_items))
+
+    def sweep(
+        self,
+        group: Codes,
+        begin: int,
+        arrays: MarkovArrays,
+        W: Reals,
+        findings: Findings,
+        tol: float,
+        rest: Codes,
+        calm: Codes,
+    ) -> tuple[int, float]:
+        """Solve items; return where there was no more room, and the gain of the dual."""
+        labellings, end = self._store.labellings, self._store.end
+        return markov.sweep(
+            group, begin, arrays, W, labellings, end, self._scratch, findings, tol, rest, calm
+        )
+
+    def make_place(self, item: int) -> None:
+        """Make room for more labellings of the item at which the last sweep stopped."""
+        room = len(self._scratch.G)
+        if self._store.labellings.size[item] + markov.MOST_TURNS > room:
+            self._scratch = self._problem.scratch(self._dtype, 2 * room)
+        else:
+            self._store.grow()
+
+    def inspect(self, items: Codes, arrays: MarkovArrays, W: Reals, findings: Findings) -> None:
+        """Write the findings about items at fixed weights; threads may call this."""
+        scratch = self._problem.scratch(self._dtype)
+        markov.inspect(items, arrays, W, self._store.labellings, scratch, findings)
+
+    def add_up(self, items: Codes, arrays: MarkovArrays, W: Reals) -> None:
+        """Add the items' part of w(α) to the weights."""
+        markov.add_up(items, arrays, W, self._store.labellings, self._scratch)

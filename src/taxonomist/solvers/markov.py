@@ -1,4 +1,4 @@
-"""Dual block-coordinate ascent over items with working sets of labellings: the default.
+"""Dual block-coordinate ascent over items with working sets of labellings.
 
 Problem       the problem of ``taxonomist.solvers.markov_problem``
 Dual          as there
@@ -15,7 +15,9 @@ Cost          Sweep O(nnz n_codes + n_items (n_nodes + |S_i| |codes of a labelli
               n_features x n_codes weights, plus the working sets: labellings are stored as their
               differences from the truth.
 Differences   The paper climbs in the space of marginals towards one labelling at a time; see
-              ``taxonomist.solvers.subspace``. Pairwise steps need several times fewer sweeps.
+              ``taxonomist.solvers.subspace``. Pairwise steps need several times fewer sweeps. Where
+              the marginals of edges say all, ``taxonomist.solvers.edge_marginals`` takes the place
+              of the labellings, with the same sweeps and certificates.
 References    [RSSS06, Eq. 1, 2], [RSSS06, Sec. 3.4]
 """
 
@@ -28,9 +30,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist.compiled import markov
 from taxonomist.compiled.arrays import Findings
-from taxonomist.solvers.labelling_store import LabellingStore, no_labellings, packed
+from taxonomist.compiled.marginal_arrays import EdgeMarginals
+from taxonomist.solvers.edge_marginals import MarginalSweeps, has_edge_marginals, marginals_of
+from taxonomist.solvers.labelling_store import LabellingSweeps, packed
 from taxonomist.solvers.problem import LEAST_MARGIN
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
@@ -65,8 +68,8 @@ class MarkovSolution:
     W
         Weights, (n_features, n_codes); in dual form coefficients, (n_items, n_codes).
     labellings
-        The labellings whose dual variables are positive; with a slack for each edge, those of each
-        part of the problem.
+        The labellings whose dual variables are positive, or the positive marginals of edges; with a
+        slack for each edge, those of each part of the problem.
     certificate
         Bounds of the objective.
     converged
@@ -76,21 +79,21 @@ class MarkovSolution:
     """
 
     W: Reals
-    labellings: tuple[ActiveLabellings, ...]
+    labellings: tuple[ActiveLabellings | EdgeMarginals, ...]
     certificate: Certificate
     converged: bool
     history: list[Pass] = field(default_factory=list)
 
-    def of_items(self, items: Codes) -> tuple[ActiveLabellings, ...]:
-        """Return the labellings of some items, from which a similar problem may start."""
-        return tuple(packed(labellings, items) for labellings in self.labellings)
+    def of_items(self, items: Codes) -> tuple[ActiveLabellings | EdgeMarginals, ...]:
+        """Return the dual variables of some items, from which a similar problem may start."""
+        return tuple(duals_of(duals, items) for duals in self.labellings)
 
 
 def solve(
     problem: MarkovProblem | GraphProblem,
     options: Options,
     callback: Callable[[Pass], object] | None = None,
-    start: tuple[ActiveLabellings, ...] | None = None,
+    start: tuple[ActiveLabellings | EdgeMarginals, ...] | None = None,
 ) -> MarkovSolution:
     """Return the solution of a problem.
 
@@ -103,11 +106,33 @@ def solve(
     callback
         Called with each pass; a true answer stops.
     start
-        Labellings and dual variables of a similar problem to start from.
+        The dual variables of a similar problem to start from.
     """
     if problem.slack == "edge":
         return solve_parts(problem, options, callback, solve, start)
-    state = _State(problem, options, no_labellings(problem.n_items) if start is None else start[0])
+    kind = MarginalSweeps if has_edge_marginals(problem) else LabellingSweeps
+    return ascend(problem, options, callback, kind, None if start is None else start[0])
+
+
+def ascend(
+    problem: MarkovProblem | GraphProblem,
+    options: Options,
+    callback: Callable[[Pass], object] | None,
+    kind: type[LabellingSweeps | MarginalSweeps],
+    start: ActiveLabellings | EdgeMarginals | None = None,
+) -> MarkovSolution:
+    """Return the solution of a problem with a slack for each item.
+
+    Parameters
+    ----------
+    problem, options, callback
+        As for ``solve``.
+    kind
+        What sweeps over the items.
+    start
+        The dual variables to start from.
+    """
+    state = _State(problem, options, kind, start)
     with ThreadPoolExecutor(options.n_threads) as pool:
         for _ in range(options.max_iter):
             state.sweep_some()
@@ -119,15 +144,19 @@ def solve(
         if state.certificate is None:
             state.certify(pool)
             state.record(callback)
-    labellings = packed(state.store.labellings, np.arange(problem.n_items))
-    return MarkovSolution(state.W, (labellings,), state.known, state.is_done(), state.history)
+    duals = state.sweeps.result()
+    return MarkovSolution(state.W, (duals,), state.known, state.is_done(), state.history)
 
 
 class _State:
     """The state of the solver between sweeps."""
 
     def __init__(
-        self, problem: MarkovProblem | GraphProblem, options: Options, start: ActiveLabellings
+        self,
+        problem: MarkovProblem | GraphProblem,
+        options: Options,
+        kind: type[LabellingSweeps | MarginalSweeps],
+        start: ActiveLabellings | EdgeMarginals | None,
     ) -> None:
         self.problem, self.options = problem, options
         self.arrays = problem.arrays()
@@ -136,8 +165,7 @@ class _State:
         self.history: list[Pass] = []
         dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
         self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
-        self.scratch = problem.scratch(dtype)
-        self.store = LabellingStore(start, problem.n_nodes)
+        self.sweeps = kind(problem, dtype, start)
         self.findings = Findings(*np.zeros((4, problem.n_items)))
         self.rest = np.zeros(problem.n_items, dtype=np.intp)
         self.calm = np.zeros(problem.n_items, dtype=np.intp)
@@ -146,8 +174,8 @@ class _State:
         self.n_sweeps = 1
         self.certificate: Certificate | None = None
         self.estimate = Certificate(np.inf, 0.0, np.inf, np.inf)
-        if len(start.alpha):
-            self._begin_from(start)
+        if not self.sweeps.is_fresh:
+            self._begin()
 
     @property
     def known(self) -> Certificate:
@@ -191,41 +219,27 @@ class _State:
         for group in self.problem.items.groups(self.rng, self.problem.n_items):
             arrays, done = self._at(group), 0
             while done < len(group):
-                done, gain = markov.sweep(
-                    group,
-                    done,
-                    arrays,
-                    self.W,
-                    self.store.labellings,
-                    self.store.end,
-                    self.scratch,
-                    self.findings,
-                    self.tol,
-                    self.rest,
-                    self.calm,
+                done, gain = self.sweeps.sweep(
+                    group, done, arrays, self.W, self.findings, self.tol, self.rest, self.calm
                 )
                 self.dual += gain
                 if done < len(group):
-                    self._make_place(group[done])
+                    self.sweeps.make_place(group[done])
         found = bounds(self.problem.costs, self.findings)
         primal = self.dual + found.primal - found.dual
         self.estimate = with_gap(primal, self.dual, found.violation)
         self._set_tolerance()
-
-    def _make_place(self, item: int) -> None:
-        """Make room for more labellings of the item at which the last sweep stopped."""
-        room = len(self.scratch.G)
-        if self.store.labellings.size[item] + markov.MOST_TURNS > room:
-            self.scratch = self.problem.scratch(self.W.dtype, 2 * room)
-        else:
-            self.store.grow()
 
     def certify(self, pool: ThreadPoolExecutor) -> None:
         """Inspect all items at fixed weights."""
         for batch in self.problem.items.batches():
             arrays = self._at(batch)
             parts = np.array_split(batch, self.options.n_threads)
-            for job in [pool.submit(self._inspect, part, arrays) for part in parts]:
+            jobs = [
+                pool.submit(self.sweeps.inspect, part, arrays, self.W, self.findings)
+                for part in parts
+            ]
+            for job in jobs:
                 job.result()
         self.rest[:] = 0
         self.certificate = self.estimate = bounds(self.problem.costs, self.findings)
@@ -239,26 +253,22 @@ class _State:
             primal=known.primal,
             dual=known.dual,
             violation=known.violation,
-            n_active=self.store.n_used,
+            n_active=self.sweeps.n_used,
             is_exact=self.certificate is not None,
         )
         self.history.append(entry)
         return callback is not None and bool(callback(entry))
 
-    def _begin_from(self, start: ActiveLabellings) -> None:
-        """Compute the weights and the dual value of the labellings to start from."""
+    def _begin(self) -> None:
+        """Compute the weights and the dual value of the dual variables to start from."""
         for batch in self.problem.items.batches():
-            markov.add_up(batch, self._at(batch), self.W, start, self.scratch)
+            self.sweeps.add_up(batch, self._at(batch), self.W)
         with ThreadPoolExecutor(self.options.n_threads) as pool:
             self.certify(pool)
         self._set_tolerance()
 
     def _at(self, group: Codes) -> MarkovArrays:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
-
-    def _inspect(self, part: Codes, arrays: MarkovArrays) -> None:
-        scratch = self.problem.scratch(self.W.dtype)
-        markov.inspect(part, arrays, self.W, self.store.labellings, scratch, self.findings)
 
     def _set_tolerance(self) -> None:
         """Set the tolerance for items to a part of their share of the gap."""
@@ -270,6 +280,15 @@ class _State:
         if self.options.stop == "violation":
             share = min(share, 0.5 * self.options.tol)
         self.tol = max(share, float(np.finfo(self.W.dtype).eps))
+
+
+def duals_of(
+    duals: ActiveLabellings | EdgeMarginals, items: Codes
+) -> ActiveLabellings | EdgeMarginals:
+    """Return the dual variables of some items; those with unknown numbers have none."""
+    if isinstance(duals, EdgeMarginals):
+        return marginals_of(duals, items)
+    return packed(duals, items)
 
 
 def bounds(costs: Floats, findings: Findings) -> Certificate:
@@ -305,7 +324,7 @@ def solve_parts(
     options: Options,
     callback: Callable[[Pass], object] | None,
     solve_part: Callable[..., MarkovSolution],
-    start: tuple[ActiveLabellings, ...] | None = None,
+    start: tuple[ActiveLabellings | EdgeMarginals, ...] | None = None,
 ) -> MarkovSolution:
     """Return the solution of a problem with a slack for each edge, several edges at a time.
 
@@ -317,7 +336,7 @@ def solve_parts(
         What solves the problem of one edge.
     """
     parts = list(problem.parts())
-    starts = [()] * len(parts) if start is None else [(None, (labellings,)) for labellings in start]
+    starts = [()] * len(parts) if start is None else [(None, (duals,)) for duals in start]
     alone = replace(options, n_threads=1)
     with ThreadPoolExecutor(options.n_threads) as pool:
         jobs = [
@@ -341,7 +360,7 @@ def solve_parts(
             callback(entry)
     return MarkovSolution(
         W,
-        tuple(labellings for solution in solutions for labellings in solution.labellings),
+        tuple(duals for solution in solutions for duals in solution.labellings),
         certificate,
         certificate.reaches(options),
         history,

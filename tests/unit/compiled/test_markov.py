@@ -10,7 +10,7 @@ from taxonomist.compiled.arrays import Findings
 from taxonomist.compiled.markov_arrays import ActiveLabellings, markov_scratch
 from taxonomist.compiled.rows import score_row_by_threes
 from taxonomist.solvers import markov as solver
-from taxonomist.solvers.labelling_store import LabellingStore
+from taxonomist.solvers.labelling_store import LabellingStore, LabellingSweeps
 from taxonomist.solvers.solution import Options
 from tests.reference.joint_toys import assert_twins
 from tests.reference.markov_toys import toy
@@ -36,7 +36,8 @@ class State:
         case = CASES[name]
         items = case.items(kind, dtype)
         made = case.problem(items)
-        rough = solver.solve(made, Options(tol=0, stop="gap", max_iter=2, dtype=dtype))
+        options = Options(tol=0, stop="gap", max_iter=2, dtype=dtype)
+        rough = solver.ascend(made, options, None, LabellingSweeps)
         arrays = made.arrays()
         self.group = np.arange(len(case.X))
         self.problem = arrays._replace(rows=items.rows(self.group, arrays.row_of))

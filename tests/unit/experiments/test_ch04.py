@@ -39,7 +39,7 @@ def test_vectors_know_the_training_texts_only():
 def test_algorithm_1_with_either_program(variant, qp):
     found = optimisers.optimise(texts, variant=variant, qp=qp, features=PLAIN, tol=0.01).values
     X = vectorizer(PLAIN).fit_transform(TEXTS)
-    model = HierarchicalSVC(TAXONOMY, solver=variant, tol=0.01).fit(X, Y)
+    model = HierarchicalSVC(TAXONOMY, solver=variant, stop="violation", tol=0.01).fit(X, Y)
     assert found["active_ratio"] == [pytest.approx(model.active_ratio_)]
     assert found["n_items"] == [5.0]
     assert found["steps"][0] >= 3
@@ -48,7 +48,7 @@ def test_algorithm_1_with_either_program(variant, qp):
 def test_the_history_of_algorithm_1():
     found = optimisers.history(texts, features=PLAIN, tol=0.01).values
     X = vectorizer(PLAIN).fit_transform(TEXTS)
-    model = HierarchicalSVC(TAXONOMY, solver="greedy", tol=0.01).fit(X, Y)
+    model = HierarchicalSVC(TAXONOMY, solver="greedy", stop="violation", tol=0.01).fit(X, Y)
     assert found["objective"][-1] == pytest.approx(model.dual_objective_, rel=1e-6)
     assert found["active"][-1] == pytest.approx(model.active_ratio_)
     n_passes = len(model.history_)

@@ -16,7 +16,7 @@ from taxonomist.errors import LabelError, NotSeparableError
 from taxonomist.solvers import SOLVERS
 
 TREE = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2 > b21", "c"])
-EXACT = {"tol": 1e-8, "dtype": "float64", "random_state": 0}
+EXACT = {"stop": "violation", "tol": 1e-8, "dtype": "float64", "random_state": 0}
 
 
 def problem(n=40, d=6, seed=0, labels=TREE.leaves):
@@ -41,17 +41,29 @@ def naive_certificate(model, X, y):
     return squared / 2 + total
 
 
+@pytest.mark.parametrize("stop", ["violation", "gap"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_certificate_follows_from_node_coef_alone(dtype):
+def test_the_certificate_follows_from_node_coef_alone(dtype, stop):
     X, y = problem()
-    model = HierarchicalSVC(TREE, dtype=dtype, random_state=0).fit(X, y)
+    model = HierarchicalSVC(TREE, dtype=dtype, stop=stop, random_state=0).fit(X, y)
     assert naive_certificate(model, X, y) == pytest.approx(model.objective_, rel=1e-5)
     gap = (model.objective_ - model.dual_objective_) / model.objective_
     assert model.duality_gap_ == pytest.approx(gap)
-    assert model.max_violation_ <= 0.01
+    reached = {"violation": model.max_violation_, "gap": model.duality_gap_}
+    assert reached[stop] <= 0.01
     assert model.converged_
     assert model.n_iter_ == len(model.history_)
     assert 0 < model.active_ratio_ <= 1
+
+
+def test_training_stops_at_a_gap_of_one_percent_by_default():
+    X, y = problem()
+    usual, named = (
+        HierarchicalSVC(TREE, random_state=0, **rule).fit(X, y)
+        for rule in ({}, {"stop": "gap", "tol": 0.01})
+    )
+    np.testing.assert_array_equal(usual.node_coef_, named.node_coef_)
+    assert usual.duality_gap_ <= 0.01
 
 
 @pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "hcc03"])

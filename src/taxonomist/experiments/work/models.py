@@ -22,9 +22,14 @@ def with_tfidf(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier]) -> A
 
 
 def joint_svm(taxonomy: Taxonomy, is_flat: bool = False, **parameters: Any) -> HierarchicalSVC:
-    """Return the hierarchical SVM, or the flat one with the zero-one loss."""
+    """Return the hierarchical SVM, or the flat one with the zero-one loss.
+
+    A tolerance that is given is one of violations, as in the papers.
+    """
     if is_flat:
         parameters = {"attributes": "flat", "loss": "zero_one"} | parameters
+    if "tol" in parameters:
+        parameters = {"stop": "violation"} | parameters
     return HierarchicalSVC(taxonomy, **{"random_state": 0, "n_jobs": 1, **parameters})
 
 
