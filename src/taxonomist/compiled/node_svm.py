@@ -200,7 +200,7 @@ def solve_block(
     limit, gap = np.inf, np.inf
     n_passes, is_fixed = 0, False
     while True:
-        seed = shuffle(order, n_active, seed)
+        seed = np.uint64(shuffle(order, n_active, seed))
         state.primal[:] = 0.0
         state.dual[:] = 0.0
         largest = 0.0

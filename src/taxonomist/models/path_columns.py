@@ -12,8 +12,8 @@ from taxonomist.models.node_margins import parents_of
 from taxonomist.solvers.node_svms import Group
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Bools, Codes
-    from taxonomist.taxonomy import Categories, Taxonomy
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.taxonomy import Taxonomy
 
 ALL, SIBLINGS = 0, 1
 
@@ -27,13 +27,13 @@ class PathColumns:
     groups
         The training items of classifiers, and which are positive.
     nodes
-        The node of each column, as a code of the taxonomy with terminals.
+        The node of each column.
     kinds
         ``ALL`` or ``SIBLINGS`` for each column.
     above, beside
         The column of each node against all other items, and against siblings; -1 if it has none.
-    seen
-        Whether each node has training items.
+    shares
+        The share of training items at or below each node.
     """
 
     groups: list[Group]
@@ -41,10 +41,10 @@ class PathColumns:
     kinds: Codes
     above: Codes
     beside: Codes
-    seen: Bools
+    shares: Floats
 
 
-def path_columns(categories: Categories, labels: CSR, negatives: str) -> PathColumns:
+def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns:
     """Return the classifiers that the nodes of a taxonomy need.
 
     A node needs no classifier if it has no items, or if all candidates are its items. The children
@@ -52,18 +52,17 @@ def path_columns(categories: Categories, labels: CSR, negatives: str) -> PathCol
 
     Parameters
     ----------
-    categories
-        The categories.
-    labels
-        The categories of each item, (n_items, n_categories) boolean.
+    taxonomy
+        The taxonomy.
+    closed
+        The nodes of each item, (n_items, n_nodes) boolean, closed under ancestors.
     negatives
         ``"all"``, ``"siblings"`` or ``"both"``.
     """
-    taxonomy = categories.expanded
-    closed = csc_array(labels @ taxonomy.ancestor_matrix()[categories.codes])
-    closed.sort_indices()
-    n_items, n_nodes = closed.shape
-    members = np.split(closed.indices.astype(np.intp), closed.indptr[1:-1])
+    table = csc_array(closed)
+    table.sort_indices()
+    n_items, n_nodes = table.shape
+    members = np.split(table.indices.astype(np.intp), table.indptr[1:-1])
     above = np.full(n_nodes, -1, np.intp)
     beside = np.full(n_nodes, -1, np.intp)
     groups: list[Group] = []
@@ -91,9 +90,9 @@ def path_columns(categories: Categories, labels: CSR, negatives: str) -> PathCol
                 beside[children] = above[children]
             else:
                 add(children, everyone, beside, SIBLINGS)
-    seen = np.array([len(found) > 0 for found in members])
+    shares = np.array([len(found) for found in members]) / n_items
     codes, columns = np.array(nodes, np.intp), np.array(kinds, np.intp)
-    return PathColumns(groups, codes, columns, above, beside, seen)
+    return PathColumns(groups, codes, columns, above, beside, shares)
 
 
 def _own(positive: list[Codes], items: Codes) -> CSR:

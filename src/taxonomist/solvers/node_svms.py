@@ -259,7 +259,11 @@ def _solve(
 
 
 def _joined(
-    problem: NodeProblems, jobs: Sequence[_Job], blocks: Sequence[_Block], tol: float, seconds: float
+    problem: NodeProblems,
+    jobs: Sequence[_Job],
+    blocks: Sequence[_Block],
+    tol: float,
+    seconds: float,
 ) -> NodeSolution:
     """Return the solution of all blocks."""
     parts: list[list[CSR]] = [[] for _ in problem.groups]
