@@ -12,11 +12,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from taxonomist._threads import n_threads
+from taxonomist.compiled.block_scores import BlockTable
 from taxonomist.inference.block_weights import BlockWeights
+from taxonomist.inference.node_model import Frequencies, NodeModel
 from taxonomist.inference.node_scorer import NodeScorer
-from taxonomist.inference.path_scorer import PathScorer
+from taxonomist.inference.path_scorer import Blend, PathScorer
 from taxonomist.models.base import TaxonomyClassifier
-from taxonomist.models.parameters import Number, Word, above_zero, at_least
+from taxonomist.models.parameters import (
+    MAX_VALUE,
+    Number,
+    Word,
+    above_zero,
+    at_least,
+    check_size,
+)
 from taxonomist.models.path_answers import PathAnswers
 from taxonomist.models.path_learning import PathStart, learn_paths, path_taxonomy
 from taxonomist.models.path_tuning import DECISIONS, BlendTuning, NodeDecision, NodeTuning
@@ -123,7 +132,16 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     traits = Traits(
         single={"path": {}},
         sets={"path": {}},
-        parts=(PathScorer, NodeScorer, BlockWeights, PathStart),
+        parts=(
+            PathScorer,
+            Blend,
+            NodeScorer,
+            NodeModel,
+            Frequencies,
+            BlockWeights,
+            BlockTable,
+            PathStart,
+        ),
     )
     parameters: ClassVar[dict[str, Requirement]] = {
         "C": above_zero(),
@@ -175,6 +193,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         rows = validate_data(
             self, X, accept_sparse="csr", dtype=(np.float32, np.float64), reset=reset
         )
+        check_size(rows, type(self).__name__, MAX_VALUE)
         return csr_array(rows, dtype=np.float32)
 
     def learn(self, training: Training, start: PathStart | None = None) -> Learned:

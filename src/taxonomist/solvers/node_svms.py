@@ -8,7 +8,8 @@ Dual          max_α  Σ_i α_i - ½ ||w(α)||² - ½ Σ_i D_i α_i²,  w(α) = 
 
 Columns with the same items form a group. A group is solved in blocks of columns by dual coordinate
 ascent, one item at a time: the scores of an item in all columns of a block are a sum of rows of
-``W``, which runs in vector registers. Blocks are independent, so threads share them; the result
+``W``, which runs in vector registers. Groups with few features are solved by Newton's method, see
+``newton_svm``. Blocks are independent, so threads share them; the result
 does not depend on the number of threads.
 
 Notation
@@ -37,6 +38,7 @@ from taxonomist.compiled.node_svm import (
     solve_block,
 )
 from taxonomist.inference.block_weights import BlockWeights
+from taxonomist.solvers.newton_svm import MOST_FEATURES, solve_newton
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -235,6 +237,8 @@ def _solve(
     else:
         found, features = gather(items, problem.rows, place)
         rows = read_only(found)
+    if problem.is_squared and len(features) < MOST_FEATURES:
+        return _solve_narrow(problem, items, own, rows, features, options)
     n_columns = own.shape[1]
     block = BlockArrays(
         rows,
@@ -256,6 +260,32 @@ def _solve(
     n_passes, gap = solve_block(block, state, np.uint64(seed), options.tol, options.max_iter)
     alpha = csr_array(state.alpha)
     return _Block(features, state.W, alpha, state.primal, state.dual, n_passes, gap)
+
+
+def _solve_narrow(
+    problem: NodeProblems,
+    items: Codes,
+    own: CSR,
+    rows: Rows,
+    features: Integers,
+    options: NodeOptions,
+) -> _Block:
+    """Solve the problems of a block with few features, column by column."""
+    table = csr_array((rows.data, rows.indices, rows.indptr), shape=(len(items), len(features)))
+    X = np.hstack([table.toarray(), np.full((len(items), 1), problem.constant)], dtype=np.float64)
+    signs, costs = np.where(own.toarray().T, 1.0, -1.0), problem.costs[items]
+    found = [solve_newton(X, sign, costs, options.tol, options.max_iter) for sign in signs]
+    W, alpha, primal, dual, n_steps = zip(*found, strict=True)
+    gap = (sum(primal) - sum(dual)) / sum(primal)
+    return _Block(
+        features,
+        np.array(W, dtype=np.float32).T.copy(),
+        csr_array(np.array(alpha, dtype=np.float32).T),
+        np.array(primal),
+        np.array(dual),
+        max(n_steps),
+        gap,
+    )
 
 
 def _joined(
