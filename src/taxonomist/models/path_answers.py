@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from taxonomist.models.probable_answers import ProbableAnswers
 
 if TYPE_CHECKING:
     from taxonomist._typing import Floats, Objects
+    from taxonomist.inference.node_scorer import NodeScorer
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.path_svc import PathSVC
 
@@ -44,7 +45,7 @@ class PathAnswers(ProbableAnswers, Answers):
         """Probabilities that items belong at or below every node."""
         if self._targets.is_single:
             return sum_of_categories(self._taxonomy, self._targets.nodes, self.categories)
-        scorer: Any = self._scored.scorer
+        scorer = cast("NodeScorer", self._scored.scorer)
         parts = [scorer.node_probabilities(part.raw) for part in self._scored.blocks()]
         return np.vstack(parts)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -57,12 +57,17 @@ class PathStart(NamedTuple):
         return self._replace(alpha=csr_array(vstack([self.alpha, new]))[items])
 
 
+class PathParameters(NamedTuple):
+    """The parameters of the classifiers; see ``PathSVC``."""
+
+    C: float
+    negatives: str
+    constant: float
+    is_squared: bool
+
+
 def learn_paths(
-    training: Training,
-    negatives: str,
-    problem: dict[str, Any],
-    options: NodeOptions,
-    start: PathStart | None,
+    training: Training, given: PathParameters, options: NodeOptions, start: PathStart | None
 ) -> tuple[Learned, NodeSolution]:
     """Learn the classifiers of all nodes.
 
@@ -70,10 +75,8 @@ def learn_paths(
     ----------
     training
         The items.
-    negatives
-        ``"auto"``, ``"all"``, ``"siblings"`` or ``"both"``.
-    problem
-        ``C``, ``constant`` and ``is_squared``.
+    given
+        The parameters of the classifiers.
     options
         The solver options.
     start
@@ -81,16 +84,17 @@ def learn_paths(
     """
     items, used = np.flatnonzero(training.weights), training.with_weight()
     taxonomy = path_taxonomy(used.targets)
+    negatives = given.negatives
     if negatives == "auto":
         negatives = "both" if taxonomy.n_nodes * used.X.nnz <= MOST_WORK else "siblings"
     columns = path_columns(taxonomy, _closed(used.targets), negatives)
     problems = NodeProblems(
         sparse_rows(used.X),
         used.X.shape[1],
-        problem["C"] * used.weights,
+        given.C * used.weights,
         columns.groups,
-        problem["constant"],
-        problem["is_squared"],
+        given.constant,
+        given.is_squared,
     )
     begin = None if start is None else _group_starts(start.of(items), columns, taxonomy)
     solution = solve(problems, options, _log, begin)

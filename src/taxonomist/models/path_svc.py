@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -27,7 +27,12 @@ from taxonomist.models.parameters import (
     check_size,
 )
 from taxonomist.models.path_answers import PathAnswers
-from taxonomist.models.path_learning import PathStart, learn_paths, path_taxonomy
+from taxonomist.models.path_learning import (
+    PathParameters,
+    PathStart,
+    learn_paths,
+    path_taxonomy,
+)
 from taxonomist.models.path_tuning import DECISIONS, BlendTuning, NodeDecision, NodeTuning
 from taxonomist.models.probable_questions import ProbableQuestions
 from taxonomist.models.traits import Traits
@@ -200,12 +205,9 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         """Learn the classifiers of all nodes; see ``TaxonomyClassifier.learn``."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         options = NodeOptions(self.tol, self.max_iter, int(seed), n_threads(self.n_jobs))
-        problem = {
-            "C": self.C,
-            "constant": self.constant,
-            "is_squared": self.loss == "squared_hinge",
-        }
-        learned, solution = learn_paths(training, self.negatives, problem, options, start)
+        is_squared = self.loss == "squared_hinge"
+        given = PathParameters(self.C, self.negatives, self.constant, is_squared)
+        learned, solution = learn_paths(training, given, options, start)
         primal, dual = float(solution.primal.sum()), float(solution.dual.sum())
         facts = {
             "objective_": primal,
@@ -282,7 +284,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
 
     def probabilities(self, scored: Scored) -> Floats:
         """Return the probabilities of categories, (n_items, n_categories)."""
-        scorer: Any = scored.scorer
+        scorer = cast("PathScorer | NodeScorer", scored.scorer)
         return scorer.probabilities(scored.raw)
 
     def source_title(self, source: int) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -18,6 +18,8 @@ from taxonomist.inference.path_scorer import Blend
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.inference.label_sets import Limits
+    from taxonomist.inference.node_scorer import NodeScorer
+    from taxonomist.inference.path_scorer import PathScorer
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.learning import Training
     from taxonomist.models.targets import Targets
@@ -39,17 +41,14 @@ class HeldOutMargins:
         All items.
     held_out
         The items that will be held out.
-    scorer
-        The scorer of the fit to all items.
     n_scores
         The number of scores to keep of each item.
     """
 
     needs_scores = True
 
-    def __init__(self, training: Training, held_out: Codes, scorer: Any, n_scores: int) -> None:
+    def __init__(self, training: Training, held_out: Codes, n_scores: int) -> None:
         self._training = training
-        self._scorer = scorer
         self._kept = np.zeros(len(training.weights), dtype=bool)
         n_kept = max(1, MOST_HELD_OUT // max(1, n_scores))
         self._kept[np.random.default_rng(0).permutation(held_out)[:n_kept]] = True
@@ -64,13 +63,14 @@ class HeldOutMargins:
 class BlendTuning(HeldOutMargins):
     """Fits the weights of the three parts of a score by the likelihood of held-out items."""
 
-    def __init__(self, training: Training, held_out: Codes, scorer: Any) -> None:
-        super().__init__(training, held_out, scorer, 3 * len(training.targets.categories))
+    def __init__(self, training: Training, held_out: Codes, scorer: PathScorer) -> None:
+        super().__init__(training, held_out, 3 * len(training.targets.categories))
+        self._scorer = scorer
         self._parts: list[Floats] = []
 
     def take(self, items: Codes, scored: Scored) -> None:
         """Take a block of held-out items; see ``HeldOutTaker``."""
-        scorer: Any = scored.scorer
+        scorer = cast("PathScorer", scored.scorer)
         columns = self._training.targets.labels[items].indices
         used = self._kept[items] & scorer.seen[columns]
         parts = scorer.parts(scored.raw[used]).transpose(0, 2, 1)
@@ -91,14 +91,17 @@ class BlendTuning(HeldOutMargins):
 class NodeTuning(HeldOutMargins):
     """Fits node probabilities, and thresholds for a measure, to held-out items."""
 
-    def __init__(self, training: Training, held_out: Codes, scorer: Any, decision: str) -> None:
-        super().__init__(training, held_out, scorer, len(scorer.above))
+    def __init__(
+        self, training: Training, held_out: Codes, scorer: NodeScorer, decision: str
+    ) -> None:
+        super().__init__(training, held_out, len(scorer.above))
+        self._scorer = scorer
         self._decision = decision
         self._margins: list[NodeMargins] = []
 
     def take(self, items: Codes, scored: Scored) -> None:
         """Take a block of held-out items; see ``HeldOutTaker``."""
-        scorer: Any = scored.scorer
+        scorer = cast("NodeScorer", scored.scorer)
         used = self._kept[items]
         self._margins.append(scorer.margins(scored.raw[used]))
         self._items.append(items[used])
@@ -173,7 +176,7 @@ class NodeDecision:
 
         Nodes that are no category are chosen as well, unless the item has too many categories.
         """
-        scorer: Any = scored.scorer
+        scorer = cast("NodeScorer", scored.scorer)
         chances, nodes = scorer.node_probabilities(scored.raw), self.targets.nodes
         chosen = chances > self.thresholds
         excess = scored.categories - logit(self.thresholds[nodes])

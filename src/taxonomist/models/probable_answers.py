@@ -29,35 +29,33 @@ class ProbableAnswers:
 
     A subclass defines the probabilities, the plain predictions, and ``_wrapped``.
 
-    Attributes
-    ----------
-    categories
-        Category probabilities that decisions are based on, (n_items, n_categories).
-    of_nodes
-        Probabilities that items belong at or below every node, (n_items, n_nodes).
-
     Notes
     -----
     The parameters ``depth``, ``risk`` and ``cost`` are explained in
     ``ProbableQuestions.predict``.
     """
 
-    categories: Any
-    of_nodes: Any
-
     def __init__(self, targets: Targets) -> None:
         self._targets = targets
         self._taxonomy = targets.categories.taxonomy
 
+    @property
+    def categories(self) -> Floats:
+        """Category probabilities that decisions are based on, (n_items, n_categories)."""
+        raise NotImplementedError
+
+    @property
+    def of_nodes(self) -> Floats:
+        """Probabilities that items belong at or below every node, (n_items, n_nodes)."""
+        raise NotImplementedError
+
     def proba(self) -> Floats:
         """Return the probability of every category; see ``predict_proba``."""
-        found: Floats = self.categories
-        return found
+        return self.categories
 
     def node_proba(self) -> Floats:
         """Return the probability that items belong at or below every node."""
-        found: Floats = self.of_nodes
-        return found
+        return self.of_nodes
 
     def plain(self) -> Any:
         """Return the predictions without ``depth`` and ``cost``."""
