@@ -25,6 +25,7 @@ from taxonomist.models.max_margin_markov_classifier import (
     MaxMarginMarkovClassifier as MaxMarginMarkovClassifier,
 )
 from taxonomist.models.node_svc import NodeSVC as NodeSVC
+from taxonomist.models.path_svc import PathSVC as PathSVC
 from taxonomist.models.plsa_classifier import PLSAClassifier as PLSAClassifier
 from taxonomist.models.thresholded_knn import ThresholdedKNN as ThresholdedKNN
 from taxonomist.models.top_down_svc import TopDownSVC as TopDownSVC

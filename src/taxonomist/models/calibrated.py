@@ -6,30 +6,27 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import Tags, _safe_indexing, gen_batches, get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from taxonomist.errors import ParameterError
 from taxonomist.inference.probabilities import check_method
-from taxonomist.models.calibrated_answers import CalibratedAnswers, is_own_rule
+from taxonomist.models.calibrated_answers import CalibratedAnswers
 from taxonomist.models.calibrator import Calibrator, innermost, opened, scores_by_clones, seeded
 from taxonomist.models.learning import dealt_folds
+from taxonomist.models.probable_questions import ProbableQuestions
 from taxonomist.models.targets import Targets
 from taxonomist.models.traits import Traits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import Codes, Floats, FoldsLike, LabelsLike, MatrixLike, Objects
+    from taxonomist._typing import Codes, Floats, FoldsLike, LabelsLike, MatrixLike
     from taxonomist.inference.probabilities import SetProbabilities, SingleProbabilities
-    from taxonomist.losses.categories import LossLike
     from taxonomist.models.learning import Training
-
-NODES_AT_A_TIME = 2**22
-"""Node probabilities held in memory at a time if they are not returned, 32 MiB."""
 
 
 def _model_has(name: str) -> Callable[[CalibratedClassifier], bool]:
@@ -42,7 +39,7 @@ def _model_has(name: str) -> Callable[[CalibratedClassifier], bool]:
     return check
 
 
-class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class CalibratedClassifier(ProbableQuestions, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A classifier with calibrated probabilities that can predict inner nodes.
 
     The model is fitted to all items, and the conversion of its scores to probabilities is fitted to
@@ -201,152 +198,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return CalibratedAnswers(self, opened(self.model_, X))
 
-    def predict(
-        self,
-        X: MatrixLike,
-        *,
-        depth: str | None = None,
-        risk: float = 0.1,
-        cost: LossLike | None = None,
-    ) -> Any:
-        """Return the predictions of the model, or confident or least-cost nodes.
-
-        Parameters
-        ----------
-        X
-            Items as in ``fit``.
-        depth
-            ``"confident"`` returns the deepest node that is correct with a probability of at least
-            1 - ``risk``, which may be the root. For label sets, it returns the nodes of the
-            predicted set that are that probable.
-        risk
-            The accepted probability of an error.
-        cost
-            A loss between nodes: ``"tree"``, ``"zero_one"``, or any other loss that
-            ``taxonomist.losses.category_loss`` accepts. Returns the node, or label set, with the
-            lowest expected loss. For label sets, the loss must be defined by costs at nodes.
-
-        Returns
-        -------
-        ndarray, shape (n_items,), or for label sets a matrix
-            Labels. With ``depth`` or ``cost``, node ids, or for label sets an indicator matrix over
-            ``taxonomy_.nodes``, (n_items, n_nodes), closed under ancestors.
-
-        Raises
-        ------
-        ValueError
-            If ``depth`` or ``risk`` is invalid, or if both ``depth`` and ``cost`` are given.
-        LabelError
-            If the loss does not fit the taxonomy.
-        """
-        check_is_fitted(self)
-        if not is_own_rule(depth, risk, cost):
-            return self.model_.predict(X)
-        found = [block.predict(depth=depth, risk=risk, cost=cost) for block in self._blocks(X)]
-        if self.targets_.is_single:
-            return np.concatenate(found)
-        from scipy.sparse import csr_array, vstack
-
-        return csr_array(vstack(found, format="csr"))
-
-    def predict_labels(
-        self,
-        X: MatrixLike,
-        *,
-        depth: str | None = None,
-        risk: float = 0.1,
-        cost: LossLike | None = None,
-    ) -> list[list[Any]]:
-        """Return the labels of each item as a list, from general to specific.
-
-        A virtual root is left out. The parameters are the same as in ``predict``.
-        """
-        blocks = self._blocks(X)
-        rule: dict[str, Any] = {"depth": depth, "risk": risk, "cost": cost}
-        return [labels for block in blocks for labels in block.labels(**rule)]
-
-    def predict_paths(
-        self,
-        X: MatrixLike,
-        *,
-        depth: str | None = None,
-        risk: float = 0.1,
-        cost: LossLike | None = None,
-    ) -> list[Any]:
-        """Return the path from the top to each prediction; lists of paths for label sets.
-
-        The path to a virtual root is empty. If a node of a DAG has several paths, the first is
-        returned. The parameters are the same as in ``predict``.
-        """
-        blocks = self._blocks(X)
-        rule: dict[str, Any] = {"depth": depth, "risk": risk, "cost": cost}
-        return [paths for block in blocks for paths in block.paths(**rule)]
-
-    def _blocks(self, X: MatrixLike) -> Iterator[CalibratedAnswers]:
-        """Yield answers for blocks of items whose node probabilities fit into memory."""
-        check_is_fitted(self)
-        n_items, size = _num_samples(X), max(1, NODES_AT_A_TIME // self.taxonomy_.n_nodes)
-        rows = X.tocsr() if hasattr(X, "tocsr") else X
-        for block in gen_batches(n_items, size) if n_items > size else [None]:
-            yield self.answer(X if block is None else _safe_indexing(rows, block))
-
-    # Probabilities ---------------------------------------------------------------------------
-
-    def predict_proba(self, X: MatrixLike) -> Floats:
-        """Return the probability of every category.
-
-        Parameters
-        ----------
-        X
-            Items as in ``fit``.
-
-        Returns
-        -------
-        ndarray, shape (n_items, n_classes)
-            Probabilities in the order of ``classes_``. Rows do not depend on the other items. With
-            one category per item, every row sums to 1.
-        """
-        return self.answer(X).proba()
-
-    def predict_log_proba(self, X: MatrixLike) -> Floats:
-        """Return the logarithm of ``predict_proba``."""
-        with np.errstate(divide="ignore"):
-            logs: Floats = np.log(self.predict_proba(X))
-        return logs
-
-    def predict_node_proba(self, X: MatrixLike) -> Floats:
-        """Return the probability that items belong at or below every node.
-
-        Parameters
-        ----------
-        X
-            Items as in ``fit``.
-
-        Returns
-        -------
-        ndarray, shape (n_items, n_nodes)
-            Probabilities in the order of ``taxonomy_.nodes``. No node is more probable than its
-            parents.
-        """
-        return self.answer(X).node_proba()
-
-    def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[Objects, Floats]:
-        """Return the k most probable categories of each item.
-
-        Parameters
-        ----------
-        X
-            Items as in ``fit``.
-        k
-            The number of categories to return.
-
-        Returns
-        -------
-        labels : ndarray, shape (n_items, k)
-            The labels, most probable first.
-        probabilities : ndarray, shape (n_items, k)
-        """
-        return self.answer(X).topk(k)
+    def plain_predictions(self, X: MatrixLike) -> Any:
+        """Return the predictions of the model."""
+        return self.model_.predict(X)
 
     # Delegated to the model ------------------------------------------------------------------
 

@@ -40,8 +40,8 @@ from taxonomist.inference.held_out import EvidenceReader
 from taxonomist.inference.label_sets import label_limits
 from taxonomist.inference.probabilities import SetProbabilities
 from taxonomist.losses import weighted_tree
-from taxonomist.models import calibrated as module
 from taxonomist.models import calibrator
+from taxonomist.models import probable_questions as module
 from taxonomist.models.calibrated import CalibratedClassifier
 from taxonomist.taxonomy import labels
 from tests.strategies import taxonomies

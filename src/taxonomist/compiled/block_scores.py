@@ -1,0 +1,40 @@
+"""Scores of items with weights that are stored block by block."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from taxonomist._typing import Codes, Integers, Reals
+from taxonomist.compiled.arrays import Rows
+from taxonomist.compiled.jit import compiled
+
+
+class BlockTable(NamedTuple):
+    """Weights of blocks of columns; a block has weights only for features that occur in it.
+
+    The segments of feature f are numbered from ``indptr[f]`` to ``indptr[f + 1]``. Segment t holds
+    the weights of all columns of one block, from ``values[start[t]]`` on.
+    """
+
+    indptr: Codes  # (n_features + 1,)
+    block: Integers  # (n_segments,)
+    start: Codes  # (n_segments,)
+    first: Codes  # (n_blocks + 1,)  first column of each block
+    values: Reals
+    bias: Reals  # (n_columns,)
+
+
+# Sums over features may be reordered, which lets them run in vector registers.
+@compiled("reassoc", "contract", "nsz")
+def score_blocks(rows: Rows, table: BlockTable, out: Reals) -> None:
+    """Write the score of every row in every column."""
+    for i in range(len(out)):
+        score = out[i]
+        score[:] = table.bias
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            x, f = rows.data[k], rows.indices[k]
+            for t in range(table.indptr[f], table.indptr[f + 1]):
+                begin, end = table.first[table.block[t]], table.first[table.block[t] + 1]
+                weights = table.values[table.start[t] : table.start[t] + end - begin]
+                for b in range(end - begin):
+                    score[begin + b] += x * weights[b]

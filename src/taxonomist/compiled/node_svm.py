@@ -1,0 +1,229 @@
+"""Loops of independent binary SVMs over the same items, several at a time.
+
+Notation (see ``taxonomist.solvers.node_svms``): i item, b binary problem (column), y_ib = +1 if
+item i is positive in b and -1 if not. ``W`` holds the weights (features x columns), so that the
+scores of an item in all columns are a sum of contiguous rows. The gradient of the dual is
+G_ib = 1 - y_ib s_ib - D_i α_ib, and 0 <= α_ib <= U_i.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from taxonomist._typing import Codes, Floats, Integers, Reals
+from taxonomist.compiled.arrays import Labels, Rows
+from taxonomist.compiled.jit import compiled
+
+CHECK = 2.0
+"""The exact gap is computed when its estimate is at most this multiple of the tolerance."""
+
+
+class BlockArrays(NamedTuple):
+    """The items of some binary problems."""
+
+    rows: Rows
+    own: Labels  # the columns in which each item is positive
+    norms: Reals  # (n_items,)  ||x_i||² + constant²
+    costs: Reals  # (n_items,)  C_i
+    constant: float
+    is_squared: bool
+
+
+class BlockState(NamedTuple):
+    """The variables of some binary problems; the bias is the last row of ``W``."""
+
+    W: Reals  # (n_features + 1, n_columns)
+    alpha: Reals  # (n_items, n_columns)
+    primal: Floats  # (n_columns,)
+    dual: Floats  # (n_columns,)
+
+
+@compiled()
+def gather(items: Codes, rows: Rows, place: Integers) -> tuple[Rows, Integers]:
+    """Return the rows of some items with their features renumbered, and these features.
+
+    ``place`` has an entry of -1 for every feature, before and after.
+    """
+    n_values = 0
+    for i in items:
+        n_values += rows.indptr[i + 1] - rows.indptr[i]
+    indptr = np.zeros(len(items) + 1, np.intp)
+    indices = np.empty(n_values, np.int32)
+    data = np.empty(n_values, rows.data.dtype)
+    features = np.empty(min(n_values, len(place)), np.int32)
+    n_features = at = 0
+    for t in range(len(items)):
+        for k in range(rows.indptr[items[t]], rows.indptr[items[t] + 1]):
+            feature = rows.indices[k]
+            if place[feature] < 0:
+                place[feature] = n_features
+                features[n_features] = feature
+                n_features += 1
+            indices[at] = place[feature]
+            data[at] = rows.data[k]
+            at += 1
+        indptr[t + 1] = at
+    features = features[:n_features].copy()
+    for feature in features:
+        place[feature] = -1
+    return Rows(indptr, indices, data), features
+
+
+# Sums over features may be reordered, which lets them run in vector registers.
+@compiled("reassoc", "contract", "nsz", inline=True)
+def score_columns(block: BlockArrays, i: int, W: Reals, score: Reals, sign: Reals) -> None:
+    """Write s_ib and y_ib of item i for every column b."""
+    rows, last, constant = block.rows, len(W) - 1, np.float32(block.constant)
+    for b in range(len(score)):
+        score[b] = W[last, b] * constant
+        sign[b] = np.float32(-1)
+    for t in range(block.own.indptr[i], block.own.indptr[i + 1]):
+        sign[block.own.indices[t]] = np.float32(1)
+    k, end = rows.indptr[i], rows.indptr[i + 1]
+    while k + 4 <= end:
+        x0, x1, x2, x3 = rows.data[k], rows.data[k + 1], rows.data[k + 2], rows.data[k + 3]
+        w0, w1 = W[rows.indices[k]], W[rows.indices[k + 1]]
+        w2, w3 = W[rows.indices[k + 2]], W[rows.indices[k + 3]]
+        for b in range(len(score)):
+            score[b] += x0 * w0[b] + x1 * w1[b] + x2 * w2[b] + x3 * w3[b]
+        k += 4
+    while k < end:
+        x, w = rows.data[k], W[rows.indices[k]]
+        for b in range(len(score)):
+            score[b] += x * w[b]
+        k += 1
+
+
+@compiled(inline=True)
+def add_row(block: BlockArrays, i: int, W: Reals, change: Reals) -> None:
+    """Add the row of item i, times the change of every column, to the weights."""
+    rows, last, constant = block.rows, len(W) - 1, np.float32(block.constant)
+    for b in range(len(change)):
+        W[last, b] += constant * change[b]
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        x, w = rows.data[k], W[rows.indices[k]]
+        for b in range(len(change)):
+            w[b] += x * change[b]
+
+
+@compiled(inline=True)
+def ascend_row(
+    block: BlockArrays,
+    i: int,
+    state: BlockState,
+    is_fixed: bool,
+    score: Reals,
+    sign: Reals,
+    change: Reals,
+) -> tuple[float, float]:
+    """Maximise the dual over each α_ib given the scores, unless the variables are fixed.
+
+    Add item i's part of both objectives, as it was before the step. Return the largest violation of
+    the optimality conditions, and the smallest excess of a margin over 1 (-inf if some α > 0).
+    """
+    zero, cost = np.float32(0), block.costs[i]
+    D = np.float32(0.5) / cost if block.is_squared else zero
+    U = np.float32(np.inf) if block.is_squared else cost
+    curvature = block.norms[i] + D
+    step_size = np.float32(1) / curvature if curvature > zero and not is_fixed else zero
+    worst, excess = zero, np.float32(np.inf)
+    for b in range(len(score)):
+        a = state.alpha[i, b]
+        slack = np.float32(1) - sign[b] * score[b]
+        gradient = slack - D * a
+        new = min(max(a + gradient * step_size, zero), U)
+        change[b] = (new - a) * sign[b]
+        state.alpha[i, b] = new
+        worst = max(worst, abs(gradient) if new != a else zero)
+        excess = min(excess, -slack if new == zero else np.float32(-np.inf))
+        xi = max(slack, zero)
+        state.primal[b] += cost * xi * (xi if block.is_squared else np.float32(1))
+        state.dual[b] += a - np.float32(0.5) * D * a * a
+    return float(worst), float(excess)
+
+
+@compiled(inline=True)
+def relative_gap(state: BlockState) -> float:
+    """Add the squared weights to the sums over items; return the gap of all columns together."""
+    primal = dual = 0.0
+    for f in range(len(state.W)):
+        for b in range(len(state.primal)):
+            half = 0.5 * state.W[f, b] * state.W[f, b]
+            state.primal[b] += half
+            state.dual[b] -= half
+    for b in range(len(state.primal)):
+        primal += state.primal[b]
+        dual += state.dual[b]
+    return (primal - dual) / primal if primal > 0.0 else 0.0
+
+
+@compiled(inline=True)
+def shuffle(order: Codes, n: int, seed: np.uint64) -> np.uint64:
+    """Put the first n entries into a random order, and return the next seed."""
+    for t in range(n - 1, 0, -1):
+        seed ^= seed << np.uint64(13)
+        seed ^= seed >> np.uint64(7)
+        seed ^= seed << np.uint64(17)
+        other = np.intp((seed >> np.uint64(11)) % np.uint64(t + 1))
+        order[t], order[other] = order[other], order[t]
+    return seed
+
+
+@compiled()
+def rebuild_block(block: BlockArrays, state: BlockState) -> None:
+    """Write the weights that follow from ``alpha``; ``W`` is 0 before."""
+    for i in range(len(state.alpha)):
+        change = -state.alpha[i]
+        for t in range(block.own.indptr[i], block.own.indptr[i + 1]):
+            change[block.own.indices[t]] *= np.float32(-1)
+        if change.any():
+            add_row(block, i, state.W, change)
+
+
+@compiled()
+def solve_block(
+    block: BlockArrays, state: BlockState, seed: np.uint64, tol: float, max_iter: int
+) -> tuple[int, float]:
+    """Solve the binary problems by dual coordinate ascent.
+
+    A row is left out of the next passes while every column has α = 0 and a margin that exceeds 1 by
+    more than the last pass's largest violation. When the gap seems small, a pass over all rows with
+    fixed variables computes it. Return the number of passes and the relative duality gap, of all
+    columns together.
+    """
+    n_items, n_columns = state.alpha.shape
+    score = np.zeros(n_columns, np.float32)
+    sign, change = np.zeros_like(score), np.zeros_like(score)
+    order, n_active = np.arange(n_items), n_items
+    limit, gap = np.inf, np.inf
+    n_passes, is_fixed = 0, False
+    while True:
+        seed = np.uint64(shuffle(order, n_active, seed))
+        state.primal[:] = 0.0
+        state.dual[:] = 0.0
+        largest = 0.0
+        t = 0
+        while t < n_active:
+            i = order[t]
+            score_columns(block, i, state.W, score, sign)
+            worst, excess = ascend_row(block, i, state, is_fixed, score, sign, change)
+            if worst > 0.0:
+                add_row(block, i, state.W, change)
+                largest = max(largest, worst)
+            if excess > limit:
+                n_active -= 1
+                order[t], order[n_active] = order[n_active], i
+            else:
+                t += 1
+        gap = relative_gap(state)
+        if is_fixed and (gap <= tol or n_passes >= max_iter):
+            return n_passes, gap
+        if is_fixed:
+            is_fixed = False
+            continue
+        n_passes += 1
+        limit = largest
+        if gap <= CHECK * tol or n_passes >= max_iter:
+            is_fixed, limit, n_active = True, np.inf, n_items

@@ -1,0 +1,57 @@
+"""The weights of a blend of scores, fitted by the likelihood of the softmax."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Codes, Floats
+
+PRIOR = 1.0
+"""Strength of the prior around the first guess, in items. It keeps weights finite if the scores
+separate all items."""
+
+
+def fit_blend(parts: Floats, columns: Codes, weights: Floats, guess: Floats) -> Floats:
+    """Return nonnegative weights θ that maximise the likelihood of the items' categories.
+
+    The probability of category c is the softmax over categories of Σ_k θ_k f_k(x, c).
+
+    Parameters
+    ----------
+    parts
+        f, (n_parts, n_items, n_categories). Categories that are impossible have -inf.
+    columns
+        The category of each item.
+    weights
+        The weights of the items.
+    guess
+        The first guess of θ, which is also the centre of a weak prior.
+    """
+    from scipy.optimize import minimize
+
+    n_items = parts.shape[1]
+    everyone = np.arange(n_items)
+    total = max(float(weights.sum()), 1.0)
+    true = parts[:, everyone, columns]
+    finite = np.where(np.isfinite(parts), parts, 0.0)
+
+    def loss(theta: Floats) -> tuple[float, Floats]:
+        scores = np.tensordot(theta, finite, 1)
+        scores[~np.isfinite(parts[0])] = -np.inf
+        scores -= scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores)
+        sums = shares.sum(axis=1, keepdims=True)
+        shares /= sums
+        logs = scores[everyone, columns] - np.log(sums[:, 0])
+        expected = np.einsum("kic,ic->ki", finite, shares)
+        away = theta - guess
+        value = -float(weights @ logs) + 0.5 * PRIOR * float(away @ away)
+        slope = -(true - expected) @ weights + PRIOR * away
+        return value / total, slope / total
+
+    found = minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(guess))
+    theta: Floats = found.x
+    return theta

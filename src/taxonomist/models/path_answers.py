@@ -1,0 +1,62 @@
+"""``PathAnswers``: the predictions of ``PathSVC``, which has probabilities of its own."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from taxonomist.inference.node_probabilities import sum_of_categories
+from taxonomist.models.answers import Answers
+from taxonomist.models.probable_answers import ProbableAnswers
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Floats, Objects
+    from taxonomist.inference.node_scorer import NodeScorer
+    from taxonomist.inference.scorers import Scored
+    from taxonomist.models.path_svc import PathSVC
+
+
+class PathAnswers(ProbableAnswers, Answers):
+    """All predictions for a block of items, which are scored once.
+
+    Parameters
+    ----------
+    model
+        The fitted model.
+    scored
+        The items.
+    """
+
+    def __init__(self, model: PathSVC, scored: Scored) -> None:
+        ProbableAnswers.__init__(self, model.targets_)
+        self._model = model
+        self._scored = scored
+        self._plain = Answers(model, scored)
+
+    @cached_property
+    def categories(self) -> Floats:
+        """Category probabilities."""
+        return np.vstack([self._model.probabilities(part) for part in self._scored.blocks()])
+
+    @cached_property
+    def of_nodes(self) -> Floats:
+        """Probabilities that items belong at or below every node."""
+        if self._targets.is_single:
+            return sum_of_categories(self._taxonomy, self._targets.nodes, self.categories)
+        scorer = cast("NodeScorer", self._scored.scorer)
+        parts = [scorer.node_probabilities(part.raw) for part in self._scored.blocks()]
+        return np.vstack(parts)
+
+    def topk(self, k: int = 5) -> tuple[Objects, Floats]:
+        """Return the k best categories of each item, and their scores."""
+        return self._plain.topk(k)
+
+    def explain(self, item: int = 0, n: int = 10, **options: Any) -> Any:
+        """Explain a score of one item; see ``explain`` of the model."""
+        return self._plain.explain(item, n, **options)
+
+    def wrapped(self, question: str) -> Answers:  # noqa: ARG002
+        """Return the plain predictions."""
+        return self._plain

@@ -1,0 +1,294 @@
+"""``PathSVC``: a binary SVM for every node, and the whole path decides."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from taxonomist._threads import n_threads
+from taxonomist.compiled.block_scores import BlockTable
+from taxonomist.inference.block_weights import BlockWeights
+from taxonomist.inference.node_model import Frequencies, NodeModel
+from taxonomist.inference.node_scorer import NodeScorer
+from taxonomist.inference.path_scorer import Blend, PathScorer
+from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.parameters import (
+    MAX_VALUE,
+    Number,
+    Word,
+    above_zero,
+    at_least,
+    check_size,
+)
+from taxonomist.models.path_answers import PathAnswers
+from taxonomist.models.path_learning import (
+    PathParameters,
+    PathStart,
+    learn_paths,
+    path_taxonomy,
+)
+from taxonomist.models.path_tuning import DECISIONS, BlendTuning, NodeDecision, NodeTuning
+from taxonomist.models.probable_questions import ProbableQuestions
+from taxonomist.models.traits import Traits
+from taxonomist.solvers.node_svms import NodeOptions
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes, Floats, FoldsLike, MatrixLike, Objects, Seed
+    from taxonomist.inference.scorers import Scored
+    from taxonomist.models.learning import Learned, Training
+    from taxonomist.models.parameters import Requirement
+    from taxonomist.taxonomy import Taxonomy
+
+DEFAULTS = NodeOptions()
+
+
+class PathSVC(ProbableQuestions, TaxonomyClassifier):
+    """One binary SVM per node; the classifiers along the path decide together.
+
+    An item is positive for a node if one of its labels is at or below the node. A node's classifier
+    is trained against all other items, against the other items below its parents, or there are two
+    of them. The score of a category sums over the nodes of its path, see ``PathScorer``. The few
+    weights of that sum are fitted to held-out items by the likelihood of the softmax, so that
+    ``predict_proba`` is calibrated. For label sets, a logistic model of the margins gives the
+    probability of every node, see ``NodeModel``, and a threshold is chosen for a measure.
+
+    This model is none of the papers'. It is the fastest of this library, also with thousands of
+    categories, and on texts usually the most accurate.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``, which gives one-vs-rest classification.
+    C
+        Penalty for margin violations.
+    negatives
+        The negative items of a node's classifier: ``"all"`` other items, ``"siblings"`` (the other
+        items below its parents), ``"both"`` (two classifiers), or ``"auto"``: both if nodes times
+        stored values are at most 2·10⁹, else siblings. Classifiers against siblings take about as
+        long as a few passes over the items; those against all other items as many times as there
+        are nodes.
+    loss
+        ``"squared_hinge"`` or ``"hinge"``.
+    constant
+        Value of a constant feature that is added to every item. Its weight is the bias, which is
+        regularised like the other weights. 0 adds no feature.
+    decision
+        The measure for which label sets are chosen: ``"hierarchical_f1"`` (over all nodes),
+        ``"micro_f1"`` or ``"macro_f1"`` (over categories), ``"subset"`` (whole label sets) or
+        ``"loss"`` (the number of wrong nodes).
+    cv
+        The number of cross-validation folds for the weights, the probabilities and the decision, a
+        splitter with a ``split`` method, or pairs of training and test items.
+    min_labels, max_labels
+        Limits of the number of categories of a label set. None uses the smallest and the largest
+        number among training items.
+    tol
+        The relative duality gap at which classifiers are solved.
+    max_iter
+        Maximum number of passes over the items.
+    warm_start
+        Whether ``fit`` starts from the dual variables of the last fit. Items and categories may be
+        added between fits.
+    random_state
+        Seed of the order in which items are visited.
+    n_jobs
+        Number of threads. None uses all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    classes_
+        The categories, in the column order of ``decision_function``.
+    taxonomy_
+        The taxonomy as given.
+    blend_
+        With one category per item, the weights ``own``, ``above`` and ``beside`` of the three parts
+        of a score.
+    thresholds_
+        With label sets, the threshold of the probability of each node.
+    objective_, dual_objective_, duality_gap_
+        Sums over classifiers of ½ ||w||² + C Σ ξ² (or ξ) and of its dual, and their relative
+        difference.
+    n_iter_, converged_
+        The largest number of passes, and whether all classifiers reached ``tol``.
+    fit_seconds_
+        Run time of the solver.
+
+    Notes
+    -----
+    Categories without training items are never predicted.
+
+    Examples
+    --------
+    >>> from taxonomist import PathSVC, Taxonomy
+    >>> taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
+    >>> X, y = [[1, 0, 0], [1, 1, 0], [0, 0, 1]] * 4, ["cat", "dog", "oak"] * 4
+    >>> model = PathSVC(taxonomy, random_state=0).fit(X, y)
+    >>> model.predict_paths([[1, 1, 0]])
+    [('animal', 'dog')]
+    """
+
+    traits = Traits(
+        single={"path": {}},
+        sets={"path": {}},
+        parts=(
+            PathScorer,
+            Blend,
+            NodeScorer,
+            NodeModel,
+            Frequencies,
+            BlockWeights,
+            BlockTable,
+            PathStart,
+        ),
+    )
+    parameters: ClassVar[dict[str, Requirement]] = {
+        "C": above_zero(),
+        "negatives": Word(("auto", "all", "siblings", "both")),
+        "loss": Word(("squared_hinge", "hinge")),
+        "constant": at_least(0),
+        "decision": Word(DECISIONS),
+        "tol": Number("above 0", lambda value: value > 0),
+        "max_iter": Number("above 0", lambda value: value > 0),
+    }
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        *,
+        C: float = 1.0,
+        negatives: str = "auto",
+        loss: str = "squared_hinge",
+        constant: float = 1.0,
+        decision: str = "hierarchical_f1",
+        cv: FoldsLike = 3,
+        min_labels: int | None = None,
+        max_labels: int | None = None,
+        tol: float = DEFAULTS.tol,
+        max_iter: int = DEFAULTS.max_iter,
+        warm_start: bool = False,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.C = C
+        self.negatives = negatives
+        self.loss = loss
+        self.constant = constant
+        self.decision = decision
+        self.cv = cv
+        self.min_labels = min_labels
+        self.max_labels = max_labels
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # Learning ---------------------------------------------------------------------------------
+
+    def check_rows(self, X: MatrixLike, reset: bool) -> CSR:
+        """Return validated rows, sparse and in single precision."""
+        rows = validate_data(
+            self, X, accept_sparse="csr", dtype=(np.float32, np.float64), reset=reset
+        )
+        check_size(rows, type(self).__name__, MAX_VALUE)
+        return csr_array(rows, dtype=np.float32)
+
+    def learn(self, training: Training, start: PathStart | None = None) -> Learned:
+        """Learn the classifiers of all nodes; see ``TaxonomyClassifier.learn``."""
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        options = NodeOptions(self.tol, self.max_iter, int(seed), n_threads(self.n_jobs))
+        is_squared = self.loss == "squared_hinge"
+        given = PathParameters(self.C, self.negatives, self.constant, is_squared)
+        learned, solution = learn_paths(training, given, options, start)
+        primal, dual = float(solution.primal.sum()), float(solution.dual.sum())
+        facts: dict[str, object] = {
+            "objective_": primal,
+            "dual_objective_": dual,
+            "duality_gap_": (primal - dual) / primal if primal > 0 else 0.0,
+            "converged_": solution.converged,
+            "n_iter_": solution.n_passes,
+            "fit_seconds_": solution.seconds,
+        }
+        if not solution.converged:
+            warnings.warn(
+                f"Stopped after {solution.n_passes} passes with duality gap "
+                f"{facts['duality_gap_']:.1e}; wanted {self.tol:.1e} for all classifiers. Increase "
+                "max_iter, or accept with a larger tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return learned._replace(facts=facts)
+
+    def start_of(self, items: Codes) -> PathStart | None:
+        """Return the dual variables of some items of the last fit."""
+        return None if self.start_ is None else self.start_.of(items)
+
+    def tuning(self, training: Training, held_out: Codes) -> BlendTuning | NodeTuning:
+        """Return the tuning of weights, probabilities and decision on held-out margins."""
+        if training.targets.is_single:
+            return BlendTuning(training, held_out, cast("PathScorer", self.scorer_))
+        return NodeTuning(training, held_out, cast("NodeScorer", self.scorer_), self.decision)
+
+    # Predicting -------------------------------------------------------------------------------
+
+    def answer(self, X: MatrixLike) -> PathAnswers:
+        """Return all predictions for items, which are scored only once.
+
+        Parameters
+        ----------
+        X
+            Items as in ``fit``, at most a few thousand.
+
+        Returns
+        -------
+        PathAnswers
+            An object with methods such as ``labels``, ``paths``, ``proba`` and ``explain``.
+        """
+        return PathAnswers(self, self.scored(X))
+
+    def plain_predictions(self, X: MatrixLike) -> Any:
+        """Return the best categories, or the label sets."""
+        return TaxonomyClassifier.predict(self, X)
+
+    def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[Objects, Floats]:
+        """Return the k best categories of each item, and their scores.
+
+        Parameters
+        ----------
+        X
+            Items as in ``fit``.
+        k
+            The number of categories to return.
+
+        Returns
+        -------
+        labels : ndarray, shape (n_items, k)
+            The labels, best first.
+        scores : ndarray, shape (n_items, k)
+            The scores, as in ``decision_function``.
+        """
+        return self.answer(X).topk(k)
+
+    @property
+    def decider(self) -> NodeDecision:
+        """The decision that converts node probabilities to label sets."""
+        return NodeDecision(self.thresholds_, self.label_limits_, self.targets_)
+
+    def probabilities(self, scored: Scored) -> Floats:
+        """Return the probabilities of categories, (n_items, n_categories)."""
+        scorer = cast("PathScorer | NodeScorer", scored.scorer)
+        return scorer.probabilities(scored.raw)
+
+    def source_title(self, source: int) -> tuple[str, str]:
+        """Return the id and display name of a node."""
+        taxonomy = path_taxonomy(self.targets_)
+        node = taxonomy.nodes[source]
+        return taxonomy.terminals.get(node, node), taxonomy.names[source]

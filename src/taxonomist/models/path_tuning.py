@@ -1,0 +1,197 @@
+"""Tuning of ``PathSVC`` on held-out margins: blends, node probabilities, decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import logit
+
+from taxonomist.inference.blend import fit_blend
+from taxonomist.inference.f1_thresholds import ScoredPairs, f1_thresholds
+from taxonomist.inference.label_sets import choose
+from taxonomist.inference.node_model import NodeMargins, NodeModel, best_threshold
+from taxonomist.inference.path_scorer import Blend
+
+if TYPE_CHECKING:
+    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.inference.label_sets import Limits
+    from taxonomist.inference.node_scorer import NodeScorer
+    from taxonomist.inference.path_scorer import PathScorer
+    from taxonomist.inference.scorers import Scored
+    from taxonomist.models.learning import Training
+    from taxonomist.models.targets import Targets
+
+MOST_HELD_OUT = 2**21
+"""Held-out scores of categories or nodes that are kept for tuning, 16 MiB for each part."""
+LEAST_PROBABILITY = 0.01
+"""Lowest threshold of a probability."""
+DECISIONS = ("hierarchical_f1", "micro_f1", "macro_f1", "subset", "loss")
+"""Measures that the decision on label sets can be made for."""
+
+
+class HeldOutMargins:
+    """Keeps the margins of some held-out items.
+
+    Parameters
+    ----------
+    training
+        All items.
+    held_out
+        The items that will be held out.
+    n_scores
+        The number of scores to keep of each item.
+    """
+
+    needs_scores = True
+
+    def __init__(self, training: Training, held_out: Codes, n_scores: int) -> None:
+        self._training = training
+        self._kept = np.zeros(len(training.weights), dtype=bool)
+        n_kept = max(1, MOST_HELD_OUT // max(1, n_scores))
+        self._kept[np.random.default_rng(0).permutation(held_out)[:n_kept]] = True
+        self._items: list[Codes] = []
+
+    @property
+    def items(self) -> Codes:
+        """The items that were kept, in the order in which they came."""
+        return np.concatenate([np.arange(0), *self._items])
+
+
+class BlendTuning(HeldOutMargins):
+    """Fits the weights of the three parts of a score by the likelihood of held-out items."""
+
+    def __init__(self, training: Training, held_out: Codes, scorer: PathScorer) -> None:
+        super().__init__(training, held_out, 3 * len(training.targets.categories))
+        self._scorer = scorer
+        self._parts: list[Floats] = []
+
+    def take(self, items: Codes, scored: Scored) -> None:
+        """Take a block of held-out items; see ``HeldOutTaker``."""
+        scorer = cast("PathScorer", scored.scorer)
+        columns = self._training.targets.labels[items].indices
+        used = self._kept[items] & scorer.seen[columns]
+        parts = scorer.parts(scored.raw[used]).transpose(0, 2, 1)
+        parts[:, :, ~scorer.seen] = -np.inf
+        self._parts.append(parts)
+        self._items.append(items[used])
+
+    def finish(self) -> dict[str, object]:
+        """Return the scorer with the fitted weights, as fitted attributes."""
+        items, blend = self.items, self._scorer.blend
+        if len(items):
+            columns = self._training.targets.labels[items].indices
+            parts, weights = np.concatenate(self._parts, axis=1), self._training.weights[items]
+            blend = Blend(*fit_blend(parts, columns, weights, np.array(blend)).tolist())
+        return {"scorer_": replace(self._scorer, blend=blend), "blend_": blend._asdict()}
+
+
+class NodeTuning(HeldOutMargins):
+    """Fits node probabilities, and thresholds for a measure, to held-out items."""
+
+    def __init__(
+        self, training: Training, held_out: Codes, scorer: NodeScorer, decision: str
+    ) -> None:
+        super().__init__(training, held_out, len(scorer.above))
+        self._scorer = scorer
+        self._decision = decision
+        self._margins: list[NodeMargins] = []
+
+    def take(self, items: Codes, scored: Scored) -> None:
+        """Take a block of held-out items; see ``HeldOutTaker``."""
+        scorer = cast("NodeScorer", scored.scorer)
+        used = self._kept[items]
+        self._margins.append(scorer.margins(scored.raw[used]))
+        self._items.append(items[used])
+
+    def finish(self) -> dict[str, object]:
+        """Return the scorer with the fitted model, and thresholds, as fitted attributes."""
+        items, targets = self.items, self._training.targets
+        margins = NodeMargins._make(np.hstack(part) for part in zip(*self._margins, strict=True))
+        truth = targets.close(targets.labels[items])
+        weights = self._training.weights[items]
+        old = self._scorer.model
+        model = NodeModel.fit(old.taxonomy, old.frequencies, margins, truth, weights)
+        chances = model.probabilities(margins)
+        thresholds = node_thresholds(self._decision, chances, truth, weights, targets.nodes)
+        return {"scorer_": replace(self._scorer, model=model), "thresholds_": thresholds}
+
+
+def node_thresholds(
+    decision: str, chances: Floats, truth: CSR, weights: Floats, categories: Codes
+) -> Floats:
+    """Return the threshold of each node that is best for a measure on held-out items.
+
+    Parameters
+    ----------
+    decision
+        One of ``DECISIONS``.
+    chances
+        Probabilities, (n_nodes, n_items).
+    truth
+        The nodes of each item, (n_items, n_nodes).
+    weights
+        The weights of the items.
+    categories
+        The node of each category.
+    """
+    n_nodes = len(chances)
+    if decision in ("subset", "loss"):
+        return np.full(n_nodes, 0.5)
+    nodes = np.arange(1, n_nodes) if decision == "hierarchical_f1" else categories
+    part, is_in = chances[nodes], truth[:, nodes].toarray().T
+    n_true = is_in @ weights
+    where, who = np.nonzero(part > LEAST_PROBABILITY)
+    pairs = ScoredPairs(where, part[where, who], is_in[where, who], weights[who])
+    if decision == "macro_f1":
+        found = np.full(n_nodes, 1.0)
+        found[nodes] = f1_thresholds(pairs, n_true, LEAST_PROBABILITY)
+        return found
+    best = best_threshold(pairs.scores, pairs.truth, pairs.weights, float(n_true.sum()))
+    return np.full(n_nodes, best)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeDecision:
+    """Chooses the nodes whose probability exceeds a threshold, within limits.
+
+    Attributes
+    ----------
+    thresholds
+        The threshold of each node.
+    limits
+        The least and the largest number of categories of an item.
+    targets
+        The categories.
+    """
+
+    thresholds: Floats
+    limits: Limits
+    targets: Targets
+
+    def sets(self, scored: Scored) -> CSR:
+        """Return the label set of each item as a boolean matrix of nodes; see ``Decision``.
+
+        Nodes that are no category are chosen as well, unless the item has too many categories.
+        """
+        scorer = cast("NodeScorer", scored.scorer)
+        chances, nodes = scorer.node_probabilities(scored.raw), self.targets.nodes
+        chosen = chances > self.thresholds
+        excess = scored.categories - logit(self.thresholds[nodes])
+        categories = choose(excess, *self.limits)
+        chosen[:, 0] |= chosen[:, 1:].any(axis=1) | (np.diff(categories.indptr) > 0)
+        chosen[(excess > 0).sum(axis=1) > self.limits[1]] = False
+        closed = csr_array(chosen) + self.targets.close(categories)
+        if (self.thresholds < 1).all() and len(np.unique(self.thresholds)) == 1:
+            return closed
+        return csr_array(closed @ self.targets.categories.taxonomy.ancestor_matrix())
+
+    def scores(self, scored: Scored) -> Floats:
+        """Return the scores of categories."""
+        return scored.categories
+
+    def best(self, scored: Scored, k: int) -> tuple[Codes, Floats]:
+        """Return the best categories; see ``Decision``."""
+        return scored.best(k)

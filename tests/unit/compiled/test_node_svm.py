@@ -1,0 +1,152 @@
+"""Loops of independent binary SVMs: compiled against uncompiled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from taxonomist.compiled import node_svm as loops
+from taxonomist.compiled.arrays import Labels, Rows
+from taxonomist.compiled.block_scores import score_blocks
+from taxonomist.compiled.node_svm import BlockArrays, BlockState
+from taxonomist.inference.block_weights import BlockWeights, sparse_rows
+from tests.reference.joint_toys import assert_twins
+
+
+def sparse_items(n=12, d=9, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
+    X[3] = 0
+    return sparse.csr_array(X.astype(np.float32))
+
+
+def block(n_columns=5, *, is_squared=True, seed=0):
+    """Return a block and its variables after nothing, as a function that makes copies."""
+    X = sparse_items(seed=seed)
+    rng = np.random.default_rng(seed)
+    own = sparse.csr_array(rng.random((X.shape[0], n_columns)) < 0.4)
+    labels = Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp))
+    norms = (X.multiply(X).sum(axis=1) + 1).astype(np.float32)
+    costs = rng.choice([0.5, 2.0], size=X.shape[0]).astype(np.float32)
+    arrays = BlockArrays(sparse_rows(X), labels, norms, costs, 1.0, is_squared)
+
+    def state(alpha=None):
+        found = np.zeros((X.shape[0], n_columns), np.float32) if alpha is None else alpha.copy()
+        W = np.zeros((X.shape[1] + 1, n_columns), np.float32)
+        return BlockState(W, found, np.zeros(n_columns), np.zeros(n_columns))
+
+    return arrays, state
+
+
+def test_gathered_rows_are_those_of_the_items():
+    X = sparse_items()
+    items, place = np.array([1, 4, 5], dtype=np.intp), np.full(X.shape[1], -1, np.int32)
+    (rows, features), (expected, same) = (
+        loop(items, sparse_rows(X), place) for loop in (loops.gather, loops.gather.py_func)
+    )
+    assert (place == -1).all()
+    for one, other in zip((*rows, features), (*expected, same), strict=True):
+        np.testing.assert_array_equal(one, other)
+    found = np.zeros((3, X.shape[1]), np.float32)
+    for t in range(3):
+        here = slice(rows.indptr[t], rows.indptr[t + 1])
+        found[t, features[rows.indices[here]]] = rows.data[here]
+    np.testing.assert_array_equal(found, X[items].toarray())
+
+
+def test_no_items_are_gathered():
+    X = sparse_items()
+    place = np.full(X.shape[1], -1, np.int32)
+    rows, features = loops.gather(np.arange(0), sparse_rows(X), place)
+    assert len(rows.indices) == len(features) == 0
+    assert isinstance(rows, Rows)
+
+
+@pytest.mark.parametrize("is_squared", [True, False])
+@pytest.mark.parametrize("max_iter", [1, 4])
+def test_a_few_passes(is_squared, max_iter):
+    arrays, state = block(is_squared=is_squared)
+    seed = np.uint64(7)
+    one, other = state(), state()
+    found = loops.solve_block(arrays, one, seed, 1e-3, max_iter)
+    expected = loops.solve_block.py_func(arrays, other, seed, 1e-3, max_iter)
+    assert found[0] == expected[0]
+    assert found[1] == pytest.approx(expected[1], rel=1e-3)
+    np.testing.assert_allclose(one.W, other.W, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(one.alpha, other.alpha, rtol=1e-4, atol=1e-5)
+
+
+def test_rebuilt_weights_are_those_of_the_dual_variables():
+    arrays, state = block()
+    solved = state()
+    loops.solve_block(arrays, solved, np.uint64(3), 1e-4, 50)
+    assert_twins(loops.rebuild_block, lambda: (arrays, state(solved.alpha)))
+    again = state(solved.alpha)
+    loops.rebuild_block(arrays, again)
+    np.testing.assert_allclose(again.W, solved.W, atol=1e-4)
+
+
+def test_left_out_rows_are_inspected_before_the_end():
+    """Rows far on the right side are left out, but the certificate is that of all rows."""
+    arrays, state = block(1, seed=5)
+    solved = state()
+    _, gap = loops.solve_block(arrays, solved, np.uint64(3), 1e-5, 500)
+    signs = -np.ones(len(solved.alpha))
+    own = arrays.own
+    signs[np.repeat(np.arange(len(signs)), np.diff(own.indptr))] = 1
+    X = np.hstack([sparse_items(seed=5).toarray(), np.ones((len(signs), 1))])
+    w = solved.W[:, 0].astype(np.float64)
+    slack = np.maximum(1 - signs * (X @ w), 0)
+    primal = w @ w / 2 + arrays.costs @ slack**2
+    alpha = solved.alpha[:, 0].astype(np.float64)
+    dual = alpha.sum() - w @ w / 2 - (alpha**2 / (4 * arrays.costs)).sum()
+    assert solved.primal[0] == pytest.approx(primal, rel=1e-4)
+    assert gap == pytest.approx((primal - dual) / primal, abs=1e-5)
+
+
+def test_a_shuffled_order_has_every_entry_and_depends_on_the_seed():
+    order = np.arange(20)
+    seed = loops.shuffle(order, 15, np.uint64(9))
+    twin = np.arange(20)
+    assert loops.shuffle.py_func(twin, 15, np.uint64(9)) == seed
+    np.testing.assert_array_equal(order, twin)
+    assert sorted(order[:15]) == list(range(15))
+    assert order[15:].tolist() == list(range(15, 20))
+    assert order[:15].tolist() != list(range(15))
+
+
+def two_blocks():
+    """Return the weights of two blocks of columns, dense and as blocks."""
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(size=(4, 3)), rng.normal(size=(6, 2))
+    first[1] = 0
+    features = np.array([5, 0, 7], np.int32), np.array([0, 1, 2, 7, 8], np.int32)
+    dense = np.zeros((9, 5))
+    dense[features[0], :3], dense[features[1], 3:] = first[:-1], second[:-1]
+    parts = [(features[0], first.astype("f4")), (features[1], second.astype("f4"))]
+    bias = 2 * np.concatenate([first[-1], second[-1]])
+    return dense, bias, BlockWeights.join(9, parts, 2.0)
+
+
+def test_scores_of_blocks_are_products():
+    X = sparse_items()
+    dense, bias, weights = two_blocks()
+    assert_twins(
+        score_blocks, lambda: (sparse_rows(X), weights.table, np.empty((12, 5), np.float32))
+    )
+    out = np.empty((12, 5), np.float32)
+    weights.scores(X, out)
+    np.testing.assert_allclose(out, X @ dense + bias, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_of_a_column():
+    dense, _, weights = two_blocks()
+    for column in range(5):
+        found = weights.of_column(column, np.arange(9))
+        np.testing.assert_allclose(found, dense[:, column], rtol=1e-6)
+
+
+def test_features_without_weights_take_no_room():
+    _, _, weights = two_blocks()
+    assert len(weights.table.start) == 2 + 5

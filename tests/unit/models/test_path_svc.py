@@ -1,0 +1,331 @@
+"""PathSVC: scores, blends, probabilities and decisions against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit, log_softmax
+
+from taxonomist import PathSVC, Taxonomy
+from taxonomist.inference.blend import PRIOR, fit_blend
+from taxonomist.inference.node_model import best_threshold
+from taxonomist.models.path_tuning import node_thresholds
+
+TREE = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2 > b21", "b > b2 > b22", "c"])
+DAG = Taxonomy.from_edges([("a", "x"), ("a", "y"), ("b", "y"), ("b", "z"), ("z", "z1"), ("z", "w")])
+TAXONOMIES = {"tree": TREE, "dag": DAG}
+DECISIONS = ("hierarchical_f1", "micro_f1", "macro_f1", "subset", "loss")
+
+
+def items(taxonomy=TREE, labels=None, *, n=90, seed=0):
+    """Return rows that tell the labels roughly, one label each, and label sets."""
+    rng = np.random.default_rng(seed)
+    labels = taxonomy.leaves if labels is None else labels
+    y = rng.choice(np.array(labels, dtype=object), size=n)
+    centres = {label: rng.normal(size=12) for label in labels}
+    X = np.array([centres[label] for label in y]) + 1.2 * rng.normal(size=(n, 12))
+    X *= rng.random(X.shape) < 0.8
+    sets = [sorted({y[k], y[-1 - k]}) if k % 3 == 0 else [y[k]] for k in range(n)]
+    X[::3] += np.array([centres[y[-1 - k]] for k in range(0, n, 3)])
+    return X, y, sets
+
+
+def margins(model, X):
+    """Return the margins of all columns by definition, (n_items, n_columns)."""
+    table, n_features = model.scorer_.weights, model.n_features_in_
+    W = np.array([table.of_column(c, np.arange(n_features)) for c in range(table.n_columns)])
+    return X @ W.T.astype(np.float64) + table.table.bias
+
+
+# One category per item ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("negatives", ["all", "siblings", "both"])
+@pytest.mark.parametrize("kind", TAXONOMIES)
+def test_scores_are_blends_of_sums_along_paths(kind, negatives):
+    taxonomy = TAXONOMIES[kind]
+    X, y, _ = items(taxonomy)
+    y[:20] = "b"
+    model = PathSVC(taxonomy, negatives=negatives, random_state=0).fit(X, y)
+    expanded, nodes = model.targets_.categories.expanded, model.scorer_.nodes.tolist()
+    terminal = {node: leaf for leaf, node in expanded.terminals.items()}
+    s = margins(model, X)
+    q = -(np.maximum(1 - s, 0) ** 2)
+    n_all = 0 if negatives == "siblings" else len(set(nodes))
+    expected = np.zeros((len(X), len(model.classes_)))
+    for column, label in enumerate(model.classes_):
+        leaf = terminal.get(label, label)
+        path = {leaf, *expanded.ancestors(leaf)}
+        for z, code in enumerate(nodes):
+            node = expanded.nodes[code]
+            if node not in path:
+                continue
+            if z < n_all:
+                expected[:, column] += model.blend_["above"] * q[:, z]
+                if node == leaf:
+                    expected[:, column] += model.blend_["own"] * s[:, z]
+            is_top = list(expanded.parents(node)) == [expanded.nodes[0]]
+            if z >= n_all or (negatives == "both" and is_top):
+                expected[:, column] += model.blend_["beside"] * q[:, z]
+    np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-4, atol=1e-4)
+    best = model.classes_[expected.argmax(axis=1)]
+    assert (model.predict(X) == best).mean() > 0.98
+
+
+def test_a_blend_maximises_the_likelihood():
+    rng = np.random.default_rng(0)
+    parts = rng.normal(size=(3, 200, 4))
+    columns = (1.5 * parts[0] + 0.5 * parts[2] + rng.gumbel(size=(200, 4))).argmax(axis=1)
+    weights = rng.choice([1.0, 2.0], size=200)
+    found = fit_blend(parts, columns, weights, np.ones(3))
+
+    def loss(theta):
+        logs = log_softmax(np.tensordot(theta, parts, 1), axis=1)[np.arange(200), columns]
+        return -weights @ logs + PRIOR / 2 * np.sum((theta - 1) ** 2)
+
+    options = {"xatol": 1e-7, "fatol": 1e-9, "maxiter": 5000}
+    expected = minimize(
+        loss, np.ones(3), method="Nelder-Mead", bounds=[(0, None)] * 3, options=options
+    )
+    assert loss(found) == pytest.approx(expected.fun, rel=1e-6)
+    np.testing.assert_allclose(found, expected.x, atol=0.01)
+
+
+def test_impossible_categories_have_no_part_in_the_likelihood():
+    rng = np.random.default_rng(1)
+    parts = rng.normal(size=(3, 50, 4))
+    columns = rng.integers(0, 3, size=50)
+    without = fit_blend(parts[:, :, :3], columns, np.ones(50), np.ones(3))
+    parts[:, :, 3] = -np.inf
+    np.testing.assert_allclose(fit_blend(parts, columns, np.ones(50), np.ones(3)), without)
+
+
+def test_probabilities_are_calibrated_and_sum_to_one():
+    X, y, _ = items(n=600)
+    model = PathSVC(TREE, random_state=0).fit(X[:400], y[:400])
+    chances = model.predict_proba(X[400:])
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    best = chances.max(axis=1)
+    is_right = model.predict(X[400:]) == y[400:]
+    assert abs(best.mean() - is_right.mean()) < 0.08
+    nodes = model.predict_node_proba(X[400:])
+    assert nodes.shape == (200, TREE.n_nodes)
+    for node in TREE.nodes[1:]:
+        for parent in TREE.parents(node):
+            mine, above = (nodes[:, TREE.codes([one])[0]] for one in (node, parent))
+            assert (mine <= above + 1e-12).all()
+
+
+def test_confident_and_cheap_nodes():
+    X, y, _ = items(n=300)
+    model = PathSVC(TREE, random_state=0).fit(X[:200], y[:200])
+    sure = model.predict(X[200:], depth="confident", risk=0.1)
+    assert set(sure) - set(TREE.leaves)
+    cheap = model.predict_labels(X[200:], cost="tree")
+    assert len(cheap) == 100
+    assert model.predict_paths(X[200:], depth="confident", risk=0.5)[0][0] in {"a", "b", "c"}
+
+
+def test_categories_without_items_are_never_predicted():
+    X, y, _ = items(labels=("a1", "b1", "b21"))
+    model = PathSVC(TREE, random_state=0).fit(X, y)
+    assert list(model.classes_) == list(TREE.leaves)
+    strange = np.random.default_rng(0).normal(size=(500, 12)) * 100
+    assert set(model.predict(strange)) <= {"a1", "b1", "b21"}
+    unseen = ~np.isin(model.classes_, ["a1", "b1", "b21"])
+    assert (model.predict_proba(strange)[:, unseen] == 0).all()
+    ranked, _ = model.predict_topk(strange, k=6)
+    assert set(ranked[:, :3].ravel()) == {"a1", "b1", "b21"}
+
+
+@pytest.mark.parametrize("labels", [("c",), ("b21",), ("b21", "b22"), ("a1", "a2")])
+def test_few_categories(labels):
+    X, y, _ = items(labels=labels, n=30)
+    model = PathSVC(TREE, random_state=0).fit(X, y)
+    assert set(model.predict(X)) <= set(labels)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_branches_of_weight_zero_count_as_absent():
+    X, y, _ = items()
+    weights = np.where(np.isin(y, ["b1", "b21", "b22"]), 0.0, 1.0)
+    model = PathSVC(TREE, random_state=0).fit(X, y, weights)
+    used = weights > 0
+    same = PathSVC(TREE, random_state=0).fit(X[used], y[used])
+    np.testing.assert_array_equal(model.predict(X), same.predict(X))
+    assert set(model.predict(X)) <= {"a1", "a2", "c"}
+
+
+# Both ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+def test_the_batch_its_form_and_the_threads_change_nothing(is_set):
+    X, y, sets = items()
+    y = sets if is_set else y
+    model = PathSVC(TREE, random_state=0, n_jobs=1).fit(X, y)
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(model.decision_function(X[7:8]), scores[7:8])
+    np.testing.assert_array_equal(model.decision_function(sparse.csr_array(X)), scores)
+    threads = PathSVC(TREE, random_state=0, n_jobs=3).fit(X, y)
+    np.testing.assert_array_equal(threads.decision_function(X), scores)
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+@pytest.mark.parametrize("kind", TAXONOMIES)
+def test_explanations_sum_to_scores(kind, is_set):
+    taxonomy = TAXONOMIES[kind]
+    X, y, sets = items(taxonomy)
+    model = PathSVC(taxonomy, random_state=0).fit(X, sets if is_set else y)
+    scores = model.decision_function(X)
+    for i in range(8):
+        for c, label in enumerate(model.classes_):
+            found = model.explain(X[i], 3, category=label)
+            assert found.score == pytest.approx(scores[i, c], rel=1e-3, abs=1e-3)
+        other = model.explain(X[i], 3, category=model.classes_[0], against=model.classes_[1])
+        assert other.score == pytest.approx(scores[i, 0] - scores[i, 1], rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+def test_a_warm_start_goes_on_with_more_items_and_categories(is_set):
+    X, y, sets = items()
+    y = sets if is_set else y
+    model = PathSVC(TREE, warm_start=True, random_state=0, tol=1e-4).fit(X[:60], y[:60])
+    model.fit(X, y)
+    cold = PathSVC(TREE, random_state=0, tol=1e-4).fit(X, y)
+    assert model.objective_ == pytest.approx(cold.objective_, rel=3e-4)
+    assert model.n_iter_ <= cold.n_iter_
+
+
+# Label sets ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("kind", TAXONOMIES)
+def test_label_sets_are_closed_and_follow_from_probabilities(kind, decision):
+    taxonomy = TAXONOMIES[kind]
+    X, _, sets = items(taxonomy, n=150)
+    model = PathSVC(taxonomy, decision=decision, random_state=0).fit(X[:100], sets[:100])
+    nodes = model.predict_node_proba(X[100:])
+    assert (nodes[:, 0] == 1).all()
+    predicted = [set(labels) for labels in model.predict_labels(X[100:])]
+    for chances, labels in zip(nodes, predicted, strict=True):
+        assert labels >= {parent for label in labels for parent in taxonomy.ancestors(label)} - {
+            taxonomy.nodes[0]
+        }
+        above = {
+            taxonomy.nodes[code] for code in np.flatnonzero(chances > model.thresholds_) if code
+        }
+        if decision != "macro_f1" and any(taxonomy.is_leaf[taxonomy.codes([n])[0]] for n in above):
+            assert labels == above
+    for node in taxonomy.nodes[1:]:
+        code = taxonomy.codes([node])[0]
+        for parent in taxonomy.parents(node):
+            assert (nodes[:, code] <= nodes[:, taxonomy.codes([parent])[0]]).all()
+
+
+def test_node_probabilities_by_hand():
+    X, _, sets = items(DAG)
+    model = PathSVC(DAG, random_state=0).fit(X, sets)
+    scorer, node_model = model.scorer_, model.scorer_.model
+    raw = margins(model, X)
+    column = {"above": scorer.above, "beside": scorer.beside}
+    code = {node: k for k, node in enumerate(DAG.nodes)}
+    own = {n: raw[:, column["above"][code[n]]] for n in DAG.nodes[1:]}
+    beside = {n: raw[:, column["beside"][code[n]]] for n in DAG.nodes[1:]}
+    share = {
+        n: np.mean([n in s or any(n in DAG.ancestors(x) for x in s) for s in sets]) for n in own
+    }
+    odds = {}
+    for node in DAG.nodes[1:]:
+        above = [a for a in DAG.ancestors(node) if code[a] != 0]
+        below = [d for d in DAG.nodes[1:] if d == node or node in DAG.ancestors(d)]
+        features = [
+            own[node],
+            beside[node],
+            np.mean([own[a] for a in above], axis=0) if above else own[node],
+            np.min([own[a] for a in [node, *above]], axis=0),
+            np.max([own[d] for d in below], axis=0),
+            np.log(share[node]),
+            np.max(list(own.values()), axis=0),
+        ]
+        odds[node] = sum(w * f for w, f in zip(node_model.coef, features, strict=True))
+        odds[node] = odds[node] + node_model.intercept
+    for node in DAG.nodes[1:]:
+        path = [node, *(a for a in DAG.ancestors(node) if code[a] != 0)]
+        expected = expit(np.min([odds[a] for a in path], axis=0))
+        found = model.predict_node_proba(X)[:, code[node]]
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_the_best_threshold_by_trying_all():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        scores = rng.integers(0, 8, size=30) / 10
+        truth, weights = rng.random(30) < scores, rng.choice([1.0, 2.0], size=30)
+        n_true = float(weights @ truth) + 1.0
+
+        def f1(threshold, s=scores, t=truth, w=weights, n=n_true):
+            chosen = s > threshold
+            return 2 * (w @ (chosen & t)) / (w @ chosen + n)
+
+        found = best_threshold(scores, truth, weights, n_true)
+        assert f1(found) == pytest.approx(max(f1(t) for t in np.arange(-0.05, 0.8, 0.05)))
+
+
+def test_thresholds_follow_the_measure():
+    rng = np.random.default_rng(4)
+    chances = rng.random((4, 200))
+    truth = sparse.csr_array(rng.random((200, 4)) < chances.T)
+    weights, categories = np.ones(200), np.array([1, 3])
+    for decision in DECISIONS:
+        found = node_thresholds(decision, chances, truth, weights, categories)
+        assert found.shape == (4,)
+        if decision in ("subset", "loss"):
+            assert (found == 0.5).all()
+    macro = node_thresholds("macro_f1", chances, truth, weights, categories)
+    assert macro[2] == 1
+
+
+def test_every_item_has_a_label_unless_training_items_have_none():
+    X, _, sets = items()
+    strange = np.zeros((5, 12))
+    assert all(PathSVC(TREE, random_state=0).fit(X, sets).predict_labels(strange))
+    empty = [[] if k % 2 else labels for k, labels in enumerate(sets)]
+    model = PathSVC(TREE, decision="loss", random_state=0).fit(X, empty)
+    assert any(not labels for labels in model.predict_labels(X))
+
+
+def test_limits_of_the_number_of_labels():
+    X, _, sets = items()
+    model = PathSVC(TREE, min_labels=2, max_labels=2, random_state=0).fit(X, sets)
+    for labels in model.predict_labels(X):
+        assert len(set(labels) & set(TREE.leaves)) == 2
+
+
+# Certificate -----------------------------------------------------------------------------------
+
+
+def test_too_few_passes_are_warned_of():
+    X, y, _ = items()
+    with pytest.warns(Warning, match="Stopped after 1 passes"):
+        PathSVC(TREE, max_iter=1, tol=1e-6, cv=0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"negatives": "some"}, "negatives"),
+        ({"loss": "log"}, "loss"),
+        ({"decision": "f1"}, "decision"),
+        ({"C": 0}, "C"),
+        ({"constant": -1}, "constant"),
+        ({"tol": 0}, "tol"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    X, y, _ = items()
+    with pytest.raises(ValueError, match=message):
+        PathSVC(TREE, **parameters).fit(X, y)
