@@ -89,9 +89,9 @@ LINES = (
         "features",
         "Sec. 2.2",
         "words or syllables as letters",
-        "features.SpectrumFeatures",
-        "unit/features/test_letters::test_characters_words_and_functions",
-        differs="syllables by a function of the user",
+        "features.SpectrumFeatures features.syllables",
+        "unit/features/test_letters::test_characters_words_and_functions "
+        "unit/features/test_syllables::test_syllables_are_a_unit",
     ),
     line(
         "features",
@@ -260,7 +260,8 @@ LINES = (
         "graphs that are no trees: junction trees, or approximate inference",
         "solvers.markov_graph inference.junction_tree",
         "oracle/test_markov_graph::test_edges_to_all_parents_are_optimal "
-        "oracle/test_markov_graph::test_a_relaxation_bounds_the_gap",
+        "oracle/test_markov_graph::test_a_relaxation_bounds_the_gap "
+        "unit/models/test_markov_dags::test_each_parent_has_an_edge",
     ),
     line(
         "model",
