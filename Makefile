@@ -15,7 +15,7 @@ endif
 # Tests start many processes, which start faster from compiled byte code.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-corpora test-slow test-lowest test-pythons lint format docs bench clean
+.PHONY: help demo test test-corpora test-slow test-lowest test-pythons reproduction-bounds lint format docs bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make test-slow     run the tests that take longer"
 	@echo "make test-lowest   run the main paths with the lowest versions of all packages, in .venv-lowest"
 	@echo "make test-pythons  run the main paths with newer Pythons, where they are found"
+	@echo "make reproduction-bounds  store the numbers of the papers' small experiments for the tests"
 	@echo "make lint          ruff, mypy --strict, import-linter"
 	@echo "make format        rewrite the sources in the house format"
 	@echo "make docs          build the pages in docs/_build/html"
@@ -75,6 +76,9 @@ test-lowest: $(VENV)/.dev
 
 test-pythons: $(VENV)/.dev
 	@$(BIN)/python tools/environments.py pythons
+
+reproduction-bounds: $(VENV)/.dev
+	$(BIN)/python -m tests.integration.reproduction_bounds
 
 $(VENV)/.docs: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'

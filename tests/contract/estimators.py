@@ -33,7 +33,7 @@ from taxonomist import (
     models,
 )
 from taxonomist.features import InformationGainSelector, TfidfWeights
-from taxonomist.inference.label_sets import Threshold
+from taxonomist.inference.label_sets import CategoryThresholds, Threshold
 
 
 def _public(module):
@@ -190,6 +190,8 @@ EXACT_ONES = [
 VARIANTS = [
     *EXACT_ONES,
     Case(HierarchicalSVC(**EXACT, solver="greedy"), {}),
+    Case(HierarchicalSVC(**EXACT, fit_intercept=True, loss="zero_one", max_iter=100), {}),
+    Case(CoupledBinarySVC(**EXACT, **PLAIN, constant=1.0, with_root=True, max_iter=100), {}),
     Case(HierarchicalSVC(**EXACT, **RBF, max_iter=50), {}),
     Case(HierarchicalRankingSVC(**RBF, decision="threshold", max_iter=20), APPROXIMATE | TUNED),
     Case(CoupledBinarySVC(**RBF, decision="category_thresholds", max_iter=20), APPROXIMATE | TUNED),
@@ -212,7 +214,22 @@ VARIANTS = [
         HierarchicalMixture(inverse_temperature=[0.5, 0.8], path_weights="shrunk", held_out=0.3),
         TUNED | NEGATIVE | DRAWN,
     ),
+    Case(
+        HierarchicalMixture(
+            path_weights="class",
+            weight_updates="step",
+            background="pooled",
+            decision=CategoryThresholds(counted=True),
+            min_labels=0,
+        ),
+        TUNED | NEGATIVE,
+    ),
+    Case(
+        HierarchicalMixture(inverse_temperature="held_out", weight_updates="full"),
+        TUNED | NEGATIVE | DRAWN,
+    ),
     Case(HierarchicalShrinkage(take_out=True, **PLAIN), TUNED | NEGATIVE),
+    Case(HierarchicalShrinkage(take_out="class", held_out="word", **PLAIN), TUNED | NEGATIVE),
     Case(LidstoneNB(alpha=1.0, decision="size"), TUNED | NEGATIVE),
     Case(
         PLSAClassifier(smoothing=0.1, spread=0.0, max_iter=20, fold_max_iter=50, decision="top_k"),
@@ -220,6 +237,7 @@ VARIANTS = [
     ),
     Case(ThresholdedKNN(tfidf=False, n_neighbors=3), {}),
     Case(TopDownSVC(estimator=GaussianNB()), {}),
+    Case(NodeSVC(loss="hinge", bias="free"), APPROXIMATE),
     Case(HierarchicalRLS(cache_size=0), {}),
     Case(
         CalibratedClassifier(NodeSVC(random_state=0), method="isotonic", cv=2),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.svm import LinearSVC
 
 from taxonomist import HierarchicalSVC, Taxonomy
 from taxonomist.compiled.attributes import write_category_scores
@@ -170,3 +171,40 @@ def test_active_ratio_is_the_share_of_positive_dual_variables(shape, C):
     )
     assert 0 < positive < 12 * (q - 1)
     assert model.active_ratio_ == pytest.approx(positive / (12 * (q - 1)))
+
+
+@pytest.mark.equation("CH04:41")
+@pytest.mark.parametrize("solver", ["auto", "greedy", "greedy_joint", "full"])
+def test_active_ratio_by_hand(solver):
+    """Only the inner items are on the margin, each with all other categories.
+
+    Two categories: v = w_a - w_b = (1, -1) by the items (1, 0) and (0, 1), so 2 of 4 (2 - 1)
+    variables are positive. Three: α = 1/3 for the three unit vectors and both others of each, so
+    6 of 6 (3 - 1).
+    """
+    for n, coef in ((2, np.array([[1, -1], [-1, 1]]) / 2), (3, np.eye(3) - 1 / 3)):
+        X = np.concatenate([np.eye(n), 3 * np.eye(n)])
+        y = list("abc"[:n]) * 2
+        model = HierarchicalSVC(C=10.0, solver=solver, tol=1e-9, dtype="float64").fit(X, y)
+        np.testing.assert_allclose(model.coef_, coef, atol=1e-6)
+        assert model.active_ratio_ == n * (n - 1) / (2 * n * (n - 1)) == 0.5
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 10.0])
+def test_two_categories_are_the_binary_svm(C):
+    """CH04, section 2.1, without a bias: w_1 = -w_2 = v/2, and C stands for 2 C of the binary SVM.
+
+    The paper derives it from w_1j w_2j = 0 for all features, which is not so; but ||w||² is
+    ||v||² / 2 at the optimum, and so the conclusion holds.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=50) > 0, "a", "b")
+    model = HierarchicalSVC(C=C, tol=1e-9, stop="gap", dtype="float64").fit(X, y)
+    binary = LinearSVC(loss="hinge", C=2 * C, fit_intercept=False, tol=1e-9, max_iter=10**6)
+    v = binary.fit(X, y).coef_[0]
+    np.testing.assert_allclose(model.coef_, [-v / 2, v / 2], atol=2e-3)
+    margins = np.where(y == "b", 1, -1) * (X @ v)
+    value = v @ v / 4 + C * np.maximum(0, 1 - margins).sum()
+    assert model.objective_ == pytest.approx(value, rel=1e-5)
+    assert (model.predict(X) == binary.predict(X)).all()

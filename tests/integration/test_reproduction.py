@@ -13,6 +13,14 @@ import pytest
 
 from taxonomist.experiments import PAPERS
 from taxonomist.experiments.reproduction import load_paper
+from tests.integration.reproduction_bounds import (
+    Number,
+    bounds_of,
+    complaints,
+    read_bounds,
+    read_numbers,
+    write_bounds,
+)
 from tests.unit.cli.running import arguments, run, run_here
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -46,15 +54,20 @@ def declared():
 
 def assert_written(out, key, kind, part):
     name = f"{kind}-{part.number}"
-    assert (out / key / f"{name}.md").stat().st_size > 100
-    other = (out / key / name).with_suffix(".csv" if kind == "table" else ".png")
-    assert other.stat().st_size > 50
+    page = (out / key / f"{name}.md").read_text()
+    for setting in ("Tolerance", "Features", "Splits", "Draws"):
+        assert f"\n- {setting}: " in page
+    assert (out / key / f"{name}.csv").stat().st_size > 50
+    if kind == "figure":
+        assert (out / key / f"{name}.png").stat().st_size > 50
     assert f"[{name}]({key}/{name}.md)" in (out / "index.md").read_text()
 
 
 def assert_judged(done, key, kind, part):
     verdicts = json.loads(done)
-    assert {row["verdict"] for row in verdicts} <= {"yes", "no", "within noise"}
+    words = {"yes", "no", "within noise"}
+    assert {row["verdict"] for row in verdicts} <= words
+    assert {row["corrected"] for row in verdicts} <= words | {""}
     texts = {(row["paper"], row["part"], row["claim"]) for row in verdicts}
     assert {(key, f"{kind}-{part.number}", claim.text) for claim in part.claims} <= texts
 
@@ -101,6 +114,12 @@ def test_the_table_of_a_short_run_is_written_and_judged(short):
     assert_judged(done.out, "CH04", "table", table)
 
 
+def test_the_table_without_corpora_has_the_stored_numbers(short):
+    numbers = read_numbers(short[0])
+    assert {number.part for number in numbers} == {"CH04/table-1"}
+    assert complaints(numbers, read_bounds()) == []
+
+
 def test_a_second_run_runs_nothing_again(short):
     out, _ = short
     before = cells_in(out)
@@ -119,6 +138,7 @@ def test_a_table_of_a_corpus(data_folder, tmp_path):
     (table,) = (table for table in load_paper("CH04", is_quick=True).tables if table.number == "2")
     assert_written(tmp_path, "CH04", "table", table)
     assert_judged(done.stdout, "CH04", "table", table)
+    assert complaints(read_numbers(tmp_path), read_bounds()) == []
 
 
 # The whole of it -------------------------------------------------------------------------------
@@ -141,10 +161,55 @@ def test_every_table_and_figure_is_there_and_judged_or_lacks_a_corpus(quick):
 
 
 @pytest.mark.slow
+def test_numbers_of_the_small_version(quick):
+    out, done = quick
+    numbers, bounds = read_numbers(out), read_bounds()
+    assert complaints(numbers, bounds) == []
+    lacking = {part for part in {n.part for n in bounds} if part not in {n.part for n in numbers}}
+    for part in lacking:
+        assert f"{part.replace('/', ' ')} was not written" in done.stderr
+
+
+@pytest.mark.slow
 def test_no_corpus_is_missing_where_all_are_there(quick, data_folder):
     for name in ("us-patents-ipc", "20newsgroups", "reuters21578", "rcv1-subset", "enzyme-ec"):
         data_folder(name)
     assert "was not written" not in quick[1].stderr
+
+
+# Bounds ----------------------------------------------------------------------------------------
+
+
+def test_a_wrong_number_is_out_of_bounds(short, tmp_path):
+    numbers, bounds = read_numbers(short[0]), read_bounds()
+    row = next(number.row for number in numbers)
+    flat = Number("CH04/table-1", row, "Δ-loss flat")
+    assert complaints(numbers | {flat: 1.1 * numbers[flat]}, bounds)
+    assert complaints(numbers | {flat: 0.9 * numbers[flat]}, bounds)
+    # The two models in each other's place.
+    accuracy, other = (Number("CH04/table-1", row, f"acc % {kind}") for kind in ("flat", "hsvm"))
+    assert complaints(numbers | {accuracy: numbers[other]}, bounds)
+    assert complaints(numbers | {other: numbers[accuracy]}, bounds)
+    # Half of the points.
+    points = Number("CH04/table-1", row, "#doc")
+    assert complaints(numbers | {points: numbers[points] / 2}, bounds)
+    # A number that is missing or new.
+    assert complaints({n: v for n, v in numbers.items() if n != flat}, bounds)
+    assert complaints(numbers | {Number("CH04/table-1", row, "new"): 0.0}, bounds)
+
+
+def test_bounds_are_stored_as_they_are(tmp_path):
+    numbers = {
+        Number("P/table-1", "row, one", "acc %"): 50.0,
+        Number("P/table-1", "row, one", "loss"): -0.5,
+        Number("P/figure-1", "cell", "fit_seconds"): float("nan"),
+    }
+    write_bounds(numbers, tmp_path / "bounds.csv")
+    bounds = read_bounds(tmp_path / "bounds.csv")
+    assert bounds == {number: bounds_of(number, value) for number, value in numbers.items()}
+    assert bounds[Number("P/table-1", "row, one", "acc %")] == (47.5, 52.5)
+    assert bounds[Number("P/table-1", "row, one", "loss")] == pytest.approx((-0.525, -0.475))
+    assert complaints(numbers, bounds) == []
 
 
 # Requests that cannot be met -------------------------------------------------------------------

@@ -28,7 +28,10 @@ VERY_EXACT = Options(tol=1e-9, stop="gap", dtype="float64", max_iter=5000)
 ROUNDING = {"float64": 1e-11, "float32": 1e-7}
 
 cached_toy = cache(toy)
-every_solver = pytest.mark.parametrize("name", [name for name in SOLVERS if name != "auto"])
+# HCC03's rule does not lead to the optimum; tests/unit/solvers/test_greedy.py has its tests.
+every_solver = pytest.mark.parametrize(
+    "name", [name for name in SOLVERS if name not in ("auto", "hcc03")]
+)
 
 
 @cache
@@ -369,6 +372,7 @@ def test_a_feature_that_is_always_zero(case, solved):
     assert_same(weights(wider), solved, np.insert(solved.W, 5, 0.0, axis=0))
 
 
+@pytest.mark.equation("CH04:19")
 def test_an_attribute_of_every_category(case, solved):
     """A root carries no weight [CH04, Eq. 19]."""
     root = np.ones((case.attributes.shape[0], 1))

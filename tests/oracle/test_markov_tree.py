@@ -162,6 +162,64 @@ def test_stopping_on_the_violation(slack):
     assert found.violation.max() <= 1e-3 * (1 + 1e-6)
 
 
+# Hard margins.
+
+
+def hard(features="edge", train_on="all", loss="symmetric_difference"):
+    """Return a problem of six items that differ, with ten features: they can be separated."""
+    case = cached_toy("tree", loss, 1.0, "example", features, train_on)
+    return case.select([1, 4, 5, 6, 7, 8])._replace(C=np.full(6, np.inf))
+
+
+@every_pair(
+    model=[("edge", "all"), ("edge", "consistent"), ("path", "consistent")],
+    loss=LOSSES,
+    dtype=list(ROUNDING),
+)
+def test_a_hard_margin_is_optimal_and_kept(model, loss, dtype):
+    """Minimise ½ ||w||² where every labelling has a margin of its loss [RSSS06, Sec. 2.4]."""
+    case = hard(*model, loss)
+    options = replace(EXACT, tol=1e-4, dtype=dtype, max_iter=1000)
+    solution = markov.solve(case.problem(case.items("sparse", dtype)), options)
+    primal, dual, gap, _ = solution.certificate
+    assert solution.converged
+    assert gap <= 1e-4
+    best, _ = reference.primal_optimum(case.instance())
+    assert primal == pytest.approx(best, rel=2e-4)
+    assert dual <= best * (1 + 1e-6)
+    W = solution.W.astype(float)
+    kept = W * np.sqrt(2 * primal / np.sum(W**2))
+    assert reference.slacks(case.instance(), kept).max() <= 1e-5 * (1 + np.abs(kept).max())
+
+
+def test_the_certificate_of_a_hard_margin_is_the_largest_ratio_of_loss_to_margin():
+    case = hard("path", "consistent", "costs")
+    solution = markov.solve(case.problem(), replace(EXACT, max_iter=12))
+    instance, W = case.instance(), solution.W
+    factors = []
+    for i in range(len(case.X)):
+        score = np.sum(W * reference.copies(instance, i), axis=0)
+        for _, differences, losses in reference.constraints(instance, i):
+            margins = differences @ score
+            assert margins.min() > 0
+            factors.append((losses / margins).max())
+    factor = max(*factors, 1.0)
+    assert solution.certificate.primal == pytest.approx(np.sum(W**2) / 2 * factor**2, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["empty", "twins"])
+def test_a_hard_margin_that_nothing_has(kind):
+    case = hard()
+    X, Y = case.X.copy(), case.Y
+    other = np.flatnonzero((Y[0] != Y).any(axis=1))[0]
+    X[0] = 0 if kind == "empty" else X[other]
+    options = replace(EXACT, max_iter=50)
+    solution = markov.solve(case._replace(X=X).problem(), options)
+    assert not solution.converged
+    assert solution.certificate.primal == np.inf
+    assert np.isfinite(solution.W).all()
+
+
 # Special cases.
 
 
@@ -281,6 +339,43 @@ def test_losses_of_nodes_sum_to_the_loss(loss, shape, features, train_on):
         if train_on == "consistent":
             expected[~is_closed] = -np.inf
         np.testing.assert_allclose(total, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("split", ["shared", "upper"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_of_edges_are_split_among_the_edges_at_a_node(loss, shape, split):
+    """By enumeration [RSSS06, Sec. 2.1]: ℓ_e = ℓ_j / N(j) + ℓ_j' / N(j'), which sum to the loss."""
+    case = cached_toy(shape, loss)._replace(edge_loss=split)
+    instance, tree = case.instance(), case.problem().tree
+    above, nodes = instance.parent, np.arange(1, instance.n_nodes)
+    u = instance.labellings
+    for y in u[(u <= u[:, above]).all(axis=1)]:
+        charged = tree.loss[(2 * y[above] + y)[1:], nodes, u[:, above[1:]], u[:, 1:]]
+        np.testing.assert_allclose(charged, reference.factor_losses(instance, y, u), atol=1e-12)
+        np.testing.assert_allclose(charged.sum(axis=1), reference.loss(instance, y, u), atol=1e-12)
+        root, edges = case.loss.decompose(np.tile(y, (len(u), 1)), u, split=split)
+        lower = case.loss.taxonomy.edges[:, 1]
+        np.testing.assert_allclose(edges.toarray(), charged[:, lower - 1], atol=1e-12)
+        assert not root.any()
+
+
+def test_the_split_of_the_paper_differs_only_for_the_symmetric_difference():
+    for loss in LOSSES:
+        one, other = (
+            cached_toy("tree", loss)._replace(edge_loss=split).problem().tree.loss
+            for split in ("shared", "upper")
+        )
+        is_same = np.array_equal(one, other)
+        assert is_same == (cached_toy("tree", loss).loss.charge == "parent")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("loss", ["symmetric_difference", "costs of nodes", "costs"])
+def test_a_slack_for_each_edge_with_shared_losses(loss, shape):
+    case = cached_toy(shape, loss, 1.0, "edge")._replace(edge_loss="shared")
+    best = reference.primal_optimum(case.instance())[0]
+    check(case, markov.solve(case.problem(), EXACT), best)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

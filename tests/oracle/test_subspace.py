@@ -175,6 +175,51 @@ def test_weight_two_is_two_items():
     assert one.primal == pytest.approx(two.primal, rel=4e-3)
 
 
+# Partial paths [RSSS06, Sec. 4].
+
+
+@every_pair(loss=LOSSES, slack=SLACKS, working_set=RULES, train_on=["all", "consistent"])
+def test_partial_paths_are_optimal(loss, slack, working_set, train_on):
+    arguments = "tree", loss, 0.3, slack, "path", train_on
+    case = cached_toy(*arguments)
+    options = replace(ROUGH, working_set=working_set)
+    check(case, subspace.solve(case.problem(), options), optimum(*arguments), options)
+
+
+@every_pair(shape=SHAPES, slack=SLACKS, kind=["dense", "sparse", "gram"])
+def test_partial_paths_on_every_shape(shape, slack, kind):
+    arguments = shape, "costs", 0.2, slack, "path", "consistent", 0 if kind == "gram" else 2
+    case = cached_toy(*arguments)
+    check(case, subspace.solve(case.problem(case.items(kind)), ROUGH), optimum(*arguments))
+
+
+@pytest.mark.parametrize("shape", ["star", "chain", "tree"])
+@pytest.mark.parametrize("slack", ["example", "edge"])
+def test_the_linear_program_of_paths_leads_to_the_same(slack, shape):
+    case = cached_toy(shape, "costs", 0.05, slack, "path", "consistent").select([0, 3, 5, 7])
+    best = reference.primal_optimum(case.instance())[0]
+    options = replace(ROUGH, tol=0.05, oracle="linear_program")
+    check(case, subspace.solve(case.problem(), options), best, options)
+
+
+@pytest.mark.parametrize("slack", ["example", "example_signed"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_path_marginals_are_sums_over_labellings(shape, slack):
+    """In the polytope, and no path has more weight than its prefixes."""
+    case = cached_toy(shape, "costs", 0.3, slack, "path", "consistent")
+    instance = case.instance()
+    *_, state = climbed(case, ROUGH, 10)
+    used = state.marginals.used
+    assert (used <= instance.C * (1 + 1e-9)).all()
+    assert (state.mu[:, 1:] <= state.mu[:, instance.parent[1:]] + 1e-12).all()
+    for i, mu in enumerate(state.mu):
+        # Rounding can make the truth, whose G is 0, the best labelling.
+        rows = instance.others(i) if slack == "example_signed" else instance.labellings
+        on = reference.blocks(instance, rows)
+        _, residual = nnls(np.column_stack([on, np.ones(len(on))]).T, [*mu, used[i]])
+        assert residual <= 1e-9
+
+
 # Marginals.
 
 

@@ -44,6 +44,7 @@ class Toy(NamedTuple):
     train_on: str
     slack: str
     owner: np.ndarray
+    edge_loss: str = "upper"
 
     def items(self, kind: str = "sparse", dtype: str = "float64") -> Any:
         """Return the rows of the items; a Gram matrix is one of the linear kernel."""
@@ -60,7 +61,7 @@ class Toy(NamedTuple):
             items=items or self.items(),
             labels=sparse.csr_array(self.Y.astype(bool)),
             costs=self.C,
-            tree=labelled_tree(self.loss, self.features, self.train_on),
+            tree=labelled_tree(self.loss, self.features, self.train_on, self.edge_loss),
             slack=self.slack,
             owner=self.owner if (self.owner != -1).any() else np.empty(0, np.intp),
         )
@@ -78,6 +79,7 @@ class Toy(NamedTuple):
             train_on=self.train_on,
             slack=self.slack,
             owner=self.owner,
+            edge_loss=self.edge_loss,
         )
 
     def select(self, items: Any) -> Toy:

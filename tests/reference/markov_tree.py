@@ -29,6 +29,7 @@ class Instance(NamedTuple):
     train_on: str  # "all" or "consistent"
     slack: str  # "example", "example_signed" or "edge"
     owner: np.ndarray  # (n_features,)  node of each local feature, -1 for global ones
+    edge_loss: str = "upper"  # or "shared": a charge of ℓ_Δ is split over all edges at its node
 
     @property
     def n_nodes(self) -> int:
@@ -97,11 +98,17 @@ def loss(instance: Instance, y: np.ndarray, u: np.ndarray) -> np.ndarray:
 def factor_losses(instance: Instance, y: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Return the loss of every factor: edge after edge, or path after path.
 
-    Edges have the charge of their lower node; those below the root share its charge.
+    Edges have the charge of their lower node; those below the root share its charge. Shared
+    charges are those of both ends of an edge, each divided by its number of neighbours.
     """
     charges = node_charges(instance, y, u)
     if instance.features == "path":
         return charges
+    if instance.edge_loss == "shared" and instance.charge == "node":
+        edges = [(int(instance.parent[j]), j) for j in range(1, instance.n_nodes)]
+        n_neighbours = [sum(j in edge for edge in edges) for j in range(instance.n_nodes)]
+        shares = charges / n_neighbours
+        return np.stack([shares[..., p] + shares[..., j] for p, j in edges], axis=-1)
     below_root = instance.parent[1:] == 0
     return charges[..., 1:] + below_root * charges[..., :1] / below_root.sum()
 
@@ -165,9 +172,14 @@ def primal_optimum(instance: Instance) -> tuple[float, np.ndarray]:
     if instance.slack != "example_signed":
         rows.append(np.eye(n_slacks, n_weights + n_slacks, n_weights))
         least.append(np.zeros(n_slacks))
+    is_hard = np.repeat(np.isinf(instance.C), n_factors)
+    if is_hard.any():
+        rows.append(-np.eye(n_slacks, n_weights + n_slacks, n_weights)[is_hard])
+        least.append(np.zeros(is_hard.sum()))
     unique = np.unique(np.column_stack([np.concatenate(rows), np.concatenate(least)]), axis=0)
     squared = np.concatenate([np.ones(n_weights), np.zeros(n_slacks)])
-    linear = np.concatenate([np.zeros(n_weights), np.repeat(instance.C, n_factors)])
+    costs = np.where(is_hard, 0.0, np.repeat(instance.C, n_factors))
+    linear = np.concatenate([np.zeros(n_weights), costs])
     found, value = minimise(np.diag(squared), linear, unique[:, :-1], unique[:, -1])
     return value, found[:n_weights].reshape(shape)
 

@@ -139,6 +139,15 @@ def rest_words(items, taxonomy, category):
     return found
 
 
+def other_words(items, taxonomy, category):
+    """Return P(w|v) for the path of a category, above it without its own items [TCPH01, Sec. 1]."""
+    found = {}
+    for v in path(taxonomy, category):
+        inside = [c for c in below(taxonomy, v) if c != category or v == category]
+        found[v] = normalized(pooled_words(items, taxonomy, inside))
+    return found
+
+
 def word_given_class(words, weights, w, n_words):
     """Return P(w|c) for the weights of one category [TCPH01, Eq. 1]."""
     return sum(
@@ -182,6 +191,64 @@ def without(items, i):
     row, labels, weight = items[i]
     rest = [item for j, item in enumerate(items) if j != i]
     return rest if weight <= 1 else [*rest, (row, labels, weight - 1)]
+
+
+def left_out_steps(items, taxonomy, words, weights, beta=1.0):
+    """Return P(w|v) after one step, without each item in turn; zeros where nothing is left.
+
+    Responsibilities are those of all items; the words of the left-out item are not counted.
+    """
+    found = []
+    for i in range(len(items)):
+        rest = without(items, i)
+        nothing = {v: [0.0] * len(items[0][0]) for v in taxonomy.nodes}
+        if not rest:
+            found.append(nothing)
+            continue
+        after, counts = (
+            em_step(rest, taxonomy, words, weights, beta),
+            category_counts(rest, taxonomy),
+        )
+        found.append(
+            {
+                v: after[v] if _expects(counts, v, taxonomy, words, weights) else nothing[v]
+                for v in taxonomy.nodes
+            }
+        )
+    return found
+
+
+def _expects(counts, node, taxonomy, words, weights):
+    """Return whether a node can have made a word of the counted items."""
+    return any(
+        n and weights[c].get(node, 0.0) * words[node][w] > 0
+        for c in below(taxonomy, node)
+        for w, n in enumerate(counts[c])
+    )
+
+
+def weight_step(items, taxonomy, left_out, weights):
+    """Return P(v|c) after one step from left-out items [TCPH01, Eq. 5, 7]."""
+    expected = {c: dict.fromkeys(by_node, 0.0) for c, by_node in weights.items()}
+    for i, (row, labels, weight) in enumerate(items):
+        for c in labels:
+            if not can_tell(items, taxonomy, i, c):
+                continue
+            for w, n in enumerate(row):
+                joint = {
+                    v: p * (1 / len(row) if v == UNIFORM else left_out[i][v][w])
+                    for v, p in weights[c].items()
+                }
+                total = sum(joint.values())
+                if n and total > 0:
+                    for v, part in joint.items():
+                        expected[c][v] += weight * n / len(labels) * part / total
+    return {
+        c: {v: n / sum(by_node.values()) for v, n in by_node.items()}
+        if sum(by_node.values())
+        else weights[c]
+        for c, by_node in expected.items()
+    }
 
 
 def can_tell(items, taxonomy, i, category):

@@ -91,6 +91,8 @@ def take_step(
     if up >= 0 and down >= 0:
         curvature -= 2.0 * scratch.products[up, down]
     step = min(limit, rise / curvature) if curvature > 0.0 else limit
+    if step == np.inf:  # a hard margin, and the item has no features: no step is enough
+        return 0.0, 0.0
     for c in range(n):
         if up >= 0:
             scratch.G[c] -= step * scratch.products[up, c]

@@ -9,6 +9,8 @@ import numpy as np
 
 from taxonomist._typing import Integers, Reals
 from taxonomist.compiled.arrays import Labels
+from taxonomist.compiled.graph_arrays import GraphScratch, MarkovGraph
+from taxonomist.compiled.graph_search import worst_on_graph
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.markov_arrays import MarkovArrays, MarkovScratch, Tree
 
@@ -126,13 +128,38 @@ def true_score(tree: Tree, scratch: MarkovScratch) -> float:
     return total
 
 
+@compiled(inline=True)
+def loss_found(tree: Tree, scratch: MarkovScratch) -> float:
+    """Return the loss of the labelling in ``scratch.state``."""
+    total = 0.0
+    for j in range(len(tree.parent)):
+        p = tree.parent[j]
+        true = 2 * scratch.truth[p] + scratch.truth[j]
+        total += tree.loss[true, j, scratch.state[p], min(scratch.state[j], 1)]
+    return total
+
+
 @compiled()
 def worst_gradient(problem: MarkovArrays, scratch: MarkovScratch) -> float:
     """Find the labelling with the largest G of those in the item's constraints; return that G."""
-    worst = find_worst(problem.tree, scratch)
-    if problem.is_signed:
-        worst = find_other(problem.tree, scratch)
-    return worst - true_score(problem.tree, scratch)
+    return worst_in(problem.graph, scratch.search, problem, scratch)
+
+
+@compiled(inline=True)
+def worst_in(
+    graph: MarkovGraph | None,
+    search: GraphScratch | None,
+    problem: MarkovArrays,
+    scratch: MarkovScratch,
+) -> float:
+    """Return the largest G in the tree, or in the graph; numba compiles only one of the two."""
+    if graph is None or search is None:
+        worst = find_worst(problem.tree, scratch)
+        if problem.is_signed:
+            worst = find_other(problem.tree, scratch)
+        return worst - true_score(problem.tree, scratch)
+    else:  # noqa: RET505  numba leaves out a branch, not what follows it
+        return worst_on_graph(graph, problem.is_signed, scratch, search)
 
 
 @compiled()

@@ -14,14 +14,17 @@ import numpy as np
 from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.active_labellings import add_codes, add_labelling, gradient, make_place
 from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled.graph_arrays import GraphScratch, MarkovGraph
+from taxonomist.compiled.graph_search import add_graph_labelling
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.labelling_qp import FULL, ascend, give_all
-from taxonomist.compiled.labelling_search import mark_truth, worst_gradient
+from taxonomist.compiled.labelling_search import loss_found, mark_truth, worst_gradient
 from taxonomist.compiled.markov_arrays import (
     EVERYWHERE,
     ActiveLabellings,
     MarkovArrays,
     MarkovScratch,
+    Tree,
 )
 from taxonomist.compiled.rows import score_row_by_threes
 
@@ -35,6 +38,55 @@ MOST_REST, RESTFUL = 5, 30.0
 ``MOST_REST`` sweeps. With 1 instead of 30, fits take half as long again (Reuters-21578), with 10 a
 tenth."""
 
+MOST_SCALINGS = 100
+NEARLY = 1e-6
+"""The factor that a hard margin needs is known if the next one is larger by this part at most."""
+
+
+@compiled(inline=True)
+def codes_of(graph: MarkovGraph | None, tree: Tree, j: int) -> tuple[int, int]:
+    """Return the first column of W that belongs to node j, and the one after the last."""
+    if graph is None:
+        to = tree.stride * (j - tree.first)
+        return to, to + tree.stride
+    else:  # noqa: RET505  numba leaves out a branch, not what follows it
+        if graph.stride == 1:
+            return j, j + 1
+        return 4 * graph.dag.indptr[j], 4 * graph.dag.indptr[j + 1]
+
+
+@compiled(inline=True)
+def most_codes(graph: MarkovGraph | None, scratch: MarkovScratch) -> int:
+    """Return how many codes a labelling can differ from the truth by."""
+    if graph is None:
+        return 2 * len(scratch.truth)
+    else:  # noqa: RET505  numba leaves out a branch, not what follows it
+        return 2 * len(graph.dag.upper) + 2
+
+
+@compiled(inline=True)
+def store_labelling(
+    graph: MarkovGraph | None,
+    tree: Tree,
+    labellings: ActiveLabellings,
+    i: int,
+    scratch: MarkovScratch,
+) -> None:
+    """Store the labelling found as one of item i; ``make_place`` must come first."""
+    if graph is None:
+        add_labelling(tree, labellings, i, scratch)
+    else:
+        add_graph_labelling(graph, labellings, i, scratch)
+
+
+@compiled(inline=True)
+def bound_of(search: GraphScratch | None, worst: float) -> float:
+    """Return a bound of G from above, which exceeds the G found if a relaxation found it."""
+    if search is None:
+        return worst
+    else:  # noqa: RET505  numba leaves out a branch, not what follows it
+        return worst + float(search.excess[0])
+
 
 @compiled(inline=True)
 def write_norms(problem: MarkovArrays, i: int, norm: Floats) -> None:
@@ -42,20 +94,20 @@ def write_norms(problem: MarkovArrays, i: int, norm: Floats) -> None:
     norm[:] = problem.norms[i]
     if len(problem.owner) == 0:
         return
-    rows, row, tree = problem.rows, problem.row_of[i], problem.tree
+    rows, row = problem.rows, problem.row_of[i]
     begin = rows.indptr[row]
     for k in range(begin, rows.indptr[row + 1]):
         j = problem.owner[k - begin if len(rows.indices) == 0 else rows.indices[k]]
         if j >= 0:
-            to = tree.stride * (j - tree.first)
-            for z in range(to, to + tree.stride):
+            first, last = codes_of(problem.graph, problem.tree, j)
+            for z in range(first, last):
                 norm[z] += np.float64(rows.data[k]) ** 2
 
 
 @compiled("contract", inline=True)
 def add_row(problem: MarkovArrays, i: int, W: Reals, n_used: int, scratch: MarkovScratch) -> None:
     """Add x_i times the change to the weights, for local features only at their own nodes."""
-    rows, row, tree = problem.rows, problem.row_of[i], problem.tree
+    rows, row = problem.rows, problem.row_of[i]
     begin, is_dense = rows.indptr[row], len(rows.indices) == 0
     for k in range(begin, rows.indptr[row + 1]):
         f, x = k - begin if is_dense else rows.indices[k], rows.data[k]
@@ -64,8 +116,8 @@ def add_row(problem: MarkovArrays, i: int, W: Reals, n_used: int, scratch: Marko
             for q in range(n_used):
                 W[f, scratch.used[q]] += x * scratch.change[scratch.used[q]]
         elif owner >= 0:
-            to = tree.stride * (owner - tree.first)
-            for z in range(to, to + tree.stride):
+            first, last = codes_of(problem.graph, problem.tree, owner)
+            for z in range(first, last):
                 W[f, z] += x * scratch.change[z]
 
 
@@ -86,6 +138,21 @@ def apply_change(problem: MarkovArrays, i: int, W: Reals, scratch: MarkovScratch
         scratch.change[scratch.used[q]] = 0.0
 
 
+@compiled(inline=True)
+def next_factor(
+    problem: MarkovArrays, factor: float, worst: float, scratch: MarkovScratch
+) -> float:
+    """Return the factor of the weights that gives the labelling found the margin it needs.
+
+    ``worst`` is its G where the weights are multiplied by ``factor`` already, that is its loss less
+    its margin. No factor is enough if the margin is not positive.
+    """
+    if not worst > 0.0:
+        return factor
+    loss = loss_found(problem.tree, scratch)
+    return factor * loss / (loss - worst) if loss > worst else np.inf
+
+
 @compiled()
 def look(
     problem: MarkovArrays,
@@ -97,7 +164,9 @@ def look(
 ) -> float:
     """Score item i, find its worst labelling, and write the findings about the item.
 
-    Return by how much the G of that labelling exceeds the largest G of the active ones.
+    Return by how much the G of that labelling exceeds the largest G of the active ones. With a hard
+    margin, the slack is the factor by which the weights must be multiplied for that labelling to
+    keep its margin.
     """
     mark_truth(problem.labels, i, scratch.truth, 1)
     score_row_by_threes(problem.rows, problem.row_of[i], W, scratch.score)
@@ -114,11 +183,34 @@ def look(
             inner += alpha * g
     if not problem.is_signed and used < problem.costs[i] * (1.0 - FULL):
         lowest = min(lowest, 0.0)
-    findings.slack[i] = worst if problem.is_signed else max(worst, 0.0)
-    findings.violation[i] = max(worst, highest) - lowest
+    bound = bound_of(scratch.search, worst)
+    findings.slack[i] = bound if problem.is_signed else max(bound, 0.0)
+    if problem.costs[i] == np.inf:
+        findings.slack[i] = next_factor(problem, 1.0, worst, scratch)
+    findings.violation[i] = max(bound, highest) - lowest
     findings.linear[i] = linear
     findings.quadratic[i] = linear - inner
     return worst - highest
+
+
+@compiled()
+def hard_factor(problem: MarkovArrays, factor: float, scratch: MarkovScratch) -> float:
+    """Return the least factor of the weights that gives all labellings of an item their margins.
+
+    It is the largest ratio of loss to margin, by Dinkelbach's method: multiply the scores by the
+    ratio of the worst labelling until no labelling is worse. Scores are multiplied in place.
+    """
+    known = 1.0
+    for _ in range(MOST_SCALINGS):
+        if factor == known or factor == np.inf:
+            return factor
+        for z in range(len(scratch.score)):
+            scratch.score[z] *= factor / known
+        known = factor
+        factor = next_factor(problem, known, worst_gradient(problem, scratch), scratch)
+        if factor <= known * (1.0 + NEARLY):
+            return factor
+    return np.inf
 
 
 @compiled(inline=True)
@@ -147,10 +239,10 @@ def visit(
     """Solve item i and return the gain; ``make_place`` must come first."""
     beats = look(problem, i, W, labellings, scratch, findings)
     write_norms(problem, i, scratch.norm)
-    gain, n_codes = 0.0, 2 * len(scratch.truth)
+    gain, n_codes = 0.0, most_codes(problem.graph, scratch)
     for turn in range(MOST_TURNS):
         if beats > ENTERS * tol:
-            add_labelling(problem.tree, labellings, i, scratch)
+            store_labelling(problem.graph, problem.tree, labellings, i, scratch)
         if (
             problem.is_signed
             and labellings.alpha[labellings.start[i]] == 0.0
@@ -187,14 +279,14 @@ def sweep(
     Items with small violations are skipped: ``rest`` is the number of sweeps in which an item is
     still skipped, ``calm`` how often in a row its violation was small.
     """
-    gain = 0.0
+    gain, n_codes = 0.0, most_codes(problem.graph, scratch)
     for at in range(begin, len(group)):
         i = group[at]
         if rest[i] > 0:
             rest[i] -= 1
             continue
         has_room = labellings.size[i] + MOST_TURNS <= len(scratch.G)
-        if not has_room or not make_place(labellings, i, 2 * len(scratch.truth), end):
+        if not has_room or not make_place(labellings, i, n_codes, end):
             return at, gain
         gain += visit(problem, i, W, labellings, end, scratch, findings, tol)
         calm[i] = calm[i] + 1 if findings.violation[i] <= RESTFUL * tol else 0
@@ -214,6 +306,8 @@ def inspect(
     """Write the findings about items at fixed weights, from which a certificate follows."""
     for i in group:
         look(problem, i, W, labellings, scratch, findings)
+        if problem.costs[i] == np.inf:
+            findings.slack[i] = hard_factor(problem, findings.slack[i], scratch)
         mark_truth(problem.labels, i, scratch.truth, 0)
 
 

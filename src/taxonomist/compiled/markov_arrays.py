@@ -8,6 +8,7 @@ import numpy as np
 
 from taxonomist._typing import Bools, Codes, Floats, Integers, Reals
 from taxonomist.compiled.arrays import Labels, Rows
+from taxonomist.compiled.graph_arrays import GraphScratch, MarkovGraph
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -48,6 +49,7 @@ class MarkovArrays(NamedTuple):
     tree: Tree
     is_signed: bool  # whether slacks may be negative
     dual_form: bool
+    graph: MarkovGraph | None = None  # in place of the tree if nodes have several parents
 
 
 class ActiveLabellings(NamedTuple):
@@ -90,6 +92,7 @@ class MarkovScratch(NamedTuple):
     before: Floats  # (room,)  α of each labelling when the QP began
     is_known: Bools  # (room,)  whether its row of the next is there
     products: Floats  # (room, room)  between the φ(x_i, y_i) - φ(x_i, y) of labellings
+    search: GraphScratch | None = None  # for a graph in place of the tree
 
 
 def markov_scratch(

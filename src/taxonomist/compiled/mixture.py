@@ -34,6 +34,16 @@ class ItemParts(NamedTuple):
     start: Codes  # (n_entries + 1,)  of the components of an entry: words x nodes of the path
 
 
+class LeaveOutRoom(NamedTuple):
+    """Scratch arrays of ``leave_out_expected``, all 0 before and after."""
+
+    words: Floats  # (n_words,)  P(w|v)
+    expected: Floats  # (n_words,)  counts from the source
+    shares: Floats  # (n_words,)  P(v|c,w)
+    taken: Floats  # (nnz of X,)  counts of items from the source
+    lengths: Floats  # (n_items,)  their sums
+
+
 ROUNDING = 1e-12
 """A remainder of at most this part of a count is due to rounding."""
 
@@ -305,3 +315,105 @@ def move_words(
                 sources.data[k] = expected[w] / total
             expected[w] = 0.0
             words[w] = 0.0
+
+
+@compiled(inline=True)
+def _take(X: Rows, i: int, part: float, room: LeaveOutRoom) -> None:
+    """Add the counts that a part of item i has from a source."""
+    for k in range(X.indptr[i], X.indptr[i + 1]):
+        n = part * X.data[k] * room.shares[X.indices[k]]
+        room.taken[k] += n
+        room.lengths[i] += n
+
+
+@compiled(inline=True)
+def _leave_expected_out(
+    X: Rows,  # in (n_items, n_words) CSR
+    i: int,
+    total: float,  # Σ of ``room.expected``
+    at: int,  # where the component of the first word goes
+    step: int,  # and how far from it the next one
+    room: LeaveOutRoom,  # in
+    components: Floats,  # out
+) -> None:
+    """Write P(w|v) without item i for its words; remainders as small as rounding errors are 0."""
+    rest = total - room.lengths[i]
+    for k in range(X.indptr[i], X.indptr[i + 1]):
+        whole = room.expected[X.indices[k]]
+        left = whole - room.taken[k]
+        is_left = rest > ROUNDING * total and left > ROUNDING * whole
+        components[at] = left / rest if is_left else 0.0
+        at += step
+
+
+@compiled(inline=True)
+def _forget(rows: Rows, row: int, words: Floats) -> None:
+    """Set the words of a row to 0."""
+    for k in range(rows.indptr[row], rows.indptr[row + 1]):
+        words[rows.indices[k]] = 0.0
+
+
+@compiled(inline=True)
+def _expect_words(
+    c: int,
+    weight: float,  # P(v|c)
+    counts: Rows,  # in (n_categories, n_words) CSR
+    beta: float,
+    mixed: Floats,  # in (nnz of counts,)
+    room: LeaveOutRoom,  # in: words; in/out: expected; out: shares of the words of c
+) -> None:
+    """Add the counts that category c expects from a source."""
+    for k in range(counts.indptr[c], counts.indptr[c + 1]):
+        w = counts.indices[k]
+        joint = weight * room.words[w]
+        if joint > 0.0:
+            joint = joint if beta == 1.0 else joint**beta
+            room.shares[w] = joint / mixed[k]
+            room.expected[w] += counts.data[k] * room.shares[w]
+
+
+@compiled()
+def leave_out_expected(
+    X: Rows,  # in (n_items, n_words) CSR
+    entries: ItemParts,  # in
+    own: Floats,  # in (n_entries,)  the part of each entry that is to be taken out
+    counts: Rows,  # in (n_categories, n_words) CSR
+    sources: Rows,  # in (n_sources, n_words) CSR: P(w|v) before the step
+    readers: Readers,  # in
+    weights: Floats,  # in (n_slots,)  P(v|c)
+    beta: float,
+    mixed: Floats,  # in (nnz of counts,)  what ``mix_words`` wrote
+    first: Codes,  # in (n_categories + 1,)  first slot of each path
+    room: LeaveOutRoom,
+    components: Floats,  # out (entries.start[-1],)
+) -> None:
+    """Write P(w|v) as ``move_words`` re-estimates it, without the item itself.
+
+    The counts that an item adds to a source are its own, times P(v|c,w) of each of its categories.
+    """
+    for s in range(len(sources.indptr) - 1):
+        for k in range(sources.indptr[s], sources.indptr[s + 1]):
+            room.words[sources.indices[k]] = sources.data[k]
+        for r in range(readers.indptr[s], readers.indptr[s + 1]):
+            c = readers.categories[r]
+            _expect_words(c, weights[readers.slots[r]], counts, beta, mixed, room)
+            for e in range(entries.indptr[c], entries.indptr[c + 1]):
+                _take(X, entries.items[e], own[e], room)
+            _forget(counts, c, room.shares)
+        total = 0.0
+        for k in range(sources.indptr[s], sources.indptr[s + 1]):
+            total += room.expected[sources.indices[k]]
+        for r in range(readers.indptr[s], readers.indptr[s + 1]):
+            c = readers.categories[r]
+            at = readers.slots[r] - first[c]
+            for e in range(entries.indptr[c], entries.indptr[c + 1]):
+                start, step = entries.start[e] + at, first[c + 1] - first[c]
+                _leave_expected_out(X, entries.items[e], total, start, step, room, components)
+        for r in range(readers.indptr[s], readers.indptr[s + 1]):
+            c = readers.categories[r]
+            for e in range(entries.indptr[c], entries.indptr[c + 1]):
+                i = entries.items[e]
+                room.lengths[i] = 0.0
+                room.taken[X.indptr[i] : X.indptr[i + 1]] = 0.0
+        _forget(sources, s, room.words)
+        _forget(sources, s, room.expected)

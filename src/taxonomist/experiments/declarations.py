@@ -99,6 +99,10 @@ class Judgement:
         The numbers behind the verdict.
     p_value
         The p-value of the test that decided; None if an interval decided.
+    rows
+        For a claim about rows, in how many of them it is right.
+    is_least
+        Whether the test has no smaller p-value, as where all of a few repeats agree.
     corrected
         The verdict after Holm's correction for all claims of the paper; None if it has not been
         made or does not apply, because an interval decided.
@@ -107,6 +111,8 @@ class Judgement:
     verdict: Verdict
     because: str
     p_value: float | None = None
+    rows: str = ""
+    is_least: bool = False
     corrected: Verdict | None = None
 
 
@@ -141,6 +147,11 @@ class Entry:
         Number of decimals.
     scale
         100 for per cent.
+    relative_to
+        Another cell. If given, the number is by what fraction of the smaller of the two means the
+        cell is better, with a sign.
+    lower
+        Whether lower is better. Only used with ``relative_to``.
     """
 
     row: str
@@ -150,6 +161,8 @@ class Entry:
     paper: float | None = None
     digits: int = 3
     scale: float = 1.0
+    relative_to: str = ""
+    lower: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,6 +246,15 @@ class Figure:
         """The names of the required cells."""
         told = [name for claim in self.claims for name in claim.cells]
         return tuple(dict.fromkeys([*self.drawn, *told]))
+
+    def entries(self, results: Results) -> tuple[Entry, ...]:
+        """Return the numbers behind the drawing: all measures of its cells, a row for each cell."""
+        return tuple(
+            Entry(name, measure, name, measure)
+            for name in self.drawn
+            for measure, values in results[name].values.items()
+            if values
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from taxonomist import __version__, datasets
+from taxonomist import datasets
 from taxonomist.errors import CorpusNotFoundError, LabelError, closest
 from taxonomist.experiments import records
+from taxonomist.experiments.contents_page import write_contents
+from taxonomist.experiments.index_page import write_index
 from taxonomist.experiments.records import Record
 from taxonomist.experiments.running import Store, run
-from taxonomist.experiments.writing import (
-    NOT_CORRECTED,
-    file_name,
-    markdown_table,
-    write_part,
-)
+from taxonomist.experiments.writing import file_name, write_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +24,6 @@ if TYPE_CHECKING:
     from taxonomist.experiments.running import Progress
 
 PAPERS = ("CH04", "HCC03", "TCPH01", "RSSS06", "CH07", "BEYOND")
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "hiclass", "omikuji")
 
 
 @dataclass(frozen=True)
@@ -147,7 +140,7 @@ def reproduce(
         for paper in papers
         for record in records.correct(out / paper.key)
     }
-    _write_index(out)
+    _write_overview(out)
     return [
         Written(
             *(paper.key, file_name(part), part.title),
@@ -158,45 +151,13 @@ def reproduce(
     ]
 
 
-def _write_index(out: Path) -> None:
-    """Write the page that lists the existing tables and figures, with verdicts."""
-    sections = []
-    for key in PAPERS:
-        found = records.load(out / key)
-        if found:
-            sections.append(f"## {key}\n\n" + _verdicts(found))
-    lines = [
-        "# The papers' tables and figures",
-        f"Made by `taxonomist reproduce` on {os.cpu_count()} cores ({', '.join(_versions())}). "
-        "Each line leads to a table or figure, with the seconds of its work (what several of them "
-        "share is counted in each), the paper's numbers beside ours, and the figures behind the "
-        "verdicts.",
-        "A claim holds, **yes**, where a paired permutation test or an interval says so at the "
-        "level of 0.05; **no** where it says the contrary; and else it is **within noise**. Tests "
-        "use the averages that the tables show, and an item counts once, however often it was "
-        "drawn. A claim about every row needs a significant difference in every row, and one about "
-        "most rows in more than half of them, corrected for their number. *After Holm* is the "
-        "verdict with p-values corrected for the number of claims of the paper; it is empty "
-        f"({NOT_CORRECTED}) for claims that an interval decides.",
-        *sections,
-    ]
-    (out / "index.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-
-
-def _verdicts(found: Sequence[Record]) -> str:
-    rows = [["", "claim", "does it hold here?", "after Holm"]]
-    for record in found:
-        name = record.name
-        small = " (small version)" if record.is_quick else ""
-        link = f"[{name}]({record.paper}/{name}.md): {record.title}{small}, {record.seconds:.0f} s"
-        claims = [
-            (text, made.verdict, made.corrected or NOT_CORRECTED) for text, made in record.claims
-        ]
-        rows += [
-            [link if position == 0 else "", *claim]
-            for position, claim in enumerate(claims or [("", "", "")])
-        ]
-    return markdown_table(rows).replace("---:", "---")
+def _write_overview(out: Path) -> None:
+    """Write the page of each paper that has results, and the one that leads to all of them."""
+    loaded = {key: records.load(out / key) for key in PAPERS}
+    found = {key: made for key, made in loaded.items() if made}
+    titles = {key: load_paper(key, is_quick=True).title for key in found}
+    listed = [key for key, made in found.items() if write_contents(out / key, titles[key], made)]
+    write_index(out, found, titles, listed)
 
 
 def _write(folder: Path, part: Table | Figure, results: Results, *, is_quick: bool) -> None:
@@ -242,14 +203,3 @@ def _absent(paper: Paper) -> set[str]:
         except CorpusNotFoundError:
             absent.add(corpus)
     return absent
-
-
-def _versions() -> Iterator[str]:
-    """Yield the versions of the software in use."""
-    yield f"taxonomist {__version__}"
-    yield f"Python {platform.python_version()}"
-    for package in PACKAGES:
-        try:
-            yield f"{package} {version(package)}"
-        except PackageNotFoundError:
-            continue

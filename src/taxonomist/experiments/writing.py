@@ -1,4 +1,7 @@
-"""Write the tables and figures of a paper: Markdown and CSV, PNG, and verdicts on claims."""
+"""Write the tables and figures of a paper: Markdown and CSV, PNG, and verdicts on claims.
+
+Tables and figures have a CSV file of the numbers that they show, with the same columns.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from taxonomist._typing import Floats
     from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results, Settings
 
 CLAIMS = "## Claims\n\n"
 FINDING = "## What we found\n\n"
 NOT_CORRECTED = "–"
 """Stands for the corrected verdict of a claim without a p-value."""
+TOO_FEW = "too few repeats"
+"""Marks claims whose p-value is the smallest that their test has, and still too large."""
 
 
 def write_part(
     folder: Path, part: Table | Figure, results: Results, finding: str = ""
 ) -> list[Judgement]:
-    """Write a table as Markdown and CSV, or a figure as Markdown and PNG.
+    """Write a table as Markdown and CSV, or a figure as Markdown, CSV and PNG.
 
     Parameters
     ----------
@@ -48,15 +54,15 @@ def write_part(
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{file_name(part)}.md"
     if isinstance(part, Table):
-        shown = _grid(part.entries, results)
-        path.with_suffix(".csv").write_text(
-            _lines(part.entries, results), encoding="utf-8", newline="\n"
-        )
+        entries = part.entries
+        shown = _grid(entries, results)
     else:
+        entries = part.entries(results)
         shown = f"![{part.title}]({path.stem}.png)"
         # Leave out date and version, so that the same results give the same file.
         drawing = part.draw(results)
         drawing.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": None})
+    path.with_suffix(".csv").write_text(_lines(entries, results), encoding="utf-8", newline="\n")
     judgements = [claim.judge(results) for claim in part.claims]
     head = f"# {part.title[0].upper()}{part.title[1:]}\n\nData: {part.corpus}"
     parts = [head, settings_list(part.settings), shown, _note(part, results)]
@@ -89,11 +95,16 @@ def settings_list(settings: Settings) -> str:
 def claims_table(claims: Sequence[tuple[str, Judgement]]) -> str:
     """Return the claims with their verdicts, before and after Holm's correction."""
     rows = [["claim", "does it hold here?", "after Holm", "because"]]
-    rows += [
-        [text, f"**{made.verdict}**", made.corrected or NOT_CORRECTED, made.because]
-        for text, made in claims
-    ]
+    rows += [[text, f"**{made.verdict}**", after_holm(made), made.because] for text, made in claims]
     return markdown_table(rows).replace("---:", "---")
+
+
+def after_holm(made: Judgement) -> str:
+    """Return the corrected verdict, and whether repeats are too few for any other."""
+    if made.corrected is None:
+        return NOT_CORRECTED
+    is_cut_off = made.is_least and made.corrected != made.verdict
+    return f"{made.corrected} ({TOO_FEW})" if is_cut_off else made.corrected
 
 
 def replace_claims(page: Path, claims: Sequence[tuple[str, Judgement]]) -> None:
@@ -121,12 +132,21 @@ def _grid(entries: Sequence[Entry], results: Results) -> str:
 
 def _shown(entry: Entry, results: Results) -> str:
     """Return a number, with the paper's in brackets."""
-    ours = f"{entry.scale * _mean(entry, results):.{entry.digits}f}"
-    return ours if entry.paper is None else f"{ours} ({entry.paper:.{entry.digits}f})"
+    sign = "+" if entry.relative_to else ""
+    ours = f"{entry.scale * float(_values(entry, results).mean()):{sign}.{entry.digits}f}"
+    return ours if entry.paper is None else f"{ours} ({entry.paper:{sign}.{entry.digits}f})"
 
 
-def _mean(entry: Entry, results: Results) -> float:
-    return float(np.mean(results[entry.cell].values[entry.measure]))
+def _values(entry: Entry, results: Results) -> Floats:
+    """Return the values of an entry, or the one value of a relative improvement."""
+    values: Floats = np.asarray(results[entry.cell].values[entry.measure], dtype=np.float64)
+    if not entry.relative_to:
+        return values
+    ours, other = values.mean(), np.mean(results[entry.relative_to].values[entry.measure])
+    is_better = ours <= other if entry.lower else ours >= other
+    least, most = sorted([ours, other])
+    change = most / least - 1 if least else math.nan
+    return np.array([change if is_better else -change])
 
 
 def _note(part: Table | Figure, results: Results) -> str:
@@ -146,7 +166,7 @@ def _lines(entries: Sequence[Entry], results: Results) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["row", "column", "measure", "paper", "mean", "deviation", "n"])
     for entry in entries:
-        values = entry.scale * np.asarray(results[entry.cell].values[entry.measure])
+        values = entry.scale * _values(entry, results)
         deviation = float(values.std(ddof=1)) if values.size > 1 else math.nan
         shown = [f"{value:.6g}" for value in (float(values.mean()), deviation)]
         paper = "" if entry.paper is None else entry.paper

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from taxonomist.errors import ParameterError, closest
+from taxonomist.features.syllables import syllables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +35,7 @@ Alphabet: TypeAlias = "str | Iterable[str]"
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 """The twenty standard amino acids, without codes for rare (O, U) or ambiguous ones (B, J, X, Z)."""
 
-UNITS = ("char", "word")
+UNITS = ("char", "word", "syllable")
 OUTSIDE = ("error", "skip")
 
 _WORD = re.compile(r"\w+")
@@ -58,8 +59,8 @@ def split_items(items: Any, unit: str | Callable[[str], Sequence[str]]) -> list[
     items
         Strings, or lists of letters, in any one-dimensional collection.
     unit
-        ``"char"``; ``"word"``, runs of letters, digits and underscores in lower case; or a function
-        from a string to its letters.
+        ``"char"``; ``"word"``, runs of letters, digits and underscores in lower case;
+        ``"syllable"``, the syllables of these words; or a function from a string to its letters.
 
     Returns
     -------
@@ -94,9 +95,13 @@ def _splitter(unit: Unit) -> Callable[[str], Sequence[str]]:
         return str
     if unit == "word":
         return lambda text: _WORD.findall(text.lower())
+    if unit == "syllable":
+        return _spelled
     if not callable(unit):
         hint = closest(str(unit), UNITS)
-        raise ParameterError(f"unit must be 'char', 'word' or a function. Got {unit!r}.{hint}")
+        raise ParameterError(
+            f"unit must be 'char', 'word', 'syllable' or a function. Got {unit!r}.{hint}"
+        )
 
     def split(text: str) -> Sequence[str]:
         letters = unit(text)
@@ -108,6 +113,11 @@ def _splitter(unit: Unit) -> Callable[[str], Sequence[str]]:
         return list(letters)
 
     return split
+
+
+def _spelled(text: str) -> list[str]:
+    """Return the syllables of a text, word after word."""
+    return [part for word in _WORD.findall(text.lower()) for part in syllables(word)]
 
 
 def _listed(item: Any, i: int) -> list[str]:

@@ -42,8 +42,9 @@ class SequenceCodes(TransformerMixin, BaseEstimator):
     ----------
     unit
         How to split strings: ``"char"``; ``"word"``, runs of letters, digits and underscores in
-        lower case; or a function from a string to a list of letters. Items that are lists are not
-        split.
+        lower case; ``"syllable"``, the syllables of these words by their spelling
+        [RSSS06, Sec. 2.2]; or a function from a string to a list of letters. Items that are lists
+        are not split.
     alphabet
         The letters that count; None for all.
     outside

@@ -118,8 +118,8 @@ class TfidfFeatures(SubstringFeatures):
         The smallest and largest number of words in a feature, or one number.
     unit
         How to split strings: ``"word"``, runs of letters, digits and underscores in lower case;
-        ``"char"``; or a function from a string to a list of letters. Items that are lists are not
-        split.
+        ``"syllable"``, the syllables of these words; ``"char"``; or a function from a string to a
+        list of letters. Items that are lists are not split.
     alphabet
         The words that count; None for all words of the training items.
     outside

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from taxonomist.inference.calibration import weighted_median
+from taxonomist.inference.tuning import halfway
 
 if TYPE_CHECKING:
     from taxonomist._typing import Bools, Codes, Floats
@@ -42,7 +43,8 @@ def f1_thresholds(pairs: ScoredPairs, n_true: Floats, least: float = 0.0) -> Flo
         Total weight of the items of each category, including pairs that are left out,
         (n_categories,).
     least
-        Lower bound of the thresholds.
+        Lower bound of the thresholds. If it is minus infinity, a threshold that chooses all items
+        lies directly below their lowest score.
 
     Returns
     -------
@@ -57,14 +59,14 @@ def f1_thresholds(pairs: ScoredPairs, n_true: Floats, least: float = 0.0) -> Flo
     f1 /= _running(weights, starts, categories) + n_true[categories]
     following = np.append(scores[1:], least)
     is_last = np.append(categories[1:] != categories[:-1], True)[: len(categories)]
-    below = np.where(is_last, least, following[: len(categories)])
+    floor = least if least > -np.inf else np.nextafter(scores, -np.inf)
+    below = np.where(is_last, floor, following[: len(categories)])
     f1 = np.where(scores > below, f1, -1.0)
     thresholds, is_learned = np.full(len(n_true), least), np.zeros(len(n_true), dtype=bool)
     for c in np.flatnonzero(np.diff(starts)).tolist():
         best = starts[c] + int(np.argmax(f1[starts[c] : starts[c + 1]]))
         is_learned[c] = f1[best] > 0
-        middle = below[best] + (scores[best] - below[best]) / 2
-        lower = middle if middle < scores[best] else below[best]
+        lower = halfway(scores[best], below[best])
         thresholds[c] = lower if is_learned[c] else scores[starts[c]]
     if is_learned.any():
         typical = weighted_median(thresholds[is_learned], n_true[is_learned])

@@ -50,6 +50,11 @@ class Labellings:
     is_category: Bools
     least: int = 0
 
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes."""
+        return len(self.parent)
+
     def depths(self) -> Codes:
         """Return the number of edges from the root to each node."""
         depth = np.zeros(len(self.parent), dtype=np.intp)
@@ -85,6 +90,19 @@ class Labellings:
         found = np.zeros(np.shape(gains))
         labellings.values_below(self.parent, gains, found)
         return found
+
+    def is_open(self, truth: Bools) -> Bools:
+        """Return whether the parent of each node is positive, (n_items, n_nodes)."""
+        seen: Bools = truth[:, self.parent]
+        seen[:, 0] = True
+        return seen
+
+    def with_refusals(self, gains: Floats, off: Floats) -> Floats:
+        """Return gains plus what each node adds if its parent is positive and it is not."""
+        result: Floats = gains.copy()
+        for j in range(1, len(self.parent)):
+            result[:, self.parent[j]] += off[:, j]
+        return result
 
     def marginals(self, gains: Reals, temperature: float = 1.0) -> Floats:
         """Return the probability of each node, (n_items, n_nodes).
@@ -123,7 +141,7 @@ class Labellings:
             )
             return float(weights @ (logs - scale * scores))
 
-        return _best_temperature(cost, gains)
+        return best_temperature(cost, gains)
 
 
 def fit_softmax(scores: Floats, codes: Codes, weights: Floats) -> float:
@@ -133,10 +151,10 @@ def fit_softmax(scores: Floats, codes: Codes, weights: Floats) -> float:
     def cost(scale: float) -> float:
         return float(weights @ (logsumexp(scale * scores, axis=1) - scale * true))
 
-    return _best_temperature(cost, scores)
+    return best_temperature(cost, scores)
 
 
-def _best_temperature(cost: Callable[[float], float], sizes: Reals) -> float:
+def best_temperature(cost: Callable[[float], float], sizes: Reals) -> float:
     """Return the temperature that minimizes a cost that is convex in the inverse temperature."""
     size = float(np.abs(sizes).max(initial=0.0))
     if size == 0.0:

@@ -5,7 +5,9 @@ tends to have too few nodes. This module turns the value v_j of a node (its gain
 below it) into log-odds z_j = a_j v_j + b_j that the node is positive given a positive parent. The
 slopes a_j and offsets b_j are fitted to held-out items. The prediction is then the most probable
 labelling instead of the one with the best score. Its score is again a sum over positive nodes, with
-gains z_j + Σ_k log P(y_k = 0 | y_j = 1) over the children k.
+gains z_j + Σ_k log P(y_k = 0 | y_j = 1) over the children k. A node with several parents is open if
+all of them are positive; its log P(y_k = 0) is then shared evenly by them, so that the score stays
+a sum over nodes.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from taxonomist.inference.calibration import TYPICAL_ITEMS
 
 if TYPE_CHECKING:
     from taxonomist._typing import Bools, Codes, Floats, Reals
+    from taxonomist.inference.dag_labellings import DagLabellings
     from taxonomist.inference.labellings import Labellings
 
 DECISIONS = ("argmax", "level", "node")
@@ -51,14 +54,19 @@ class NodeOdds:
 
     @classmethod
     def fit(
-        cls, labellings: Labellings, gains: Reals, truth: Bools, weights: Floats, by: str
+        cls,
+        labellings: Labellings | DagLabellings,
+        gains: Reals,
+        truth: Bools,
+        weights: Floats,
+        by: str,
     ) -> NodeOdds:
         """Fit the log-odds to held-out items.
 
         Parameters
         ----------
         labellings
-            The labellings of the tree.
+            The labellings of the tree or DAG.
         gains
             Gains of held-out items, (n_items, n_nodes).
         truth
@@ -82,14 +90,10 @@ class NodeOdds:
             offsets = trust * own_offsets + (1 - trust) * offsets
         return cls(np.maximum(slopes, 0.0), offsets)
 
-    def gains(self, labellings: Labellings, gains: Reals) -> Floats:
+    def gains(self, labellings: Labellings | DagLabellings, gains: Reals) -> Floats:
         """Return gains whose best labelling is the most probable one, (n_items, n_nodes)."""
         odds = self.slopes * labellings.values(gains) + self.offsets
-        result: Floats = odds.copy()
-        off = log_expit(-odds)
-        for j in range(1, len(labellings.parent)):
-            result[:, labellings.parent[j]] += off[:, j]
-        return result
+        return labellings.with_refusals(odds, log_expit(-odds))
 
 
 class _Evidence(NamedTuple):
@@ -101,10 +105,10 @@ class _Evidence(NamedTuple):
     weights: Floats
 
 
-def _evidence(labellings: Labellings, gains: Reals, truth: Bools, weights: Floats) -> _Evidence:
-    seen = truth[:, labellings.parent]
-    seen[:, 0] = True
-    nodes, items = np.nonzero(seen.T)
+def _evidence(
+    labellings: Labellings | DagLabellings, gains: Reals, truth: Bools, weights: Floats
+) -> _Evidence:
+    nodes, items = np.nonzero(labellings.is_open(truth).T)
     values = labellings.values(gains)
     return _Evidence(nodes, values[items, nodes], truth[items, nodes], weights[items])
 

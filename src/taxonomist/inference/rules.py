@@ -19,6 +19,7 @@ from scipy.special import logit
 from taxonomist.compiled.decisions import choose_categories
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.calibration import Calibration
+from taxonomist.inference.f1_thresholds import ScoredPairs, f1_thresholds
 from taxonomist.inference.held_out import EvidenceReader, check_scores
 from taxonomist.inference.limits import Limits, label_limits
 from taxonomist.inference.tuning import MEASURES, best_expected_f1, best_threshold
@@ -250,8 +251,8 @@ class Threshold(Rule):
 class CategoryThresholds(Rule):
     """One threshold per category that maximizes its F1: the rule for macro-F1.
 
-    The threshold on the probability is half of the best expected F1 of the category. This
-    gives a better macro-F1, and a much better micro-F1, than thresholds that maximize the F1
+    By default, the threshold on the probability is half of the best expected F1 of the category.
+    This gives a better macro-F1, and a much better micro-F1, than thresholds that maximize the F1
     counted on held-out items.
 
     Parameters
@@ -259,20 +260,38 @@ class CategoryThresholds(Rule):
     least_f1
         Lower bound of the expected F1. A category with a lower expected F1 uses this value instead,
         so that its threshold does not admit almost every item.
+    counted
+        Whether to use the threshold on the scores themselves with the best F1 counted on held-out
+        items [TCPH01, Sec. 2.2], without calibration and without ``least_f1``.
+    least_score
+        With ``counted``, the lower bound of thresholds. None has none: a category of one or two
+        items may then admit almost every item.
     """
 
     # Chosen from .02, .05, .1 and .2 together with calibration.TYPICAL_ITEMS.
     least_f1: float = 0.1
+    counted: bool = False
+    least_score: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.least_f1 <= 1:
             raise ParameterError(f"least_f1 is {self.least_f1}; give an F1 above 0 and at most 1.")
+        if self.least_score is not None and not (self.counted and np.isfinite(self.least_score)):
+            message = f"least_score is {self.least_score} with counted={self.counted}"
+            raise ParameterError(f"{message}; give a finite score with counted=True, or None.")
 
     def reader(self, labels: CSR, limits: tuple[int, int]) -> EvidenceTuner:
         """Return a reader that tunes one threshold per category."""
         return EvidenceTuner(labels, Limits(*limits), self._tuned)
 
-    def _tuned(self, held_out: EvidenceTuner, evidence: Evidence) -> FittedThresholds:  # noqa: ARG002
+    def _tuned(self, held_out: EvidenceTuner, evidence: Evidence) -> FittedThresholds:
+        if self.counted:
+            least = -np.inf if self.least_score is None else float(self.least_score)
+            n_true = np.asarray(held_out.labels.sum(axis=0), dtype=np.float64).ravel()
+            at = evidence.scores > least
+            truth, weights = evidence.truth[at], evidence.weights[at]
+            pairs = ScoredPairs(evidence.categories[at], evidence.scores[at], truth, weights)
+            return FittedThresholds(f1_thresholds(pairs, n_true, least), None)
         calibration = Calibration.fit(evidence)
         f1 = best_expected_f1(calibration.of_pairs(evidence), evidence)
         return FittedThresholds(logit(np.maximum(f1, self.least_f1) / 2), calibration)

@@ -83,10 +83,10 @@ def _best_cut(falling: Floats, course: Floats, nothing: float) -> float:
     # Treat sums of gains that are zero up to rounding as no gain.
     if course[best] <= nothing + 1e-12 * len(course):
         return float(falling[0])
-    return _halfway(falling[best], below[best])
+    return halfway(falling[best], below[best])
 
 
-def _halfway(high: float, low: float) -> float:
+def halfway(high: float, low: float) -> float:
     """Return a threshold below ``high`` and not below ``low``."""
     middle = low + (high - low) / 2
     return float(middle if middle < high else low)

@@ -48,6 +48,8 @@ class WordScorer(DenseScorer):
         Whether every item has exactly one category. If so, log P(c) is added to the scores.
     uniform_node
         The source number of the uniform node in explanations.
+    general
+        P(w) of P(d), (n_words,). None mixes the categories, Σ_c P(c) P(w|c).
     """
 
     paths: CSR
@@ -61,6 +63,7 @@ class WordScorer(DenseScorer):
     reference: float
     is_single: bool
     uniform_node: int
+    general: Floats | None = None
 
     @property
     def n_categories(self) -> int:  # type: ignore[override]
@@ -81,7 +84,7 @@ class WordScorer(DenseScorer):
     def word_scores(self) -> WordScores:
         """The scores of words, computed from damped counts."""
         weights = csr_array((self.slots, self.paths.indices, self.paths.indptr), self.paths.shape)
-        return WordScores(weights, self.uniform, self.words, self.priors)
+        return WordScores(weights, self.uniform, self.words, self.priors, self.general)
 
     def damped(self, X: CSR) -> CSR:
         """Return the damped counts that the model scores."""

@@ -21,7 +21,9 @@ WORD_PROBABILITIES_AT_A_TIME = 2**22
 
 @dataclass(frozen=True)
 class WordScores:
-    """log P(d|c) - log P(d), with P(w|c) = Σ_v P(v|c) P(w|v) and P(w) = Σ_c P(c) P(w|c).
+    """log P(d|c) - log P(d), with P(w|c) = Σ_v P(v|c) P(w|v).
+
+    P(d) = Π_w P(w)^n, where P(w) is given, or Σ_c P(c) P(w|c).
 
     Attributes
     ----------
@@ -33,17 +35,20 @@ class WordScores:
         P(w|v), (n_sources, n_words) CSR.
     priors
         P(c), all positive.
+    general
+        P(w), (n_words,). None mixes the categories.
     """
 
     weights: CSR
     uniform: Floats
     words: CSR
     priors: Floats
+    general: Floats | None = None
 
     def of(self, X: CSR) -> Floats:
         """Return the scores of items, (n_items, n_categories).
 
-        A word with probability 0 under all categories is ignored. If a word is possible under some
+        A word with P(w) = 0 is ignored. If a word is possible under some
         categories only, the others get a score of minus infinity. The scores of an item do not
         depend on the other items.
 
@@ -92,7 +97,7 @@ class WordScores:
     def _ratios(self, block: slice) -> Floats:
         """Return log P(w|c) - log P(w) for a block of words, (n_block, n_categories)."""
         mixed = self.word_probabilities(block)
-        general = self.priors @ mixed
+        general = self.priors @ mixed if self.general is None else self.general[block]
         mixed[:, general == 0] = 1.0
         with np.errstate(divide="ignore"):
             ratios = np.log(mixed, out=mixed) - np.log(np.where(general > 0, general, 1.0))

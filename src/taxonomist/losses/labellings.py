@@ -27,8 +27,11 @@ from taxonomist.taxonomy import differences
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taxonomist._typing import CSR, Floats, MatrixLike
+    from taxonomist._typing import CSR, Codes, Floats, MatrixLike
     from taxonomist.taxonomy import Taxonomy
+
+EDGE_LOSSES = ("shared", "upper")
+"""How the charge of a node is split over the edges at it; see ``LabellingLoss.edge_costs``."""
 
 LABELLING_LOSSES = (
     "zero_one",
@@ -82,21 +85,58 @@ class LabellingLoss:
         totals: Floats = self._charged(Y, U) @ self.costs
         return (totals > 0).astype(np.float64) if self.charge == "any" else totals
 
-    def decompose(self, Y: MatrixLike, U: MatrixLike) -> tuple[Floats, CSR]:
+    def edge_costs(self, split: str) -> tuple[Floats, Floats]:
+        """Return what the edge above each node costs for its two ends [RSSS06, Sec. 2.1].
+
+        ``"shared"`` is the split of the paper: the charge of node j is divided evenly among the
+        N(j) edges at j, those to its children and the one to its parent. Only the symmetric
+        difference loss can be split in this way. If a node is charged only where its parent is
+        right, the edges to its children do not know whether it is charged, so the whole charge goes
+        to the edge above it. ``"upper"`` does so for every loss. In both, the charge of the root is
+        divided evenly among the edges below it.
+
+        Parameters
+        ----------
+        split
+            ``"shared"`` or ``"upper"``.
+
+        Returns
+        -------
+        lower, upper : Floats
+            For the edge above node j, the cost if j is charged, and the cost if its parent is
+            charged. Shape (n_nodes,); 0 for the root, which has no edge above it.
+        """
+        if split not in EDGE_LOSSES:
+            raise LabelError(f"The split must be one of {some(EDGE_LOSSES)}; got {split!r}.")
+        above = _parents(self.taxonomy)
+        n_edges = np.bincount(above[1:], minlength=len(above)) + (above != np.arange(len(above)))
+        share = self.costs / np.maximum(n_edges, 1)
+        if split == "shared" and self.charge == "node":
+            lower, upper = share, share[above]
+        else:
+            lower, upper = self.costs.copy(), np.where(above == 0, share[0], 0.0)
+        lower[0] = upper[0] = 0.0
+        return lower, upper
+
+    def decompose(
+        self, Y: MatrixLike, U: MatrixLike, *, split: str | None = None
+    ) -> tuple[Floats, CSR]:
         """Split the loss over the edges of a tree.
 
-        The charge of node j depends only on the labels of j and its parent, so it belongs entirely
+        By default, the charge of node j, which depends only on the labels of j and its parent, goes
         to the edge between them. The root has no such edge; its charge is returned separately.
 
         Parameters
         ----------
         Y, U
             True and predicted labellings, dense or sparse, shape (n_items, n_nodes).
+        split
+            ``"shared"`` or ``"upper"`` to split the root's charge too; see ``edge_costs``.
 
         Returns
         -------
         root : Floats
-            The root's charge, shape (n_items,).
+            The root's charge, shape (n_items,). 0 if it is split.
         edges : CSR
             The charges of the edges, shape (n_items, n_edges), in the order of
             ``taxonomy.edges``. Together with ``root`` they sum to the loss.
@@ -117,8 +157,15 @@ class LabellingLoss:
                 f"The loss {self.name!r} with charge {self.charge!r} depends on more labels than "
                 "the two at an edge; use charge='parent' or 'symmetric_difference'."
             )
-        charges = self._charged(Y, U).multiply(self.costs).tocsc()
-        return charges[:, [0]].toarray()[:, 0], charges[:, self.taxonomy.edges[:, 1]].tocsr()
+        lower = self.taxonomy.edges[:, 1]
+        if split is None:
+            charges = self._charged(Y, U).multiply(self.costs).tocsc()
+            return charges[:, [0]].toarray()[:, 0], charges[:, lower].tocsr()
+        charged = self._charged(Y, U).tocsc()
+        own, other = (costs[lower] for costs in self.edge_costs(split))
+        upper = _parents(self.taxonomy)[lower]
+        edges = charged[:, lower].multiply(own) + charged[:, upper].multiply(other)
+        return np.zeros(charged.shape[0]), sparse.csr_array(edges)
 
     def _charged(self, Y: MatrixLike, U: MatrixLike) -> CSR:
         """Return the charged nodes as a boolean csr_array."""
@@ -185,6 +232,13 @@ def labelling_loss(
     fixed = {"zero_one": "any", "symmetric_difference": "node"}
     costs = differences.node_scaling(taxonomy, scaling or "uniform")
     return LabellingLoss(loss, taxonomy, fixed.get(kind, charge), costs)
+
+
+def _parents(taxonomy: Taxonomy) -> Codes:
+    """Return the parent of every node of a tree; the root is its own."""
+    above = np.zeros(taxonomy.n_nodes, dtype=np.intp)
+    above[1:] = taxonomy.parent_indices[taxonomy.parent_indptr[1:-1]]
+    return above
 
 
 def _require_positive(taxonomy: Taxonomy, costs: Floats) -> None:

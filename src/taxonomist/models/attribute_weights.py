@@ -11,6 +11,8 @@ from taxonomist._typing import CSR, Matrix, Reals, is_sparse
 from taxonomist.errors import ParameterError
 from taxonomist.inference.row_maps import FeatureMap, GramMap, KernelMap
 from taxonomist.kernels import PairwiseKernel, resolve_gamma
+from taxonomist.models.attributes import class_attributes
+from taxonomist.models.class_kernel import kernel_attributes
 from taxonomist.models.parameters import Word, at_least, check_parameters
 from taxonomist.solvers.problem import FeatureRows, GramRows
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes, MatrixLike
     from taxonomist.inference.row_maps import RowMap
     from taxonomist.kernels.pairwise import KernelLike
-    from taxonomist.models.attributes import AttributesLike
+    from taxonomist.models.attributes import AttributesLike, NodeWeightLike
+    from taxonomist.models.class_kernel import ClassKernelLike
     from taxonomist.models.parameters import Requirement
     from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
@@ -29,8 +32,9 @@ if TYPE_CHECKING:
 class AttributeWeights:
     """Mixin of models f(x, c) = Σ_z λ_z(c) <w_z, φ(x)> [CH04, Eq. 10].
 
-    The model has the parameters ``attributes``, ``kernel``, ``gamma``, ``degree``, ``coef0``,
-    ``constant``, ``dtype`` and ``cache_size``, and its scorer is a ``LinearScorer``.
+    The model has the parameters ``attributes``, ``node_weight``, ``kernel``, ``gamma``, ``degree``,
+    ``coef0``, ``constant``, ``dtype`` and ``cache_size``, and its scorer is a ``LinearScorer``. It
+    may have ``class_kernel`` and ``with_root``.
     """
 
     parameters: ClassVar[dict[str, Requirement]] = {
@@ -39,6 +43,9 @@ class AttributeWeights:
     }
 
     attributes: AttributesLike
+    node_weight: NodeWeightLike
+    class_kernel: ClassKernelLike | None = None
+    with_root: bool = False
     kernel: KernelLike
     gamma: float | str
     degree: float
@@ -65,6 +72,20 @@ class AttributeWeights:
             raise ParameterError(
                 "A constant feature needs kernel='linear'; use coef0 with other kernels."
             )
+        if self.class_kernel is not None and not self._is("taxonomy"):
+            raise ParameterError("Give either attributes or class_kernel, not both.")
+
+    def attributes_of(self, targets: Targets) -> CSR:
+        """Return the attributes of the categories, (n_categories, n_attributes)."""
+        if self.class_kernel is not None:
+            return kernel_attributes(self.class_kernel, targets.classes)
+        return class_attributes(
+            targets.categories, self.attributes, self.node_weight, with_root=self.with_root
+        )
+
+    def _is(self, kind: str) -> bool:
+        """Return whether ``attributes`` is a given word."""
+        return isinstance(self.attributes, str) and self.attributes == kind
 
     def check_rows(self, X: MatrixLike, reset: bool) -> Matrix:
         """Return validated rows, with the constant feature if there is one."""
@@ -93,12 +114,22 @@ class AttributeWeights:
 
     def source_title(self, source: int) -> tuple[str, str]:
         """Return the id and display name of the node of an attribute."""
-        if not isinstance(self.attributes, str):
+        if not self._has_nodes:
             return f"attribute {source}", f"attribute {source}"
         categories = self.targets_.categories
-        code = source + 1 if self.attributes == "taxonomy" else categories.codes[source]
+        code = source + self._first if self._is("taxonomy") else categories.codes[source]
         node = categories.expanded.nodes[code]
         return categories.expanded.terminals.get(node, node), categories.expanded.names[code]
+
+    @property
+    def _has_nodes(self) -> bool:
+        """Whether attributes belong to nodes."""
+        return isinstance(self.attributes, str) and self.class_kernel is None
+
+    @property
+    def _first(self) -> int:
+        """The code of the node of the first attribute."""
+        return 0 if self.with_root else 1
 
     # Learned weights --------------------------------------------------------------------------
 
@@ -106,18 +137,19 @@ class AttributeWeights:
     def node_coef_(self) -> Reals:
         """Weights v_z w_z of the nodes of ``taxonomy_``, (n_nodes, n_features)."""
         weights = self.feature_weights("node_coef_")
-        if not isinstance(self.attributes, str):
+        if not self._has_nodes:
             raise AttributeError(
                 "node_coef_ is not available with user-defined attributes; use coef_."
             )
         result = np.zeros((self.taxonomy_.n_nodes, weights.shape[0]), dtype=weights.dtype)
         categories = self.targets_.categories
-        if self.attributes == "flat":
+        if self._is("flat"):
             result[self.targets_.nodes] = weights.T
             return result
-        attributes = categories.expanded.codes(self.taxonomy_.nodes[1:]) - 1
+        first = self._first
+        attributes = categories.expanded.codes(self.taxonomy_.nodes[first:]) - first
         sizes = self.scorer_.attributes.max(axis=0).toarray().ravel()[attributes]
-        result[1:] = weights.T[attributes] * sizes[:, None]
+        result[first:] = weights.T[attributes] * sizes[:, None]
         return result
 
     @property
@@ -129,9 +161,9 @@ class AttributeWeights:
         weights = self.feature_weights("terminal_coef_")
         result = np.zeros((len(self.targets_.classes), weights.shape[0]), dtype=weights.dtype)
         categories = self.targets_.categories
-        if self.attributes == "taxonomy":
+        if self._is("taxonomy") and self._has_nodes:
             is_inner = ~self.taxonomy_.is_leaf[self.targets_.nodes]
-            attributes = categories.codes[is_inner] - 1
+            attributes = categories.codes[is_inner] - self._first
             sizes = self.scorer_.attributes.max(axis=0).toarray().ravel()[attributes]
             result[is_inner] = weights.T[attributes] * sizes[:, None]
         return result

@@ -38,7 +38,7 @@ def solver_options(model: Any) -> Options:
     """Return the solver options for the parameters of a model."""
     seed = check_random_state(model.random_state).randint(np.iinfo(np.int32).max)
     return Options(
-        tol=model.tol,
+        tol=float(model.tol),
         stop=model.stop,
         max_iter=model.max_iter,
         dtype=model.dtype,

@@ -13,7 +13,6 @@ from taxonomist.errors import ParameterError
 from taxonomist.inference.label_sets import DecisionLike, decision_rule
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.models.attribute_weights import AttributeWeights
-from taxonomist.models.attributes import AttributesLike, NodeWeightLike, class_attributes
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.certificates import (
     CERTIFIED,
@@ -31,6 +30,8 @@ from taxonomist.solvers import binary
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats, Objects, Seed
     from taxonomist.kernels.pairwise import KernelLike
+    from taxonomist.models.attributes import AttributesLike, NodeWeightLike
+    from taxonomist.models.class_kernel import ClassKernelLike
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.models.targets import Targets
@@ -89,8 +90,12 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
     min_labels, max_labels
         The minimum and maximum number of labels per prediction. None uses the smallest and largest
         number of labels of the training items.
-    attributes, node_weight
-        Class attributes and node weights, as in ``HierarchicalSVC``.
+    attributes, node_weight, class_kernel
+        Class attributes, node weights and similarities of classes, as in ``HierarchicalSVC``.
+    with_root
+        Whether the root of the taxonomy has weights too, which all categories share. This is the
+        formulation of the paper [CH04, Eq. 20, 22]; the default leaves the root out, as all other
+        models do. In ``HierarchicalSVC`` its weights cancel, here they do not.
     kernel, gamma, degree, coef0, constant
         Kernel and constant feature, as in ``HierarchicalSVC``.
     tol, stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
@@ -142,6 +147,8 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
         max_labels: int | None = None,
         attributes: AttributesLike = "taxonomy",
         node_weight: NodeWeightLike = "depth",
+        class_kernel: ClassKernelLike | None = None,
+        with_root: bool = False,
         kernel: KernelLike = "linear",
         gamma: float | str = "scale",
         degree: float = 3,
@@ -165,6 +172,8 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
         self.max_labels = max_labels
         self.attributes = attributes
         self.node_weight = node_weight
+        self.class_kernel = class_kernel
+        self.with_root = with_root
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -195,7 +204,7 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
             items=rows,
             labels=targets.labels[items],
             costs=costs[items],
-            attributes=class_attributes(categories, self.attributes, self.node_weight),
+            attributes=self.attributes_of(targets),
             positive_weight=self._weights_inside(targets.select(items)),
         )
         begin = None

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from taxonomist.errors import ParameterError
-from taxonomist.models.parameters import at_least
+from taxonomist.models.parameters import Word, at_least
 from taxonomist.models.path_mixture import MIXTURE_DEFAULTS, PathMixture
 from taxonomist.models.traits import Traits
-from taxonomist.models.word_model import CountStart, WordModel
+from taxonomist.models.word_model import DEFAULT_BACKGROUND, CountStart, WordModel
+from taxonomist.solvers.mixture import UPDATES
+from taxonomist.solvers.temperature import choose_temperature
 
 if TYPE_CHECKING:
     from taxonomist._typing import Seed
     from taxonomist.inference.label_sets import DecisionLike
     from taxonomist.models.parameters import Requirement
-    from taxonomist.solvers.mixture import MixtureOptions
+    from taxonomist.solvers.mixture import MixtureOptions, MixtureProblem
     from taxonomist.taxonomy import Taxonomy
 
 
@@ -38,11 +40,16 @@ class HierarchicalMixture(PathMixture, WordModel):
         steps overfit the training items.
     inverse_temperature
         Exponent of the terms of the responsibilities (tempered EM), or a sequence with one value
-        per step. 1 is plain EM.
+        per step. 1 is plain EM. ``"held_out"`` chooses the value from 0.5 to 1 that makes held-out
+        items most likely; it trains 30 more times.
     path_weights
         P(v|c): ``"level"`` (shared by categories of the same depth), ``"class"`` (separate for each
         category, which needs many items), ``"shrunk"`` (separate, but shrunk towards the shared
         weights), or a matrix like ``path_weights_``.
+    weight_updates
+        How P(v|c) is re-estimated in each EM step: ``"step"`` by one EM step of its own, together
+        with that for P(w|v) [TCPH01, Eq. 7]; ``"full"`` until it is best for the new P(w|v). None
+        estimates it once, before the first step.
     shared_words
         With ``path_weights="shrunk"``, the weight of the shared weights as a number of words.
     trust
@@ -57,7 +64,8 @@ class HierarchicalMixture(PathMixture, WordModel):
         not have probability 0.
     held_out
         The share of the items that path weights are estimated from, given the words of the other
-        items. None leaves out one item at a time and uses all items.
+        items. None leaves out one item at a time and uses all items; ``"word"`` leaves out one
+        occurrence of a word at a time, so that an item supports its own repeated words.
     damping
         ``"log"`` replaces a count n by log(1 + n). None leaves counts unchanged.
     length
@@ -66,11 +74,17 @@ class HierarchicalMixture(PathMixture, WordModel):
     priors
         P(c): ``"estimated"`` from the number of items plus one, ``"uniform"``, or numbers in the
         order of ``classes_`` or by label.
+    background
+        P(w) in log P(d|c) - log P(d), P(d) = Π_w P(w)^n: ``"mixture"`` is Σ_c P(c) P(w|c),
+        ``"pooled"`` the share of w in the counts of all training items, as in the paper; words that
+        no training item has are then ignored. It shifts the scores of an item by the same amount
+        for all categories, so it matters for label sets only.
     tol
         Tolerance of the path weights: the distance from the largest log-likelihood of left-out
         items, per word.
     decision
-        Decision rule that converts the scores log P(d|c) - log P(d) to label sets.
+        Decision rule that converts the scores log P(d|c) - log P(d) to label sets. The paper's is
+        ``CategoryThresholds(counted=True, least_score=0)`` with ``min_labels=0``.
         ``"category_thresholds"`` tunes one threshold per category, ``"threshold"`` tunes one for
         all categories, ``"size"`` predicts a threshold for each item, ``"top_k"`` predicts the mean
         number of labels for every item. Or a rule from ``taxonomist.inference.label_sets``.
@@ -103,6 +117,8 @@ class HierarchicalMixture(PathMixture, WordModel):
     weights_gap_
         Upper bound of the distance of the path weights from the largest log-likelihood, per word.
         None if the weights were given.
+    inverse_temperature_
+        The inverse temperature in use, a number or one per step.
     history_, n_iter_
         Seconds, inverse temperature and bound before each step and at the end; the number of steps.
     decision_, label_limits_
@@ -125,7 +141,14 @@ class HierarchicalMixture(PathMixture, WordModel):
     traits = Traits(
         single={"mixture": {}}, sets={"mixture": {}}, takes_counts=True, parts=(CountStart,)
     )
-    parameters: ClassVar[dict[str, Requirement]] = {"max_iter": at_least(0, whole=True)}
+    parameters: ClassVar[dict[str, Requirement]] = {
+        "max_iter": at_least(0, whole=True),
+        "weight_updates": Word(UPDATES, optional=True),
+    }
+    item_reason = (
+        "path weights or the inverse temperature are estimated from items. Give both as numbers "
+        "or use fit."
+    )
 
     def __init__(
         self,
@@ -134,14 +157,16 @@ class HierarchicalMixture(PathMixture, WordModel):
         max_iter: int = MIXTURE_DEFAULTS.max_iter,
         inverse_temperature: Any = MIXTURE_DEFAULTS.inverse_temperature,
         path_weights: Any = MIXTURE_DEFAULTS.path_weights,
+        weight_updates: str | None = MIXTURE_DEFAULTS.weight_updates,
         shared_words: float = MIXTURE_DEFAULTS.shared_words,
         trust: float = MIXTURE_DEFAULTS.trust,
         discount: float = MIXTURE_DEFAULTS.discount,
         uniform: bool = MIXTURE_DEFAULTS.uniform,
-        held_out: float | None = MIXTURE_DEFAULTS.held_out,
+        held_out: float | str | None = MIXTURE_DEFAULTS.held_out,
         damping: str | None = "log",
         length: float = 0.5,
         priors: Any = "estimated",
+        background: str = DEFAULT_BACKGROUND,
         tol: float = MIXTURE_DEFAULTS.tol,
         decision: DecisionLike = "category_thresholds",
         cv: int = 5,
@@ -153,6 +178,7 @@ class HierarchicalMixture(PathMixture, WordModel):
         self.max_iter = max_iter
         self.inverse_temperature = inverse_temperature
         self.path_weights = path_weights
+        self.weight_updates = weight_updates
         self.shared_words = shared_words
         self.trust = trust
         self.discount = discount
@@ -161,6 +187,7 @@ class HierarchicalMixture(PathMixture, WordModel):
         self.damping = damping
         self.length = length
         self.priors = priors
+        self.background = background
         self.tol = tol
         self.decision = decision
         self.cv = cv
@@ -169,19 +196,52 @@ class HierarchicalMixture(PathMixture, WordModel):
         self.random_state = random_state
 
     def options(self) -> MixtureOptions:
-        """Return the options of the solver."""
-        given = self.inverse_temperature
-        steps = float(given) if np.ndim(given) == 0 else tuple(map(float, given))
-        return replace(super().options(), max_iter=self.max_iter, inverse_temperature=steps)
+        """Return the options of the solver; a chosen inverse temperature is 1 until it is known."""
+        values = np.ravel(1.0 if self._is_chosen() else self.inverse_temperature).astype(np.float64)
+        is_one = np.ndim(self.inverse_temperature) == 0
+        return replace(
+            super().options(),
+            max_iter=self.max_iter,
+            inverse_temperature=float(values[0]) if is_one else tuple(values.tolist()),
+            weight_updates=self.weight_updates,
+        )
+
+    def settled(self, problem: MixtureProblem, options: MixtureOptions) -> MixtureOptions:
+        """Return the options with the inverse temperature chosen, if it is to be."""
+        if not self._is_chosen():
+            return options
+        return replace(options, inverse_temperature=choose_temperature(problem, options))
+
+    def facts_of(self, options: MixtureOptions) -> dict[str, object]:
+        """Return the inverse temperature in use."""
+        used = options.inverse_temperature
+        return {"inverse_temperature_": used if isinstance(used, float) else list(used)}
+
+    def needs_items(self) -> bool:
+        """Return whether path weights or the inverse temperature must be estimated."""
+        return super().needs_items() or self._is_chosen()
 
     def check(self) -> None:
-        """Raise if a parameter is invalid."""
+        """Raise if a parameter, or a combination of parameters, is invalid."""
         super().check()
-        values = np.atleast_1d(np.asarray(self.inverse_temperature, dtype=np.float64))
+        if self.weight_updates is not None and not isinstance(self.path_weights, str):
+            raise ParameterError(
+                "weight_updates re-estimates path weights, but path_weights is a matrix. Give "
+                "path_weights as a word, or weight_updates=None."
+            )
+        if self._is_chosen():
+            return
+        try:
+            values = np.atleast_1d(np.asarray(self.inverse_temperature, dtype=np.float64))
+        except (TypeError, ValueError):
+            values = np.zeros(0)
         if not (
             values.ndim == 1 and len(values) and (values > 0).all() and np.isfinite(values).all()
         ):
             raise ParameterError(
-                "inverse_temperature must be a number above 0, or one for each step. "
+                "inverse_temperature must be a number above 0, one for each step, or 'held_out'. "
                 f"Got {self.inverse_temperature!r}."
             )
+
+    def _is_chosen(self) -> bool:
+        return isinstance(self.inverse_temperature, str) and self.inverse_temperature == "held_out"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from taxonomist.models.parameters import Word
 from taxonomist.models.path_mixture import MIXTURE_DEFAULTS, PathMixture
 from taxonomist.models.sources import rest_sources
 from taxonomist.models.traits import Traits
-from taxonomist.models.word_model import CountStart, WordModel
+from taxonomist.models.word_model import DEFAULT_BACKGROUND, CountStart, WordModel
 
 if TYPE_CHECKING:
     from taxonomist._typing import Codes, Seed
     from taxonomist.inference.label_sets import DecisionLike
+    from taxonomist.models.parameters import Requirement
     from taxonomist.solvers.word_counts import Sources
     from taxonomist.taxonomy import Categories, Taxonomy
 
@@ -30,12 +32,13 @@ class HierarchicalShrinkage(PathMixture, WordModel):
         The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
         ``y``.
     take_out
-        Whether to exclude the items below the child on the path from the words of a node, as in
-        the paper. A node with two children then only has the words of the sibling. This made all
-        results worse.
+        Items to exclude from the words of the nodes above a category: ``"class"`` excludes those of
+        the category itself [TCPH01, Sec. 1], ``"child"`` all those below the child on the path,
+        so that a node with two children only has the words of the sibling. False excludes none
+        [TCPH01, Sec. 3.2.3]. True is the same as ``"child"``. Excluding items made results worse.
     path_weights, shared_words, trust, discount, uniform, held_out, tol, random_state
         Path weights and smoothing, as in ``HierarchicalMixture``.
-    damping, length, priors
+    damping, length, priors, background
         Counts and priors, as in ``HierarchicalMixture``.
     decision, cv, min_labels, max_labels
         Decision rule for label sets, as in ``HierarchicalMixture``.
@@ -45,7 +48,7 @@ class HierarchicalShrinkage(PathMixture, WordModel):
     classes_, taxonomy_, class_log_prior_, reference_length_
         As in ``HierarchicalMixture``.
     node_word_proba_, node_word_log_proba_
-        P(w|v) of nodes, as in ``HierarchicalMixture``. Not available with ``take_out=True``.
+        P(w|v) of nodes, as in ``HierarchicalMixture``. Only available with ``take_out=False``.
     path_weights_
         P(v|c), (n_classes, n_nodes + 1), the uniform node last.
     objective_, weights_gap_, history_, n_iter_
@@ -71,20 +74,25 @@ class HierarchicalShrinkage(PathMixture, WordModel):
         parts=(CountStart,),
     )
 
+    parameters: ClassVar[dict[str, Requirement]] = {
+        "take_out": Word(("class", "child"), others="False"),
+    }
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
         *,
-        take_out: bool = False,
+        take_out: bool | str = False,
         path_weights: Any = MIXTURE_DEFAULTS.path_weights,
         shared_words: float = MIXTURE_DEFAULTS.shared_words,
         trust: float = MIXTURE_DEFAULTS.trust,
         discount: float = MIXTURE_DEFAULTS.discount,
         uniform: bool = MIXTURE_DEFAULTS.uniform,
-        held_out: float | None = MIXTURE_DEFAULTS.held_out,
+        held_out: float | str | None = MIXTURE_DEFAULTS.held_out,
         damping: str | None = "log",
         length: float = 0.5,
         priors: Any = "estimated",
+        background: str = DEFAULT_BACKGROUND,
         tol: float = MIXTURE_DEFAULTS.tol,
         decision: DecisionLike = "category_thresholds",
         cv: int = 5,
@@ -103,6 +111,7 @@ class HierarchicalShrinkage(PathMixture, WordModel):
         self.damping = damping
         self.length = length
         self.priors = priors
+        self.background = background
         self.tol = tol
         self.decision = decision
         self.cv = cv
@@ -112,4 +121,6 @@ class HierarchicalShrinkage(PathMixture, WordModel):
 
     def sources(self, categories: Categories) -> tuple[Sources, Codes]:
         """Return the sources of words, and the node of each."""
-        return rest_sources(categories) if self.take_out else super().sources(categories)
+        if not self.take_out:
+            return super().sources(categories)
+        return rest_sources(categories, "class" if self.take_out == "class" else "child")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from taxonomist.errors import ParameterError
 from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.certificates import CERTIFIED, SOLVER_DEFAULTS
@@ -17,9 +18,14 @@ if TYPE_CHECKING:
     from taxonomist.kernels.pairwise import KernelLike
     from taxonomist.losses.categories import LossLike
     from taxonomist.models.attributes import AttributesLike, NodeWeightLike
+    from taxonomist.models.class_kernel import ClassKernelLike
     from taxonomist.models.learning import Learned, Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
+
+
+BIAS_FEATURE = 1.0
+"""The constant feature behind bias terms; any value gives the same optimum."""
 
 
 class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
@@ -47,15 +53,27 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         Weight v_z of each node: ``"depth"`` (1/√depth of the taxonomy), ``"unit"`` (1),
         ``"normalized"`` (squares sum to 1 for every category), a number, or a mapping from node ids
         to numbers.
+    class_kernel
+        Similarities between classes in place of ``attributes`` [HCC03, Sec. 3]: a symmetric,
+        positive semidefinite matrix of shape (n_classes, n_classes) in the order of ``classes_``,
+        or a function of two class ids. The inner products <Λ(y), Λ(y')> of ``attributes`` are such
+        a matrix.
     kernel
         ``"linear"``, ``"poly"``, ``"rbf"``, ``"sigmoid"``, ``"precomputed"``, or a function.
     gamma, degree, coef0
         Parameters of the kernel, as in scikit-learn's ``SVC``.
     constant
         Value of a constant feature that is added to every item with the linear kernel. 0 adds no
-        feature. The model has no other bias term.
+        feature. Its weights are penalised like all others.
+    fit_intercept
+        Whether every category has a bias term b_y, which is not penalised [CH04, footnote 1].
+        Requires the linear kernel, ``constant=0`` and the default solver.
     solver
-        ``"auto"``, ``"sequential"``, ``"greedy"``, ``"greedy_joint"`` or ``"full"``.
+        ``"auto"`` and ``"sequential"`` visit items in random order. The others take the most
+        violated item first, as in the papers: ``"greedy"`` and ``"greedy_joint"`` are
+        [CH04, Alg. 1] with step 8a and 8b, ``"full"`` is the same without an active set
+        [CH04, Sec. 6.4], and ``"hcc03"`` is [HCC03, Alg. 1], whose criterion does not prove
+        optimality.
     tol
         Tolerance of the stopping criterion.
     stop
@@ -90,6 +108,9 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
     terminal_coef_
         Additional weights of categories that are inner nodes, (n_classes, n_features)
         [CH04, Sec. 2.4]. 0 for leaves.
+    intercept_
+        Bias b_y of every category, or the part of its score that comes from the constant feature,
+        (n_classes,). Linear kernel only.
     objective_, dual_objective_, duality_gap_
         Primal objective ½ ||w||² + C Σ ξ, dual objective, and (primal - dual) / primal.
     max_violation_
@@ -126,11 +147,13 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         loss: LossLike = "tree",
         attributes: AttributesLike = "taxonomy",
         node_weight: NodeWeightLike = "depth",
+        class_kernel: ClassKernelLike | None = None,
         kernel: KernelLike = "linear",
         gamma: float | str = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         constant: float = 0.0,
+        fit_intercept: bool = False,
         solver: str = "auto",
         tol: float = SOLVER_DEFAULTS.tol,
         stop: str = SOLVER_DEFAULTS.stop,
@@ -146,11 +169,13 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         self.loss = loss
         self.attributes = attributes
         self.node_weight = node_weight
+        self.class_kernel = class_kernel
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.constant = constant
+        self.fit_intercept = fit_intercept
         self.solver = solver
         self.tol = tol
         self.stop = stop
@@ -160,6 +185,20 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def constant_feature(self) -> float:
+        """The value of the constant feature, whose weights give the biases; 0 if there is none."""
+        return BIAS_FEATURE if self.fit_intercept else self.constant or 0.0
+
+    def check(self) -> None:
+        """Raise if a parameter, or a combination of parameters, is invalid."""
+        super().check()
+        if self.fit_intercept and (self.constant or self.solver not in ("auto", "sequential")):
+            raise ParameterError(
+                "fit_intercept=True needs constant=0 and solver='auto' or 'sequential'. "
+                f"Got constant={self.constant!r} and solver={self.solver!r}."
+            )
 
     def learn(self, training: Training, start: JointStart | None = None) -> Learned:
         """Learn the weights of all nodes; see ``TaxonomyClassifier.learn``."""

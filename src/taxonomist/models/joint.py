@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from taxonomist.errors import ParameterError
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.losses import category_loss
-from taxonomist.models.attributes import class_attributes
 from taxonomist.models.certificates import certificate_facts, item_costs, log_pass, solver_options
 from taxonomist.models.learning import Learned
-from taxonomist.solvers import SOLVERS
+from taxonomist.solvers import SOLVERS, biased
 from taxonomist.solvers.duals import of_items, renumbered
 from taxonomist.solvers.problem import JointProblem
 from taxonomist.solvers.warm_start import carry_over
@@ -67,7 +67,7 @@ def learn_joint(
         items=rows,
         labels=targets.labels[items],
         costs=costs[items],
-        attributes=class_attributes(categories, model.attributes, model.node_weight),
+        attributes=model.attributes_of(targets),
         loss=category_loss(model.loss, categories.expanded, categories.codes),
         slack=slack,
     )
@@ -75,7 +75,14 @@ def learn_joint(
     if start is not None:
         moved = _new_columns(start.classes, targets.classes)
         begin = carry_over(problem, of_items(start.duals, items), moved, np.dtype(model.dtype))
-    solution: Solution = SOLVERS[model.solver](problem, solver_options(model), log_pass, begin)
+    has_biases = getattr(model, "fit_intercept", False)
+    if has_biases and not biased.free_biases(problem.attributes):
+        raise ParameterError(
+            "fit_intercept=True needs attributes that give every category its own bias, but these "
+            "are linearly dependent. Use constant=1.0 instead."
+        )
+    solve = biased.solve if has_biases else SOLVERS[model.solver]
+    solution: Solution = solve(problem, solver_options(model), log_pass, begin)
     facts = certificate_facts(
         model, solution.certificate, solution.converged, solution.history, problem.n_pairs
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from taxonomist.models.parameters import at_least
 from taxonomist.models.traits import Traits
-from taxonomist.models.word_model import CountStart, Estimate, WordModel
+from taxonomist.models.word_model import DEFAULT_BACKGROUND, CountStart, Estimate, WordModel
 from taxonomist.solvers.lidstone import choose_alpha, smoothed_weights
 from taxonomist.solvers.mixture import discounted, without_empty
 
@@ -31,7 +31,7 @@ class LidstoneNB(WordModel):
     alpha
         Value added to every count. None chooses the value with the highest leave-one-out
         likelihood.
-    damping, length, priors
+    damping, length, priors, background
         Counts and priors, as in ``HierarchicalMixture``. By default, counts are not changed.
     decision, cv, min_labels, max_labels
         Decision rule for label sets, as in ``HierarchicalMixture``.
@@ -78,6 +78,7 @@ class LidstoneNB(WordModel):
         damping: str | None = None,
         length: float = 0.0,
         priors: Any = "estimated",
+        background: str = DEFAULT_BACKGROUND,
         decision: DecisionLike = "category_thresholds",
         cv: int = 5,
         min_labels: int | None = None,
@@ -88,6 +89,7 @@ class LidstoneNB(WordModel):
         self.damping = damping
         self.length = length
         self.priors = priors
+        self.background = background
         self.decision = decision
         self.cv = cv
         self.min_labels = min_labels

@@ -9,12 +9,15 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 from sklearn.utils import gen_batches
 
+from taxonomist.compiled.graph_arrays import LabelledDag
 from taxonomist.compiled.labelling_search import best_by_codes
 from taxonomist.compiled.markov_arrays import markov_scratch
+from taxonomist.inference.dag_labellings import DagLabellings
 from taxonomist.inference.labellings import Labellings, fit_softmax
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.inference.node_odds import NodeOdds
 from taxonomist.inference.scorers import SCORES_AT_A_TIME, best_columns
+from taxonomist.solvers.markov_graph import best_by_graph
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats, Matrix, Reals
@@ -37,7 +40,7 @@ class GainScorer(LinearScorer):
     edge_weights
         Weights of the labellings of edges, or of nodes with ``features="path"``.
     tree
-        The tree, without losses.
+        The tree, or the DAG, without losses.
     nodes
         The node of each category.
     is_single
@@ -47,7 +50,7 @@ class GainScorer(LinearScorer):
     """
 
     edge_weights: Reals
-    tree: Tree
+    tree: Tree | LabelledDag
     nodes: Codes
     is_single: bool
 
@@ -63,21 +66,26 @@ class GainScorer(LinearScorer):
         found: Floats = self.labellings(0).max_marginals(raw)[:, self.nodes]
         return found
 
-    def labellings(self, least: int) -> Labellings:
+    def labellings(self, least: int) -> Labellings | DagLabellings:
         """Return the labellings with at least ``least`` labels."""
-        is_category = np.zeros(len(self.tree.parent), dtype=bool)
+        is_category = np.zeros(self.W.shape[1], dtype=bool)
         is_category[self.nodes] = True
+        if isinstance(self.tree, LabelledDag):
+            return DagLabellings(self.tree.indptr, self.tree.indices, is_category, least)
         return Labellings(self.tree.parent, is_category, least)
 
     def unrestricted(self, X: Matrix) -> CSR:
         """Return the best labellings, consistent or not, (n_items, n_nodes) boolean."""
         by_edges = replace(self, W=self.edge_weights)
-        scratch = markov_scratch(self.tree, self.edge_weights.shape[1], self.edge_weights.dtype)
         found = []
         for block in gen_batches(X.shape[0], self.block_size):
             scores = by_edges.raw(X[block])
-            out = np.zeros((len(scores), len(self.tree.parent)), dtype=bool)
-            best_by_codes(self.tree, scores, scratch, out)
+            out = np.zeros((len(scores), self.W.shape[1]), dtype=bool)
+            if isinstance(self.tree, LabelledDag):
+                best_by_graph(self.tree, scores, out)
+            else:
+                scratch = markov_scratch(self.tree, scores.shape[1], self.edge_weights.dtype)
+                best_by_codes(self.tree, scores, scratch, out)
             found.append(csr_array(out))
         return csr_array(vstack(found, format="csr"))
 
@@ -100,7 +108,7 @@ class LabellingDecision:
         The node of each category.
     """
 
-    labellings: Labellings
+    labellings: Labellings | DagLabellings
     odds: NodeOdds | None
     nodes: Codes
 
@@ -146,9 +154,13 @@ class MarkovTuning:
     needs_scores = True
 
     def __init__(
-        self, training: Training, held_out: Codes, labellings: Labellings, decision: str
+        self,
+        training: Training,
+        held_out: Codes,
+        labellings: Labellings | DagLabellings,
+        decision: str,
     ) -> None:
-        n_nodes = len(labellings.parent)
+        n_nodes = labellings.n_nodes
         n_kept = min(len(held_out), max(1, MAX_HELD_OUT_GAINS // n_nodes))
         chosen = np.random.default_rng(0).choice(len(held_out), n_kept, replace=False)
         self._kept = held_out[np.sort(chosen)]

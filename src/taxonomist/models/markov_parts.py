@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist._typing import Matrix, Reals, is_sparse
+from taxonomist.compiled.graph_arrays import LabelledDag
 from taxonomist.compiled.markov_arrays import EVERYWHERE
-from taxonomist.errors import ParameterError, TaxonomyError, some
+from taxonomist.errors import ParameterError, TaxonomyError
 from taxonomist.solvers.labelling_store import packed, within
+from taxonomist.solvers.markov_graph import graph_node_map
 from taxonomist.solvers.markov_problem import node_map
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.compiled.markov_arrays import ActiveLabellings, Tree
+    from taxonomist.solvers.markov_graph import GraphProblem
     from taxonomist.solvers.markov_problem import MarkovProblem
     from taxonomist.taxonomy import Taxonomy
 
@@ -31,7 +34,7 @@ class Start:
     Attributes
     ----------
     tree, slack
-        The tree and the slack of the solved problem.
+        The tree, or the DAG, and the slack of the solved problem.
     items
         The items of the problem, in ascending order.
     labels
@@ -40,7 +43,7 @@ class Start:
         The active labellings of the items, with dual variables.
     """
 
-    tree: Tree
+    tree: Tree | LabelledDag
     slack: str
     items: Codes
     labels: CSR
@@ -55,14 +58,11 @@ class Start:
         columns = tuple(packed(part, kept) for part in self.columns)
         return replace(self, items=np.flatnonzero(known), labels=self.labels[kept], columns=columns)
 
-    def at(self, problem: MarkovProblem, items: Codes) -> tuple[ActiveLabellings, ...] | None:
+    def at(
+        self, problem: MarkovProblem | GraphProblem, items: Codes
+    ) -> tuple[ActiveLabellings, ...] | None:
         """Return dual variables for a problem, from the items whose labels are unchanged."""
-        tree = problem.tree
-        if self.slack != problem.slack or not (
-            np.array_equal(self.tree.parent, tree.parent)
-            and np.array_equal(self.tree.up, tree.up)
-            and np.array_equal(self.tree.loss, tree.loss)
-        ):
+        if self.slack != problem.slack or not is_same_tree(self.tree, problem.tree):
             return None
         _, mine, theirs = np.intersect1d(self.items, items, assume_unique=True, return_indices=True)
         is_same = np.diff((self.labels[mine] != problem.labels[theirs]).tocsr().indptr) == 0
@@ -74,21 +74,12 @@ class Start:
         return tuple(within(packed(part, place), problem.costs, is_exact) for part in self.columns)
 
 
-def check_tree(taxonomy: Taxonomy) -> None:
-    """Raise if the taxonomy is not a tree or has no edges."""
+def check_edges(taxonomy: Taxonomy) -> None:
+    """Raise if the taxonomy has no edges."""
     if taxonomy.n_nodes == 1:
         raise TaxonomyError(
             "The taxonomy has only a root, so there is nothing to decide: give a taxonomy with at "
             "least one category below the root."
-        )
-    twice = np.flatnonzero(np.diff(taxonomy.parent_indptr) > 1)
-    if len(twice):
-        node = taxonomy.nodes[twice[0]]
-        raise TaxonomyError(
-            f"MaxMarginMarkovClassifier needs a tree, but {node!r} has the parents "
-            f"{some(taxonomy.parents(node))}. Use taxonomy.spanning_tree(), in which each node "
-            "keeps one parent, or use HierarchicalRankingSVC, CoupledBinarySVC, "
-            "HierarchicalPerceptron, NodeSVC or TopDownSVC, which support DAGs."
         )
 
 
@@ -131,9 +122,27 @@ def global_norms(X: Matrix, owner: Codes) -> Floats:
     return np.asarray(values.sum(axis=1))
 
 
-def node_weights(W: Reals, tree: Tree) -> Reals:
+def is_same_tree(one: Tree | LabelledDag, other: Tree | LabelledDag) -> bool:
+    """Return whether two trees, or two DAGs, have the same labellings and losses."""
+    if isinstance(one, LabelledDag) and isinstance(other, LabelledDag):
+        return (
+            np.array_equal(one.indptr, other.indptr)
+            and np.array_equal(one.indices, other.indices)
+            and np.array_equal(one.costs, other.costs)
+            and one[3:] == other[3:]
+        )
+    if isinstance(one, LabelledDag) or isinstance(other, LabelledDag):
+        return False
+    return (
+        np.array_equal(one.parent, other.parent)
+        and np.array_equal(one.up, other.up)
+        and np.array_equal(one.loss, other.loss)
+    )
+
+
+def node_weights(W: Reals, tree: Tree | LabelledDag) -> Reals:
     """Return the weights of nodes in consistent labellings, (n_rows, n_nodes)."""
-    to_nodes = node_map(tree)
+    to_nodes = graph_node_map(tree) if isinstance(tree, LabelledDag) else node_map(tree)
     weights = np.empty((len(W), to_nodes.shape[1]), dtype=W.dtype)
     for begin in range(0, len(W), WEIGHT_ROWS_AT_A_TIME):
         end = begin + WEIGHT_ROWS_AT_A_TIME
@@ -141,6 +150,8 @@ def node_weights(W: Reals, tree: Tree) -> Reals:
     return weights
 
 
-def zero_loss(tree: Tree) -> Tree:
-    """Return the tree without losses."""
+def zero_loss(tree: Tree | LabelledDag) -> Tree | LabelledDag:
+    """Return the tree, or the DAG with all its labellings, without losses."""
+    if isinstance(tree, LabelledDag):
+        return tree._replace(costs=np.zeros_like(tree.costs), is_closed=False)
     return tree._replace(loss=np.zeros_like(tree.loss))

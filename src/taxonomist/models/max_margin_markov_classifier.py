@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from taxonomist.errors import ParameterError
 from taxonomist.inference.node_odds import check_decision
 from taxonomist.losses import labelling_loss
+from taxonomist.losses.labellings import EDGE_LOSSES
 from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.certificates import (
@@ -22,10 +23,12 @@ from taxonomist.models.certificates import (
     solver_options,
 )
 from taxonomist.models.learning import Learned
+from taxonomist.models.markov_checks import check_markov, shared_rows
+from taxonomist.models.markov_dags import markov_problem
 from taxonomist.models.markov_decisions import GainScorer, LabellingDecision, MarkovTuning
 from taxonomist.models.markov_parts import (
     Start,
-    check_tree,
+    check_edges,
     feature_owners,
     global_norms,
     node_weights,
@@ -33,17 +36,21 @@ from taxonomist.models.markov_parts import (
 )
 from taxonomist.models.parameters import Check, Word
 from taxonomist.models.traits import Traits
-from taxonomist.solvers import markov, subspace
+from taxonomist.solvers import additive, markov, subspace
 from taxonomist.solvers.markov import MARKOV_DEFAULTS
-from taxonomist.solvers.markov_problem import MarkovProblem, labelled_tree
+from taxonomist.solvers.markov_problem import MarkovProblem
+from taxonomist.solvers.subspace import SubspaceOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from taxonomist._typing import Codes, Floats, FoldsLike, MatrixLike, Reals, Seed
     from taxonomist.inference.row_maps import RowMap
     from taxonomist.inference.scorers import Scored
     from taxonomist.kernels.pairwise import KernelLike
     from taxonomist.models.learning import Training
     from taxonomist.models.parameters import Requirement
+    from taxonomist.solvers.markov_graph import GraphProblem
     from taxonomist.taxonomy import Taxonomy
 
 DEFAULT_CONSTANT = 0.5
@@ -54,33 +61,47 @@ twice the time."""
 
 
 class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
-    """Maximum-margin Markov tree over the nodes of a taxonomy: H-M3.
+    """Maximum-margin Markov network over the nodes of a taxonomy: H-M3.
 
     Every node is either in the label set or not, and every edge has a weight vector for each of the
     four labellings of its two nodes. Training makes the true labelling of an item score higher than
     every other labelling by at least their loss. Predictions are the best consistent labellings
     (unions of partial paths from the root), found by dynamic programming [RSSS06].
 
+    A node with several parents has an edge to each of them, and is only in a label set with all of
+    them. The best labellings are then found by minimum cuts, exactly on every DAG.
+
     Parameters
     ----------
     taxonomy
-        The taxonomy of the labels, a tree. None uses a flat taxonomy of the labels in ``y``.
+        The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
+        ``y``.
     C
-        Penalty for margin violations, per unit of slack of one item.
+        Penalty for margin violations, per unit of slack of one item. Infinite for a hard margin,
+        which allows no slack [RSSS06, Sec. 2.4].
     loss
         Loss between labellings: ``"symmetric_difference"``; ``"hierarchical_uniform"``,
-        ``"hierarchical_sibling"`` or ``"hierarchical_subtree"``, which charge a node only if its
-        parent is correct; an array or a mapping of node costs, charged in the same way; or a loss
-        from ``taxonomist.losses.labelling_loss``.
+        ``"hierarchical_sibling"`` or ``"hierarchical_subtree"``, which charge a node only if all
+        its parents are correct; an array or a mapping of node costs, charged in the same way; or a
+        loss from ``taxonomist.losses.labelling_loss``.
     slack
         ``"example"``: one slack variable per item. ``"example_signed"``: the same without the sign
         constraint, so that every item affects the model. ``"edge"``: one slack variable per edge,
         so that edges are trained independently.
+    edge_loss
+        How the symmetric difference loss is split over edges, which matters only with
+        ``slack="edge"``. ``"shared"``: evenly among all edges at a node [RSSS06, Sec. 2.1].
+        ``"upper"``: to the edge above the node, as the hierarchical losses always are.
     features
-        ``"edge"``: weights for the four labellings of each edge. ``"path"``: weights for each node,
-        active if the node and all its ancestors are positive.
+        ``"edge"``: weights for the four labellings of each edge, the orthogonal representation of
+        the paper. ``"path"``: weights for each node, active if the node and all its ancestors are
+        positive. ``"additive"``: weights for the four labellings that all edges share
+        [RSSS06, Sec. 2.3]; what tells edges apart are the ``local_features`` of their lower nodes,
+        as many for each node, which share weights in the order of their columns.
     train_on
-        The labellings that the true one is compared with: ``"all"`` or ``"consistent"``.
+        The labellings that the true one is compared with: ``"all"``, or the ``"consistent"`` ones,
+        which are closed under ancestors. ``"auto"`` means all of them, except on a DAG without a
+        small junction tree, where the worst of all labellings can only be bounded.
     decision
         Decision rule. ``"argmax"`` predicts the labelling with the best score, as in the paper.
         ``"level"`` and ``"node"`` predict the most probable labelling; its odds are fitted to
@@ -101,7 +122,13 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         feature. None means 0.5 with a linear kernel and 0 with other kernels.
     solver
         ``"sequential"`` (working sets of labellings), ``"subspace"`` (the algorithm of the paper,
-        in the space of marginals, which is slower) or ``"auto"`` (same as ``"sequential"``).
+        in the space of marginals, which is slower and needs a tree) or ``"auto"`` (same as
+        ``"sequential"``).
+    solver_options
+        Options of ``solver="subspace"``, a mapping with any of: ``oracle``, ``"dynamic"`` or
+        ``"linear_program"``, which finds the update directions; ``working_set``, ``"gap"`` or
+        ``"kkt"``, which chooses items; ``chunk_size``, the number of items or draws per pass
+        (4000); ``steps_per_example``, the maximum number of steps of an item per pass (10).
     tol, stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
         As in ``HierarchicalSVC``.
 
@@ -121,7 +148,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         contribution of the constant feature.
     edge_coef_
         Weights of the labellings (0, 0), (0, 1), (1, 0) and (1, 1) of each edge, parent first:
-        (n_nodes - 1, 4, n_features). Only with ``features="edge"``.
+        (n_edges, 4, n_features), by child and then by parent. Only with ``features="edge"``.
     node_odds_
         Slopes and offsets of the log-odds. None with ``decision="argmax"``.
     temperature_
@@ -145,13 +172,13 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     traits = Traits(
         single={"markov": {}},
         sets={"markov": {}},
-        needs_tree=True,
         parts=(Start, GainScorer),
     )
     parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {
         "slack": Word(("example", "example_signed", "edge")),
-        "features": Word(("edge", "path")),
-        "train_on": Word(("all", "consistent")),
+        "edge_loss": Word(EDGE_LOSSES),
+        "features": Word(("edge", "path", "additive")),
+        "train_on": Word(("auto", "all", "consistent")),
         "solver": Word(("auto", "sequential", "subspace")),
         "decision": Check(check_decision),
     }
@@ -169,8 +196,9 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         loss: Any = "symmetric_difference",
         kernel: KernelLike = "linear",
         slack: str = "example",
+        edge_loss: str = "shared",
         features: str = "edge",
-        train_on: str = "all",
+        train_on: str = "auto",
         decision: str = "node",
         cv: FoldsLike = 5,
         min_labels: int | None = None,
@@ -180,6 +208,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         coef0: float = 0.0,
         constant: float | None = None,
         solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
         tol: float = MARKOV_DEFAULTS.tol,
         stop: str = MARKOV_DEFAULTS.stop,
         max_iter: int = MARKOV_DEFAULTS.max_iter,
@@ -194,6 +223,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         self.loss = loss
         self.kernel = kernel
         self.slack = slack
+        self.edge_loss = edge_loss
         self.features = features
         self.train_on = train_on
         self.decision = decision
@@ -205,6 +235,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         self.coef0 = coef0
         self.constant = constant
         self.solver = solver
+        self.solver_options = solver_options
         self.tol = tol
         self.stop = stop
         self.max_iter = max_iter
@@ -224,8 +255,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     def check(self) -> None:
         """Raise if a parameter, or a combination of parameters, is invalid."""
         super().check()
-        if np.isinf(self.C):
-            raise ParameterError("C must be finite: MaxMarginMarkovClassifier has no hard margin.")
+        check_markov(self)
         if self.local_features and self.kernel != "linear":
             raise ParameterError("local_features are columns of X and need kernel='linear'.")
         if isinstance(self.cv, Integral) and self.cv != 0 and self.cv < 2:
@@ -247,12 +277,19 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
     def learn(self, training: Training, start: Any = None) -> Learned:
         """Learn the weights of all edges or paths; see ``TaxonomyClassifier.learn``."""
         taxonomy = training.targets.categories.taxonomy
-        check_tree(taxonomy)
+        check_edges(taxonomy)
         items = np.flatnonzero(training.weights)
         problem, row_map = self._problem(training, items)
         options = solver_options(self)
         if self.solver == "subspace":
-            solution = subspace.solve(problem, subspace.SubspaceOptions(**vars(options)), log_pass)
+            assert isinstance(problem, MarkovProblem)
+            given = SubspaceOptions(**vars(options), **(self.solver_options or {}))
+            solution = subspace.solve(problem, given, log_pass)
+        elif self.features == "additive":
+            assert isinstance(problem, MarkovProblem)
+            solution = additive.solve(
+                problem, shared_rows(taxonomy, problem.owner), options, log_pass
+            )
         else:
             begin = None if start is None else start.at(problem, items)
             solution = markov.solve(problem, options, log_pass, begin)
@@ -272,7 +309,9 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         kept = Start(problem.tree, problem.slack, items, problem.labels, solution.labellings)
         return Learned(scorer, facts | {"node_odds_": None, "temperature_": 1.0}, kept)
 
-    def _problem(self, training: Training, items: Codes) -> tuple[MarkovProblem, RowMap]:
+    def _problem(
+        self, training: Training, items: Codes
+    ) -> tuple[MarkovProblem | GraphProblem, RowMap]:
         """Return the problem of the items with positive weight, and the row map for prediction."""
         targets, X = training.targets, training.X
         taxonomy = targets.categories.taxonomy
@@ -280,14 +319,9 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         rows, row_map = self.solver_rows(X, items)
         if len(owner):
             rows.norms = global_norms(X[items], owner)
-        problem = MarkovProblem(
-            items=rows,
-            labels=targets.close(targets.labels[items]).tocsr(),
-            costs=item_costs(self.C, training.weights[items]),
-            tree=labelled_tree(self._loss(taxonomy), self.features, self.train_on),
-            slack=self.slack,
-            owner=owner,
-        )
+        labels = targets.close(targets.labels[items]).tocsr()
+        costs = item_costs(self.C, training.weights[items])
+        problem = markov_problem(self, self._loss(taxonomy), rows, labels, costs, owner)
         return problem, row_map
 
     def _loss(self, taxonomy: Taxonomy) -> Any:
@@ -368,7 +402,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
 
     @property
     def edge_coef_(self) -> Reals:
-        """Weights of the four labellings of each edge, (n_nodes - 1, 4, n_features)."""
+        """Weights of the four labellings of each edge, (n_edges, 4, n_features)."""
         self.feature_weights("edge_coef_")
         if self.features == "path":
             raise AttributeError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
@@ -18,13 +20,16 @@ from taxonomist._typing import Integers, Matrix, is_sparse
 from taxonomist.errors import ParameterError, UnknownNodeError, closest
 from taxonomist.inference.scorers import NoWeightsError
 from taxonomist.models.node_margins import MarginScorer
-from taxonomist.models.parameters import above_zero
+from taxonomist.models.parameters import Word, above_zero
 from taxonomist.models.per_node import PerNodeModel
 from taxonomist.models.traits import Traits
+from taxonomist.solvers import free_bias
 from taxonomist.taxonomy.labels import as_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sklearn.svm import LinearSVC
 
     from taxonomist._typing import Bools, Codes, Floats, Seed
     from taxonomist.inference.scorers import Cut
@@ -33,6 +38,9 @@ if TYPE_CHECKING:
     from taxonomist.models.per_node import NodeProblem
     from taxonomist.models.targets import Targets
     from taxonomist.taxonomy import Taxonomy
+
+KERNEL_BYTES = 5e8
+"""Memory for the rows of the linear kernel that SVMs with a free bias share."""
 
 PARALLEL_SIZE = 10**8
 """Minimum of stored values times nodes for several processes, which take a second to start."""
@@ -106,7 +114,14 @@ class NodeSVC(PerNodeModel):
         The taxonomy of the labels, a tree or a DAG. None uses a flat taxonomy of the labels in
         ``y``, which gives one-vs-rest classification.
     C
-        Penalty for margin violations of the default SVM. Do not set it if ``estimator`` is given.
+        Penalty for margin violations of the default SVM. Do not set it if ``estimator`` is given;
+        nor ``loss`` and ``bias``.
+    loss
+        Loss of the default SVM: ``"squared_hinge"``, or ``"hinge"`` as in the paper.
+    bias
+        ``"regularized"``: the bias of the default SVM is the weight of a constant feature, as in
+        ``LinearSVC``. ``"free"``: it is not regularized, as in the paper's SVM-light; training then
+        takes one core.
     estimator
         The classifier of every node, with the scikit-learn interface. None uses ``LinearSVC``. A
         mapping from node ids sets individual classifiers, and its key ``"default"`` sets the
@@ -128,13 +143,16 @@ class NodeSVC(PerNodeModel):
     taxonomy_
         The taxonomy as given.
     node_estimators_
-        The fitted classifiers by node id. Class 1 is the node.
+        The fitted classifiers by node id. Class 1 is the node. With ``bias="free"``, weights and
+        biases are stored as those of ``LinearSVC``, whose own ``fit`` would regularize the bias.
     node_constants_
         The constant prediction of nodes without a classifier, by node id. These are nodes whose
         training items are all positive or all negative.
 
     Notes
     -----
+    The paper's settings are ``loss="hinge", bias="free", C=1`` [RSSS06, Sec. 5].
+
     Training uses processes instead of threads, because liblinear in scikit-learn has one random
     number generator per process. With threads, the result would depend on their timing.
 
@@ -155,7 +173,11 @@ class NodeSVC(PerNodeModel):
     traits = Traits(
         single={"nodes": {}}, sets={"nodes": {"min_labels": 1}}, parts=(ClassifierScorer,)
     )
-    parameters: ClassVar[dict[str, Requirement]] = {"C": above_zero()}
+    parameters: ClassVar[dict[str, Requirement]] = {
+        "C": above_zero(),
+        "loss": Word(free_bias.LOSSES),
+        "bias": Word(("regularized", "free")),
+    }
     scorer_: ClassifierScorer
 
     def __init__(
@@ -163,6 +185,8 @@ class NodeSVC(PerNodeModel):
         taxonomy: Taxonomy | None = None,
         *,
         C: float = 1.0,
+        loss: str = "squared_hinge",
+        bias: str = "regularized",
         estimator: Any = None,
         min_labels: int | None = None,
         random_state: Seed = None,
@@ -170,6 +194,8 @@ class NodeSVC(PerNodeModel):
     ) -> None:
         self.taxonomy = taxonomy
         self.C = C
+        self.loss = loss
+        self.bias = bias
         self.estimator = estimator
         self.min_labels = min_labels
         self.random_state = random_state
@@ -183,10 +209,12 @@ class NodeSVC(PerNodeModel):
     def check(self) -> None:
         """Raise if a parameter, or a combination of parameters, is invalid."""
         super().check()
-        if self.estimator is not None and self.C != 1:
-            raise ParameterError(
-                "C applies to the default SVM only; set the parameters of the estimator."
-            )
+        usual = {"C": 1, "loss": "squared_hinge", "bias": "regularized"}
+        for name, value in usual.items():
+            if self.estimator is not None and getattr(self, name) != value:
+                raise ParameterError(
+                    f"{name} applies to the default SVM only; set the parameters of the estimator."
+                )
         for estimator in (self._default, *self._own.values()):
             if isinstance(estimator, type) or not hasattr(estimator, "fit"):
                 raise TypeError(
@@ -205,13 +233,17 @@ class NodeSVC(PerNodeModel):
         given = self._own.get("default") if isinstance(self.estimator, Mapping) else self.estimator
         from sklearn.svm import LinearSVC
 
-        return LinearSVC(C=self.C) if given is None else given
+        return LinearSVC(C=self.C, loss=self.loss) if given is None else given
 
     def learn_nodes(
         self, training: Training, problems: Iterator[NodeProblem], constants: Floats
     ) -> tuple[ClassifierScorer, dict[str, object]]:
         """Learn the classifiers in parallel; see ``PerNodeModel``."""
         X, targets = training.X, training.targets
+        taxonomy, nodes = targets.categories.taxonomy, targets.nodes
+        if self.bias == "free":
+            learned = _learn_free(self._default, X, training.weights, problems)
+            return ClassifierScorer(taxonomy, nodes, constants, learned, {}), {}
         templates = self._templates(targets)
         weights = None if (training.weights == 1).all() else training.weights
         for template in (self._default, *self._own.values()) if weights is not None else ():
@@ -232,8 +264,6 @@ class NodeSVC(PerNodeModel):
         size = (X.nnz if is_sparse(X) else X.size) * len(constants)
         n_jobs = 1 if self.n_jobs is None and size < PARALLEL_SIZE else n_threads(self.n_jobs)
         learned = dict(sorted(Parallel(n_jobs=n_jobs)(tasks())))
-        nodes = targets.nodes
-        taxonomy = targets.categories.taxonomy
         return ClassifierScorer(taxonomy, nodes, constants, learned, support), {}
 
     @property
@@ -284,6 +314,32 @@ def _learn_node(
         X = X[np.ix_(items, items)] if is_pairwise else X[items]
     given = {} if weights is None else {"sample_weight": weights[items]}
     return problem.code, model.fit(X, problem.is_in.astype(np.intp), **given)
+
+
+def _learn_free(
+    template: LinearSVC, X: Matrix, weights: Floats, problems: Iterator[NodeProblem]
+) -> dict[int, LinearSVC]:
+    """Return SVMs with free biases by node code, as fitted ``LinearSVC``."""
+    rows = free_bias.kernel_rows(X, KERNEL_BYTES)
+    options = free_bias.FreeBiasOptions(loss=template.loss)
+    learned, n_failed = {}, 0
+    for problem in problems:
+        costs = template.C * weights[problem.items]
+        solution = free_bias.solve(rows, problem.items, problem.is_in, costs, options)
+        model = clone(template)
+        model.classes_, model.n_features_in_ = np.arange(2), X.shape[1]
+        model.coef_, model.intercept_ = solution.w[None], np.array([solution.bias])
+        model.n_iter_ = solution.n_iter
+        learned[problem.code] = model
+        n_failed += not solution.converged
+    if n_failed:
+        warnings.warn(
+            f"The SVMs of {n_failed} nodes stopped after {options.max_iter} steps. Scale the "
+            "features, or decrease C.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return dict(sorted(learned.items()))
 
 
 def _margin(model: Any, X: Matrix) -> Any:

@@ -43,8 +43,8 @@ class NodeWords:
         nodes = self.scorer_.source_nodes
         if len(nodes) > len(np.unique(nodes)):
             raise AttributeError(
-                "With take_out=True a node has different words for each of its children; fit with "
-                "take_out=False to see the words of nodes."
+                "With take_out a node has different words for each category or child below it; fit "
+                "with take_out=False to see the words of nodes."
             )
         order = word_nodes(self.targets_)
         is_same = np.array_equal(order, np.arange(len(order)))

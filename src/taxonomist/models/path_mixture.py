@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from taxonomist.errors import ParameterError
-from taxonomist.models.parameters import Word, at_least, between
+from taxonomist.models.parameters import Check, Word, at_least, between
 from taxonomist.models.word_model import Estimate
 from taxonomist.solvers import mixture
 from taxonomist.solvers.path_weights import SHARING, PathWeights
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MIXTURE_DEFAULTS = mixture.MixtureOptions()
+
+
+def _check_held_out(value: object) -> None:
+    """Raise unless a value is a share of items, "word" or None."""
+    is_share = between(0, 1, open_low=True, open_high=True, optional=True)
+    if value != "word" and (problem := is_share.problem("held_out", value)):
+        raise ParameterError(f"{problem[:-1]}, or 'word'. Got {value!r}.")
 
 
 class PathMixture:
@@ -40,7 +47,7 @@ class PathMixture:
         "tol": at_least(0),
         "trust": between(0, 1),
         "discount": between(0, 1, open_high=True),
-        "held_out": between(0, 1, open_low=True, open_high=True, optional=True),
+        "held_out": Check(_check_held_out),
     }
     item_reason: ClassVar[str] = (
         "path weights are estimated from items. Give path_weights or use fit."
@@ -51,14 +58,15 @@ class PathMixture:
     trust: float
     discount: float
     uniform: bool
-    held_out: float | None
+    held_out: float | str | None
     tol: float
     random_state: Seed
 
     def options(self) -> mixture.MixtureOptions:
         """Return the options of the solver, without EM steps."""
         seed = 0
-        if self.held_out is not None:
+        is_share = self.held_out not in (None, "word")
+        if is_share:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return mixture.MixtureOptions(
             max_iter=0,
@@ -67,7 +75,7 @@ class PathMixture:
             trust=self.trust,
             discount=self.discount,
             uniform=self.uniform,
-            held_out=self.held_out,
+            held_out=float(self.held_out or 0) if is_share else self.held_out,
             seed=seed,
             tol=self.tol,
         )
@@ -76,13 +84,27 @@ class PathMixture:
         """Return whether path weights must be estimated."""
         return isinstance(self.path_weights, str)
 
+    def settled(
+        self,
+        problem: mixture.MixtureProblem,  # noqa: ARG002
+        options: mixture.MixtureOptions,
+    ) -> mixture.MixtureOptions:
+        """Return the options with those that depend on the items."""
+        return options
+
+    def facts_of(self, options: mixture.MixtureOptions) -> dict[str, object]:  # noqa: ARG002
+        """Return fitted attributes that the settled options are."""
+        return {}
+
     def estimate(
         self, pooled: Pooled, sources: Sources, columns: Codes, items: CountedItems | None
     ) -> Estimate:
         """Estimate words and weights; see ``WordModel``."""
-        given = None if self.needs_items() else self._given_weights(sources, columns)
+        is_given = not isinstance(self.path_weights, str)
+        given = self._given_weights(sources, columns) if is_given else None
         problem = mixture.MixtureProblem(pooled, sources, items, given)
-        solution = mixture.solve(problem, self.options(), _log_step)
+        options = self.settled(problem, self.options())
+        solution = mixture.solve(problem, options, _log_step)
         found = solution.weights_solution
         if found is not None and not found.converged:
             warnings.warn(
@@ -91,13 +113,13 @@ class PathMixture:
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        facts = {
+        facts: dict[str, object] = {
             "objective_": solution.bound,
             "history_": solution.history,
             "n_iter_": len(solution.history) - 1,
             "weights_gap_": None if found is None else found.gap,
         }
-        return Estimate(solution.words, solution.weights, facts)
+        return Estimate(solution.words, solution.weights, facts | self.facts_of(options))
 
     def _given_weights(self, sources: Sources, columns: Codes) -> PathWeights:
         paths = sources.paths

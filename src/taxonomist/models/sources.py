@@ -27,16 +27,24 @@ def node_sources(categories: Categories) -> Sources:
     return Sources(paths, csr_array(paths.T.tocsr()), taxonomy.depths)
 
 
-def rest_sources(categories: Categories) -> tuple[Sources, Codes]:
-    """Return sources that exclude the items further down the path, and the node of each.
+def rest_sources(categories: Categories, without: str = "child") -> tuple[Sources, Codes]:
+    """Return sources that exclude items further down the path, and the node of each.
 
-    The source of a node for a category contains the items below the node that are not below its
-    children on the path. In a tree, an inner node has one source per child.
+    The source of a node for a category contains the items below the node, but not those of the
+    category itself (``without="class"``), or none below its children on the path (``"child"``). In
+    a tree, an inner node has one source per category or per child. The source of the category
+    itself contains its own items.
     """
     taxonomy = categories.expanded
     whole = node_sources(categories)
     paths = [row.tolist() for row in np.split(whole.paths.indices, whole.paths.indptr[1:-1])]
-    keys = [[(v, _children_on(taxonomy, v, path)) for v in path] for path in paths]
+    if without == "child":
+        keys = [[(v, _children_on(taxonomy, v, path)) for v in path] for path in paths]
+    else:
+        own = categories.codes.tolist()
+        keys = [
+            [(v, (c,) if v != c else ()) for v in path] for c, path in zip(own, paths, strict=True)
+        ]
     found = {key: s for s, key in enumerate(sorted({key for row in keys for key in row}))}
     below = [set(row.tolist()) for row in np.split(whole.pools.indices, whole.pools.indptr[1:-1])]
     pools = [sorted(below[v].difference(*(below[u] for u in children))) for v, children in found]

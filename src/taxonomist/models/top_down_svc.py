@@ -15,7 +15,7 @@ class TopDownSVC(NodeSVC):
 
     Parameters
     ----------
-    taxonomy, C, estimator, min_labels, random_state, n_jobs
+    taxonomy, C, loss, bias, estimator, min_labels, random_state, n_jobs
         As in ``NodeSVC``.
 
     Attributes

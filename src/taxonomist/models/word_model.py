@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Categories
 
 
+DEFAULT_BACKGROUND = "mixture"
+
+
 class Estimate(NamedTuple):
     """The estimates of a model: P(w|v), P(v|c), and fitted attributes by name."""
 
@@ -67,8 +70,8 @@ def _is_exact(model: WordModel) -> bool:
 class WordModel(NodeWords, TaxonomyClassifier):
     """Base class of models P(d|c) = Π_w P(w|c)^n, where P(w|c) is a mixture of word sources.
 
-    A subclass has the parameters ``damping``, ``length`` and ``priors``, and those of label sets.
-    It estimates words and weights in ``estimate``.
+    A subclass has the parameters ``damping``, ``length``, ``priors`` and ``background``, and those
+    of label sets. It estimates words and weights in ``estimate``.
 
     Attributes
     ----------
@@ -81,12 +84,14 @@ class WordModel(NodeWords, TaxonomyClassifier):
         "damping": Word(("log",), optional=True),
         "length": between(0, 1),
         "priors": Word(("estimated", "uniform"), others="a number for each class"),
+        "background": Word(("mixture", "pooled")),
     }
     item_reason: ClassVar[str] = ""
 
     damping: str | None
     length: float
     priors: Any
+    background: str
     scorer_: WordScorer
     class_log_prior_: Floats
     reference_length_: float
@@ -191,6 +196,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
             reference=reference,
             is_single=targets.is_single,
             uniform_node=targets.categories.expanded.n_nodes,
+            general=pooled_unigrams(counts.pooled) if self.background == "pooled" else None,
         )
         scorer.word_scores.prepare()
         facts = facts | {"class_log_prior_": np.log(priors), "reference_length_": reference}
@@ -273,6 +279,12 @@ class WordModel(NodeWords, TaxonomyClassifier):
         # The test data of scikit-learn are not counts; its own MultinomialNB has the same tag.
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def pooled_unigrams(pooled: Pooled) -> Floats:
+    """Return P(w) from the counts of all items, each item once [TCPH01, Sec. 2.2]."""
+    counts: Floats = np.asarray(pooled.categories.sum(axis=0)).ravel()
+    return counts / max(float(counts.sum()), 1e-300)
 
 
 def _items_by_category(items: CountedItems) -> Floats:

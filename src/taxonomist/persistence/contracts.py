@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from taxonomist._typing import Integers, Reals
+    from taxonomist.compiled.graph_arrays import LabelledDag
     from taxonomist.compiled.markov_arrays import Tree
     from taxonomist.features.text_features import TextFeatures
     from taxonomist.inference.linear_scorer import LinearScorer
@@ -123,7 +124,7 @@ def _is_named(*names: str) -> Callable[[object], bool]:
 
 _CLASSES = (
     *("ActiveLabellings", "Calibration", "Categories", "Curve", "Duals", "NestedSoftmax"),
-    *("Pooled", "SetProbabilities", "Taxonomy", "Tree"),
+    *("LabelledDag", "Pooled", "SetProbabilities", "Taxonomy", "Tree"),
 )
 _TYPES: dict[str, Callable[[object], bool]] = {
     "bool": _is_bool,
@@ -239,13 +240,20 @@ def n_rows(scorer: Any) -> int | None:
 
 
 def _check_gains(scorer: GainScorer) -> None:
-    n, tree = len(scorer.tree.parent), scorer.tree
+    from taxonomist.compiled.graph_arrays import LabelledDag
+
+    tree = scorer.tree
+    if isinstance(tree, LabelledDag):
+        n, n_codes = tree.n_nodes, tree.n_codes
+    else:
+        n = len(tree.parent)
+        n_codes = tree.stride * (n - tree.first)
     _need(
         scorer,
         W=scorer.W.shape[1] == n and scorer.attributes.shape[0] == len(scorer.nodes),
         edge_weights=_is_matrix(scorer.edge_weights)
         and scorer.edge_weights.shape[0] == scorer.W.shape[0]
-        and scorer.edge_weights.shape[1] >= tree.stride * (n - tree.first),
+        and scorer.edge_weights.shape[1] >= n_codes,
         nodes=_within(scorer.nodes, n),
     )
 
@@ -260,6 +268,22 @@ def _check_tree(tree: Tree) -> None:
         stride=0 <= tree.stride <= 2 * n_states,
         first=0 <= tree.first <= n,
         n_root_states=0 <= tree.n_root_states <= n_states,
+    )
+
+
+def _check_dag(dag: LabelledDag) -> None:
+    n, ends = dag.n_nodes, dag.indptr
+    sizes = np.diff(ends)
+    _need(
+        dag,
+        indptr=n > 0 and ends[0] == 0 and ends[-1] == len(dag.indices) and (sizes >= 0).all(),
+        root=np.array_equal(np.flatnonzero(sizes == 0), [0]),
+    )
+    _need(
+        dag,
+        indices=_within(dag.indices, n) and (dag.indices < np.repeat(np.arange(n), sizes)).all(),
+        costs=_are_vectors(n, dag.costs),
+        stride=dag.stride in (1, 4),
     )
 
 
@@ -393,6 +417,7 @@ CONTRACTS: dict[str, Callable[[Any], None]] = {
     "Graph": _check_taxonomy,
     "GramMap": _check_gram,
     "KernelMap": _check_kernel,
+    "LabelledDag": _check_dag,
     "LeastSquaresScorer": _check_least_squares,
     "LinearSVC": _check_linear_estimator,
     "LinearScorer": _check_linear,

@@ -54,6 +54,7 @@ _HOMES = {
     "taxonomist.models.numbered_classifier": ("NumberedClassifier",),
     "taxonomist.taxonomy": ("Categories", "Taxonomy"),
     "taxonomist.compiled.arrays": ("Duals",),
+    "taxonomist.compiled.graph_arrays": ("LabelledDag",),
     "taxonomist.compiled.markov_arrays": ("Tree",),
     "taxonomist.solvers.mixture": ("MixtureStep",),
     "taxonomist.solvers.plsa": ("PLSAStep",),

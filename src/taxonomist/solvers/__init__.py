@@ -18,5 +18,6 @@ SOLVERS: dict[str, Callable[..., Solution]] = {
     "greedy": partial(greedy.solve, variant="greedy"),
     "greedy_joint": partial(greedy.solve, variant="greedy_joint"),
     "full": partial(greedy.solve, variant="full"),
+    "hcc03": partial(greedy.solve, variant="hcc03"),
 }
 """Solvers of the joint problem by name."""

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.compiled import mixture
-from taxonomist.solvers.path_weights import PathWeights, sampled
+from taxonomist.solvers.left_out import sampled
+from taxonomist.solvers.path_weights import PathWeights
 from taxonomist.solvers.word_counts import count_rows, item_parts
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The marginal polytope of a Markov tree, and linear programs over it."""
+"""The marginal polytopes of a Markov tree, and linear programs over them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Floats, Integers, Reals
     from taxonomist.compiled.markov_arrays import Tree
 
 ABOVE, BELOW = np.array([[[1, 1, 0, 0], [0, 0, 1, 1]], [[1, 0, 1, 0], [0, 1, 0, 1]]])
@@ -67,3 +67,68 @@ class MarginalPolytope:
         assert found.success, found.message
         best: Floats = np.maximum(found.x, 0.0)
         return best
+
+
+class PathPolytope:
+    """The path marginals of weights of consistent labellings [RSSS06, Sec. 4].
+
+    With m the sum of the weights and v_j the weight of the labellings in which node j is positive:
+    0 <= v_j <= v_pa(j) and v_root <= m <= 1. The loss of a consistent labelling depends on its
+    paths only, so it is linear in m and v.
+
+    Parameters
+    ----------
+    tree
+        A tree with path features and consistent labellings.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        from scipy.sparse import csr_array
+
+        n = len(tree.parent)
+        self._tree = tree
+        above = np.concatenate([[0], 1 + tree.parent[1:]])  # of m and of nodes 1 to n - 1
+        rows, one = np.arange(n), np.ones(n)
+        ties = np.concatenate([one, -one]), (np.tile(rows, 2), np.concatenate([rows + 1, above]))
+        self.ties = csr_array(ties, shape=(n, n + 1))
+
+    def losses(self, truth: Integers) -> Floats:
+        """Return what m and each v_j add to the loss of weighted labellings, (1 + n_nodes,)."""
+        tree, n = self._tree, len(self._tree.parent)
+        nodes = np.arange(n)
+        table = tree.loss[2 * truth[tree.parent] + truth, nodes]  # (n_nodes, n_states, 2)
+        found = np.zeros(n + 1)
+        found[0] = table[:, 0, 0].sum()
+        found[1] = table[0, 0, 1] - table[0, 0, 0]
+        found[2:] = table[1:, 1, 1] - table[1:, 1, 0]
+        np.add.at(found, 1 + tree.parent[1:], table[1:, 1, 0] - table[1:, 0, 0])
+        return found
+
+    def best(self, truth: Integers, score: Reals, true: Floats) -> tuple[float, float, Floats]:
+        """Return the point with the largest G: m, its loss, and the marginals of codes.
+
+        Parameters
+        ----------
+        truth
+            The true microlabels, (n_nodes,).
+        score
+            Scores of codes, (n_codes,).
+        true
+            1 for the codes of the truth, (n_codes,).
+        """
+        from scipy.optimize import linprog
+
+        losses, first = self.losses(truth), self._tree.first
+        gains = losses.copy()
+        gains[0] -= true @ score
+        gains[1 + first :] += score
+        scale = np.abs(gains).max(initial=0.0)
+        found = linprog(
+            -gains / scale if scale > 0 else gains,
+            A_ub=self.ties,
+            b_ub=np.zeros(self.ties.shape[0]),
+            bounds=(0.0, 1.0),
+        )
+        assert found.success, found.message
+        v = np.maximum(found.x, 0.0)
+        return float(v[0]), float(losses @ v), v[1 + first :]

@@ -30,15 +30,16 @@ import numpy as np
 
 from taxonomist.compiled import markov
 from taxonomist.compiled.arrays import Findings
-from taxonomist.compiled.markov_arrays import ActiveLabellings, markov_scratch
 from taxonomist.solvers.labelling_store import LabellingStore, no_labellings, packed
+from taxonomist.solvers.problem import LEAST_MARGIN
 from taxonomist.solvers.solution import Certificate, Options, Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import Codes, Floats, Reals
-    from taxonomist.compiled.markov_arrays import MarkovArrays
+    from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovArrays
+    from taxonomist.solvers.markov_graph import GraphProblem
     from taxonomist.solvers.markov_problem import MarkovProblem
 
 MARKOV_DEFAULTS = Options(stop="gap")
@@ -48,6 +49,9 @@ MOST_SWEEPS = 64
 SLOWLY = 0.8
 """If a pass leaves more than this part of the gap, the next one has twice as many sweeps, up to
 ``MOST_SWEEPS``."""
+HARD_SHARE = 0.005
+"""With a hard margin, each item is solved to this part of the largest violation. It is small enough
+that items with a tenth of that violation are not skipped."""
 HOPEFUL = 1.1
 """Compute a certificate if the estimate is at most this multiple of the tolerance."""
 
@@ -83,7 +87,7 @@ class MarkovSolution:
 
 
 def solve(
-    problem: MarkovProblem,
+    problem: MarkovProblem | GraphProblem,
     options: Options,
     callback: Callable[[Pass], object] | None = None,
     start: tuple[ActiveLabellings, ...] | None = None,
@@ -110,7 +114,7 @@ def solve(
             if state.is_hopeful():
                 state.certify(pool)
             wants_stop = state.record(callback)
-            if wants_stop or state.is_done():
+            if wants_stop or state.is_done() or state.is_hopeless():
                 break
         if state.certificate is None:
             state.certify(pool)
@@ -122,7 +126,9 @@ def solve(
 class _State:
     """The state of the solver between sweeps."""
 
-    def __init__(self, problem: MarkovProblem, options: Options, start: ActiveLabellings) -> None:
+    def __init__(
+        self, problem: MarkovProblem | GraphProblem, options: Options, start: ActiveLabellings
+    ) -> None:
         self.problem, self.options = problem, options
         self.arrays = problem.arrays()
         self.rng = np.random.default_rng(options.random_state)
@@ -130,7 +136,7 @@ class _State:
         self.history: list[Pass] = []
         dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
         self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
-        self.scratch = markov_scratch(problem.tree, problem.n_codes, dtype)
+        self.scratch = problem.scratch(dtype)
         self.store = LabellingStore(start, problem.n_nodes)
         self.findings = Findings(*np.zeros((4, problem.n_items)))
         self.rest = np.zeros(problem.n_items, dtype=np.intp)
@@ -155,6 +161,19 @@ class _State:
     def is_hopeful(self) -> bool:
         """Return whether the estimate is near the tolerance."""
         return self.estimate.reaches(replace(self.options, tol=HOPEFUL * self.options.tol))
+
+    def is_hopeless(self) -> bool:
+        """Return whether no weights have the hard margin, or only by less than ``LEAST_MARGIN``.
+
+        If unit weights give each labelling a margin of at least c times its loss, then the dual
+        stays below 1 / (2 c²).
+        """
+        problem = self.problem
+        if not is_hard(problem.costs):
+            return False
+        norms = problem.items.norms
+        is_empty = len(problem.owner) == 0 and norms.min(initial=1.0) == 0
+        return bool(is_empty or self.dual * norms.max(initial=0.0) > 1 / (2 * LEAST_MARGIN**2))
 
     def sweep_some(self) -> None:
         """Sweep once, or several times if the gap falls slowly."""
@@ -197,8 +216,7 @@ class _State:
         """Make room for more labellings of the item at which the last sweep stopped."""
         room = len(self.scratch.G)
         if self.store.labellings.size[item] + markov.MOST_TURNS > room:
-            tree, n_codes = self.problem.tree, self.problem.n_codes
-            self.scratch = markov_scratch(tree, n_codes, self.W.dtype, 2 * room)
+            self.scratch = self.problem.scratch(self.W.dtype, 2 * room)
         else:
             self.store.grow()
 
@@ -239,7 +257,7 @@ class _State:
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
     def _inspect(self, part: Codes, arrays: MarkovArrays) -> None:
-        scratch = markov_scratch(self.problem.tree, self.problem.n_codes, self.W.dtype)
+        scratch = self.problem.scratch(self.W.dtype)
         markov.inspect(part, arrays, self.W, self.store.labellings, scratch, self.findings)
 
     def _set_tolerance(self) -> None:
@@ -247,27 +265,43 @@ class _State:
         total = float(self.problem.costs.sum())
         known = self.known
         share = SHARE * (known.primal - known.dual) / total if total > 0 else 0.0
+        if total == np.inf:
+            share = HARD_SHARE * known.violation
         if self.options.stop == "violation":
             share = min(share, 0.5 * self.options.tol)
         self.tol = max(share, float(np.finfo(self.W.dtype).eps))
 
 
 def bounds(costs: Floats, findings: Findings) -> Certificate:
-    """Return the certificate that follows from the findings about all items."""
+    """Return the certificate that follows from the findings about all items.
+
+    With a hard margin, the primal point is w times the factor that all labellings need.
+    """
     squared = float(findings.quadratic.sum())
-    primal = squared / 2 + float(costs @ findings.slack)
     dual = float(findings.linear.sum()) - squared / 2
+    if is_hard(costs):
+        factor = float(findings.slack.max())
+        primal = squared / 2 * factor**2 if factor < np.inf else np.inf
+    else:
+        primal = squared / 2 + float(costs @ findings.slack)
     return with_gap(primal, dual, float(findings.violation.max(initial=0.0)))
+
+
+def is_hard(costs: Floats) -> bool:
+    """Return whether the margin is hard: slack is infinitely costly."""
+    return bool(np.isinf(costs).any())
 
 
 def with_gap(primal: float, dual: float, violation: float) -> Certificate:
     """Return a certificate with the relative gap; signed slacks can make the primal negative."""
+    if primal == np.inf:
+        return Certificate(primal, dual, 1.0, violation)
     size = max(abs(primal), abs(dual))
     return Certificate(primal, dual, (primal - dual) / size if size > 0 else 0.0, violation)
 
 
 def solve_parts(
-    problem: MarkovProblem,
+    problem: MarkovProblem | GraphProblem,
     options: Options,
     callback: Callable[[Pass], object] | None,
     solve_part: Callable[..., MarkovSolution],

@@ -3,6 +3,7 @@
 Problem       min_{w, ξ}  ½ ||w||² + Σ_i C_i ξ_i
               s.t.  <w, φ(x_i, y_i) - φ(x_i, y)> >= ℓ(y_i, y) - ξ_i  for all labellings y != y_i,
               ξ_i >= 0                                                     [RSSS06, Eq. 1]
+              An infinite C_i asks for ξ_i = 0, a hard margin              [RSSS06, Sec. 2.4]
               ``"example_signed"``: ξ_i of any sign; ``"edge"``: a slack ξ_ie >= 0 and such
               constraints for each edge e, so that the problem falls apart [RSSS06, Sec. 4]
 Dual          max_α  Σ α_iy ℓ(y_i, y) - ½ ||w(α)||²,  w(α) = Σ α_iy (φ(x_i, y_i) - φ(x_i, y)),
@@ -16,7 +17,8 @@ Features φ(x, y) are copies of x in blocks of columns of W:
 
 Losses and scores are sums over nodes given the state of their parents, so that the worst labelling
 is found by dynamic programming. The charge of the root, which has no edge, is shared out evenly
-over the edges below it; with path features it stays with the root, which has weights then.
+over the edges below it, and that of other nodes by ``LabellingLoss.edge_costs``; with path features
+each stays with its node, also that of the root, which has weights then.
 
 Notation
     i   item        n_items     x_i   ``items``          C_i   ``costs``
@@ -32,12 +34,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.compiled.arrays import Labels, no_rows
-from taxonomist.compiled.markov_arrays import EVERYWHERE, NOWHERE, MarkovArrays, Tree
+from taxonomist.compiled.markov_arrays import (
+    EVERYWHERE,
+    LABELLINGS_AT_FIRST,
+    NOWHERE,
+    MarkovArrays,
+    Tree,
+    markov_scratch,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import DTypeLike
+
     from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist.compiled.markov_arrays import MarkovScratch
     from taxonomist.losses import LabellingLoss
     from taxonomist.solvers.problem import Items
     from taxonomist.taxonomy import Taxonomy
@@ -59,7 +71,7 @@ class MarkovProblem:
     labels
         Positive nodes of each item, closed under ancestors: (n_items, n_nodes) boolean CSR.
     costs
-        C_i of each item.
+        C_i of each item; infinite for a hard margin.
     tree
         Parents, states, and losses; from ``labelled_tree``.
     slack
@@ -106,6 +118,10 @@ class MarkovProblem:
             dual_form=self.items.dual_form,
         )
 
+    def scratch(self, dtype: DTypeLike, room: int = LABELLINGS_AT_FIRST) -> MarkovScratch:
+        """Return work arrays for one item with up to ``room`` labellings."""
+        return markov_scratch(self.tree, self.n_codes, dtype, room)
+
     def parts(self) -> Iterator[tuple[slice, MarkovProblem]]:
         """Yield the independent problems that a problem with a slack for each edge consists of.
 
@@ -137,7 +153,9 @@ class MarkovProblem:
         return replace(part, tree=tree._replace(loss=loss))
 
 
-def labelled_tree(loss: LabellingLoss, features: str, train_on: str) -> Tree:
+def labelled_tree(
+    loss: LabellingLoss, features: str, train_on: str, edge_loss: str = "upper"
+) -> Tree:
     """Return the states, weights and losses of the nodes of a tree.
 
     Parameters
@@ -148,21 +166,24 @@ def labelled_tree(loss: LabellingLoss, features: str, train_on: str) -> Tree:
         ``"edge"`` or ``"path"``.
     train_on
         ``"all"`` labellings, or the ``"consistent"`` ones.
+    edge_loss
+        How the loss is split over edges, ``"upper"`` or ``"shared"``; see
+        ``LabellingLoss.edge_costs``. The sum is the same, so it matters only with a slack for each
+        edge. Path features keep the charge of a node at the node.
     """
     taxonomy = loss.taxonomy
     parent = parents(taxonomy)
     is_edge = features == "edge"
     up, code = (EDGE_UP, EDGE_CODE) if is_edge else (PATH_UP, PATH_CODE)
     charge = np.zeros((4, taxonomy.n_nodes, len(up), 2))
-    below_root = (parent == 0) & (np.arange(len(parent)) > 0)
-    share = loss.costs[0] / max(1, below_root.sum()) * below_root if is_edge else 0.0 * below_root
+    lower, upper = loss.edge_costs(edge_loss) if is_edge else (loss.costs, 0.0 * loss.costs)
     for true, (above, own) in enumerate(np.ndindex(2, 2)):
         for state, label in np.ndindex(len(up), 2):
             is_parent_right = min(state, 1) == above
             if label != own and (is_parent_right or loss.charge == "node"):
-                charge[true, 1:, state, label] += loss.costs[1:]
+                charge[true, 1:, state, label] += lower[1:]
             if not is_parent_right:
-                charge[true, :, state, label] += share
+                charge[true, :, state, label] += upper
             if label != own and not is_edge:
                 charge[true, 0, state, label] = loss.costs[0]
     if train_on == "consistent":

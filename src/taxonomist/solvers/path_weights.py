@@ -4,7 +4,7 @@ Problem       max  Σ_c Σ_w n'_cw log Σ_v P(v|c) P'(w|v)  over distributions P
               concave; v runs over the sources on the path of c and the uniform node.
 Dual          by concavity, the maximum is at most Σ_c max_v g_cv - Σ_c n'_c above the value
 Notation      n'_cw    counts of left-out or held-out items
-              P'(w|v)  of the other items: (n_vw - own part) / (n_v - own part)    ``components``
+              P'(w|v)  of the other items, see ``solvers.left_out``                ``components``
               P(v|c)   (n_slots,), a slot for each source on each path             ``slots``
               g_cv     Σ_w n'_cw P'(w|v) / P(w|c), the derivative by P(v|c)        ``pull``
 Step          P(v|c) ∝ P(v|c) g_cv [TCPH01, Eq. 5, 7], or with g_cv to the power ``FURTHER``, if the
@@ -16,7 +16,7 @@ Sharing       "level": categories of the same depth have the same weight for the
               without items keeps the shared weights.
 Stopping      when the bound on what is missing is at most ``tol`` per word, or ``MOST_STEPS``
 Cost          A step takes the non-zeros of the items times the nodes on a path; memory likewise.
-              Shared weights are estimated from ``MOST_WORDS`` non-zeros at most.
+              Shared weights are estimated from ``left_out.MOST_WORDS`` non-zeros at most.
 Differences   An item is left out with all its words, and all its labels; the paper does not say. An
               item without which a source has no words says nothing.
 References    [TCPH01, Eq. 5, 7]
@@ -24,17 +24,16 @@ References    [TCPH01, Eq. 5, 7]
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from taxonomist.compiled import mixture
-from taxonomist.solvers.word_counts import count_rows, item_parts
+from taxonomist.solvers.left_out import gather, sampled
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
-    from taxonomist.compiled.arrays import Rows
+    from taxonomist.solvers.left_out import LeftOut
     from taxonomist.solvers.word_counts import CountedItems, Sources
 
 SHARING = ("level", "class", "shrunk")
@@ -44,10 +43,6 @@ MOST_STEPS = 2000
 
 FURTHER = 1.9
 """Power of a step. Near the solution, EM may go up to twice as far as it does."""
-
-MOST_WORDS = 2**18
-"""Non-zeros of items from which shared weights are estimated; a quarter million fix them to less
-than a hundredth."""
 
 
 class PathWeights(NamedTuple):
@@ -76,6 +71,8 @@ class WeightsSolution:
         Whether the gap is small enough.
     history
         Before each step: the value that EM raises.
+    climb
+        To go on from when the words of sources have changed.
     """
 
     weights: PathWeights
@@ -84,6 +81,7 @@ class WeightsSolution:
     n_iter: int
     converged: bool
     history: list[float]
+    climb: WeightsClimb
 
 
 class _Ties(NamedTuple):
@@ -94,15 +92,60 @@ class _Ties(NamedTuple):
     owner: Codes  # (n_groups,)  groups with the same owner sum to 1
 
 
-class _Evidence(NamedTuple):
-    """The left-out items, and P'(w|v) of their words."""
+@dataclass(frozen=True)
+class WeightsClimb:
+    """Path weights on their way up, and the evidence that they are judged by.
 
-    items: Rows
-    entries: mixture.ItemParts
-    components: Floats
-    first: Codes
-    n_words: int
-    has_uniform: bool
+    Attributes
+    ----------
+    evidence
+        Left-out items.
+    ties
+        Which weights are equal.
+    prior
+        What is added to expected counts, (n_groups,).
+    tol
+        Gap per word at which to stop.
+    theta
+        The weights of groups, (n_groups,).
+    """
+
+    evidence: LeftOut
+    ties: _Ties
+    prior: Floats
+    tol: float
+    theta: Floats
+
+    def with_components(self, components: Floats) -> WeightsClimb:
+        """Return the same weights, judged by other P'(w|v)."""
+        return replace(self, evidence=self.evidence._replace(components=components))
+
+    def stepped(self) -> WeightsClimb:
+        """Return the weights after one step of EM [TCPH01, Eq. 7]."""
+        look = _look(self.evidence, self.ties, self.theta, self.prior)
+        return replace(self, theta=_shared_out(self.theta * look.ratio, self.ties, self.theta))
+
+    def climbed(self) -> WeightsSolution:
+        """Return the best weights."""
+        history: list[float] = []
+        plain = theta = self.theta
+        for n_iter in range(MOST_STEPS + 1):
+            look = _look(self.evidence, self.ties, theta, self.prior)
+            if history and look.value < history[-1]:
+                # Too far: the step of EM itself never falls.
+                theta = plain
+                look = _look(self.evidence, self.ties, theta, self.prior)
+            history.append(look.value)
+            if look.gap <= self.tol or n_iter == MOST_STEPS:
+                break
+            plain = _shared_out(theta * look.ratio, self.ties, theta)
+            theta = _shared_out(theta * look.ratio**FURTHER, self.ties, theta)
+        return _solved(replace(self, theta=theta), look, n_iter, history)
+
+    def solution(self) -> WeightsSolution:
+        """Return the weights as they are, with the bound on their distance from the best ones."""
+        look = _look(self.evidence, self.ties, self.theta, self.prior)
+        return _solved(self, look, 0, [look.value])
 
 
 def estimate(
@@ -139,36 +182,15 @@ def estimate(
     """
     by_level = _ties_by_level(sources, has_uniform)
     sample = sampled(items) if sharing == "level" else items
-    evidence = _gather(sample, counts, sources, has_uniform, is_inside)
+    evidence = gather(sample, counts, sources, has_uniform, is_inside)
     start = _evenly(by_level)
-    shared = _climb(evidence, by_level, start, np.zeros(len(start)), tol)
+    shared = WeightsClimb(evidence, by_level, np.zeros(len(start)), tol, start).climbed()
     if sharing == "level":
         return shared
     by_class = _ties_by_class(sources, has_uniform)
     start = np.concatenate(shared.weights)[: len(by_class.group)]
     words = shared_words if sharing == "shrunk" else 0.0
-    return _climb(evidence, by_class, start, words * start, tol)
-
-
-def _climb(
-    evidence: _Evidence, ties: _Ties, theta: Floats, prior: Floats, tol: float
-) -> WeightsSolution:
-    """Return the weights that EM finds from a start; ``prior`` is added to expected counts."""
-    history: list[float] = []
-    plain = theta
-    for n_iter in range(MOST_STEPS + 1):
-        look = _look(evidence, ties, theta, prior)
-        if history and look.value < history[-1]:
-            # Too far: the step of EM itself never falls.
-            theta = plain
-            look = _look(evidence, ties, theta, prior)
-        history.append(look.value)
-        if look.gap <= tol or n_iter == MOST_STEPS:
-            break
-        plain = _shared_out(theta * look.ratio, ties, theta)
-        theta = _shared_out(theta * look.ratio**FURTHER, ties, theta)
-    is_done = look.gap <= tol
-    return WeightsSolution(look.weights, look.likelihood, look.gap, n_iter, is_done, history)
+    return WeightsClimb(evidence, by_class, words * start, tol, start).climbed()
 
 
 class _Look(NamedTuple):
@@ -181,10 +203,10 @@ class _Look(NamedTuple):
     ratio: Floats  # (n_groups,)  by which EM multiplies
 
 
-def _look(evidence: _Evidence, ties: _Ties, theta: Floats, prior: Floats) -> _Look:
+def _look(evidence: LeftOut, ties: _Ties, theta: Floats, prior: Floats) -> _Look:
     """Return the value of weights, a bound on what is missing, and the next step."""
     weights = _spread(evidence, ties, theta)
-    likelihood, pull = _expect(evidence, weights)
+    likelihood, pull = evidence.expect(*weights)
     pulls = pull[: len(ties.group)] / ties.parts
     gradient: Floats = np.bincount(ties.group, pulls, len(theta)).astype(np.float64)
     known = theta > 0
@@ -200,84 +222,15 @@ def _look(evidence: _Evidence, ties: _Ties, theta: Floats, prior: Floats) -> _Lo
     return _Look(weights, likelihood, value, gap, ratio)
 
 
+def _solved(climb: WeightsClimb, look: _Look, n_iter: int, history: list[float]) -> WeightsSolution:
+    found = look.weights, look.likelihood, look.gap
+    return WeightsSolution(*found, n_iter, look.gap <= climb.tol, history, climb)
+
+
 def _shared_out(amounts: Floats, ties: _Ties, theta: Floats) -> Floats:
     """Return amounts divided by the sum of their owner; if that is 0, the given weights."""
     whole = np.bincount(ties.owner, amounts)[ties.owner]
     return np.where(whole > 0, amounts / np.where(whole > 0, whole, 1.0), theta)
-
-
-def _expect(evidence: _Evidence, weights: PathWeights) -> tuple[float, Floats]:
-    """Return Σ n log P(w|c) and its derivatives by all weights, those of uniform nodes last."""
-    slots, uniform = np.zeros(len(weights.slots)), np.zeros(len(weights.uniform))
-    likelihood = mixture.expect_weights(
-        evidence.items,
-        evidence.entries,
-        evidence.components,
-        evidence.first,
-        weights.slots,
-        weights.uniform / evidence.n_words,
-        slots,
-        uniform,
-    )
-    return float(likelihood), np.concatenate([slots, uniform / evidence.n_words])
-
-
-def _gather(
-    items: CountedItems, counts: CSR, sources: Sources, has_uniform: bool, is_inside: bool
-) -> _Evidence:
-    """Return P'(w|v) for all words of the items and all nodes on their paths."""
-    first = sources.paths.indptr.astype(np.intp)
-    entries = item_parts(items, np.diff(first))
-    n_items, n_words = items.X.shape
-    taken = np.minimum(items.weights, 1.0) if is_inside else np.zeros(n_items)
-    own = items.parts(taken) @ sources.pools.T.astype(np.float64)
-    entries = entries._replace(shares=entries.shares * _can_tell(items, counts, sources, own))
-    components = np.zeros(entries.start[-1])
-    mixture.leave_out(
-        count_rows(items.X),
-        entries,
-        count_rows(own.tocsc()),
-        count_rows(counts),
-        sources.readers(),
-        first,
-        np.zeros(n_words),
-        np.zeros(n_items),
-        components,
-    )
-    return _Evidence(count_rows(items.X), entries, components, first, n_words, has_uniform)
-
-
-def _can_tell(items: CountedItems, counts: CSR, sources: Sources, own: CSR) -> Floats:
-    """Return 0 for entries that leave a source on their path without words, else 1.
-
-    Without its only item, a category's own words have no probabilities, and so no weight.
-    """
-    from scipy.sparse import csr_array
-
-    totals = np.asarray(counts.sum(axis=1)).ravel()
-    lengths = np.repeat(np.asarray(items.X.sum(axis=1)).ravel(), np.diff(own.indptr))
-    left = totals[own.indices] - own.data * lengths
-    is_last = (left <= mixture.ROUNDING * totals[own.indices]) & (lengths > 0)
-    rows = np.repeat(np.arange(own.shape[0]), np.diff(own.indptr))
-    places = rows[is_last], own.indices[is_last]
-    empty = csr_array((np.ones(len(places[0])), places), shape=own.shape)
-    on_path = csr_array(empty @ sources.paths.T.astype(np.float64))
-    mute = items.shares.multiply(on_path > 0).tocoo()
-    columns = items.shares.tocsc()
-    columns.sort_indices()
-    category = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
-    n_items = columns.shape[0]
-    is_mute = np.isin(category * n_items + columns.indices, mute.col * n_items + mute.row)
-    return np.where(is_mute, 0.0, 1.0)
-
-
-def sampled(items: CountedItems) -> CountedItems:
-    """Return items with about ``MOST_WORDS`` non-zeros, drawn at random where there are more."""
-    order = np.random.default_rng(0).permutation(items.X.shape[0])
-    n_words = np.cumsum(np.diff(items.X.indptr)[order])
-    if not len(n_words) or n_words[-1] <= MOST_WORDS:
-        return items
-    return items.select(np.sort(order[: 1 + int(np.searchsorted(n_words, MOST_WORDS))]))
 
 
 def _ties_by_level(sources: Sources, has_uniform: bool) -> _Ties:
@@ -313,7 +266,7 @@ def _evenly(ties: _Ties) -> Floats:
     return 1 / np.bincount(ties.owner)[ties.owner]
 
 
-def _spread(evidence: _Evidence, ties: _Ties, theta: Floats) -> PathWeights:
+def _spread(evidence: LeftOut, ties: _Ties, theta: Floats) -> PathWeights:
     """Return the weights of slots and of uniform nodes."""
     weights = theta[ties.group] / ties.parts
     n_slots = int(evidence.first[-1])

@@ -132,7 +132,8 @@ class GramRows:
     dual_form = True
 
     def __init__(self, kernel: Callable[[Codes], Floats], norms: Floats, budget: float) -> None:
-        self.norms = norms
+        # A diagonal is a view of other strides, for which numba would compile all loops again.
+        self.norms: Floats = np.array(norms, dtype=np.float64)
         self.n_weights = len(norms)
         self._kernel = kernel
         self._blocks = np.split(

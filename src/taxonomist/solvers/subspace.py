@@ -1,10 +1,13 @@
 """Conditional gradient ascent in the marginals of one item after another: the paper's own solver.
 
-Problem       the problem of ``taxonomist.solvers.markov_problem``, with edge features
+Problem       the problem of ``taxonomist.solvers.markov_problem``
 Dual          max_μ  Σ_i <ℓ_i, μ_i> - ½ ||w(μ)||²,  μ_e(i, u) = Σ_{y: y_e = u} α_iy,
               w_(e, u)(μ) = Σ_i ([y_ie = u] Σ_v μ_e(i, v) - μ_e(i, u)) x_i,
               μ >= 0,  Σ_u μ_e(i, u) <= C_i,  and edges that share a node agree on how much weight
               each of its labels has                                   [RSSS06, Eq. 5-8]
+              With path features: μ_j(i) = Σ α_iy over labellings that are positive from the root to
+              node j, w_j(μ) = Σ_i ([path j is in y_i] Σ_y α_iy - μ_j(i)) x_i; a path has no more
+              weight than its prefixes                                 [RSSS06, Sec. 4]
 Notation      as in ``markov_problem``; e edge, u one of its four labellings, (e, u) a code
               μ     ``mu``               (n_items, n_codes)
               ℓ_i   ``Slope.loss``       g_i = ℓ_i - K_i μ   ``Slope.gradient``   (n_codes,)
@@ -30,7 +33,9 @@ Differences   Eq. 8 ties each edge to the one above it only, which leaves the ed
               which is as good but never lets an item become inactive. Items that use up part of
               C_i and have no slack are not given priority: they fulfil the condition that the
               paper gives as the reason, and could keep all others out. x-kernels need not be
-              normalised. The box is C_i's own for each item.
+              normalised. The box is C_i's own for each item. The marginal of a path is that of all
+              labellings positive along it, where the paper gives weight to the longest paths only;
+              each follows from the other.
 References    [RSSS06, Alg. 1, 2], [RSSS06, Eq. 5-13], [RSSS06, Sec. 3.2, 3.4, 3.5, 4]
 """
 
@@ -42,14 +47,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist.compiled import markov, subspace
+from taxonomist.compiled import markov
 from taxonomist.compiled.arrays import Findings
 from taxonomist.compiled.labelling_search import mark_truth
 from taxonomist.compiled.markov_arrays import markov_scratch
 from taxonomist.compiled.rows import score_row_by_threes
 from taxonomist.errors import ParameterError
 from taxonomist.solvers.labelling_store import no_labellings
-from taxonomist.solvers.marginal_polytope import MarginalPolytope
+from taxonomist.solvers.marginals import EdgeMarginals, Marginals, PathMarginals
 from taxonomist.solvers.markov import MarkovSolution, bounds, solve_parts
 from taxonomist.solvers.solution import Options, Pass
 
@@ -95,7 +100,7 @@ def solve(
     options: SubspaceOptions,
     callback: Callable[[Pass], object] | None = None,
 ) -> MarkovSolution:
-    """Return the solution of a problem with edge features.
+    """Return the solution of a problem.
 
     Parameters
     ----------
@@ -114,7 +119,7 @@ def solve(
     Raises
     ------
     ValueError
-        If the features are paths, or an option does not exist or does not fit the slacks.
+        If an option does not exist, or does not fit the slacks or the features.
     """
     _check(problem, options)
     if problem.slack == "edge":
@@ -140,12 +145,19 @@ def _check(problem: MarkovProblem, options: SubspaceOptions) -> None:
     for name in ("chunk_size", "steps_per_example"):
         if getattr(options, name) < 1:
             raise ParameterError(f"{name} must be at least 1. Got {getattr(options, name)!r}.")
-    if problem.tree.stride != 4:
+    if np.isinf(problem.costs).any():
         raise ParameterError(
-            "The subspace solver has marginals of edges only; features='path' needs the "
-            "sequential solver."
+            "The subspace solver goes towards C times a labelling, so it needs a finite C: take "
+            "the sequential solver for a hard margin."
         )
-    if problem.slack == "example_signed" and options.oracle == "linear_program":
+    is_program = options.oracle == "linear_program"
+    is_free = problem.n_nodes > 1 and bool(np.isfinite(problem.tree.loss).all())
+    if is_program and problem.tree.stride == 1 and is_free:
+        raise ParameterError(
+            "With features='path' the loss is linear in the marginals only for consistent "
+            "labellings: take oracle='dynamic', or train_on='consistent'."
+        )
+    if problem.slack == "example_signed" and is_program:
         raise ParameterError(
             "With slack='example_signed' the truth is no vertex, and linear constraints on "
             "marginals cannot say so: take oracle='dynamic'."
@@ -163,15 +175,18 @@ class _State:
         self.history: list[Pass] = []
         dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
         self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
-        self.mu = np.zeros((problem.n_items, problem.n_codes))
         self.scratch = markov_scratch(problem.tree, problem.n_codes, dtype)
-        self.slope = subspace.make_slope(problem.n_codes)
         self.findings = Findings(*np.zeros((4, problem.n_items)))
-        is_program = options.oracle == "linear_program"
-        self.polytope = MarginalPolytope(problem.tree) if is_program else None
+        kind = EdgeMarginals if problem.tree.stride == 4 else PathMarginals
+        self.marginals: Marginals = kind(problem, options.oracle, self.scratch)
         if self.arrays.is_signed:
             self._use_up_costs()
         self.look()
+
+    @property
+    def mu(self) -> Floats:
+        """The marginals of all items, (n_items, n_codes)."""
+        return self.marginals.mu
 
     def is_done(self) -> bool:
         """Return whether the certificate meets the tolerance."""
@@ -184,8 +199,8 @@ class _State:
             gaps = costs * found.slack - found.linear + found.quadratic
             return draw_by_gap(gaps, options.chunk_size, self.rng)
         share = options.tol * abs(self.certificate.primal) / self.problem.n_items
-        used = self.mu[:, :4].sum(axis=1)
-        return choose_by_state(costs, used, found.slack, share, options.chunk_size, self.rng)
+        used, size = self.marginals.used, options.chunk_size
+        return choose_by_state(costs, used, found.slack, share, size, self.rng)
 
     def visit(self, times: Codes) -> None:
         """Take steps for the items of a working set, one after another."""
@@ -194,21 +209,18 @@ class _State:
             arrays = self._at(members)
             for i in members:
                 self._begin(arrays, i)
-                if self._ascend(i, self.options.steps_per_example * times[i]) > 0.0:
+                limit = self.options.steps_per_example * times[i]
+                if self.marginals.ascend(arrays, i, limit) > 0.0:
                     markov.apply_change(arrays, i, self.W, self.scratch)
                 self._end(arrays, i)
 
     def look(self) -> None:
         """Inspect all items at fixed weights, which gives the certificate."""
-        tree, is_signed = self.problem.tree, self.arrays.is_signed
         for batch in self.problem.items.batches():
             arrays = self._at(batch)
             for i in batch:
                 self._begin(arrays, i)
-                cost = self.problem.costs[i]
-                subspace.look(
-                    tree, i, cost, is_signed, self.mu, self.scratch, self.slope, self.findings
-                )
+                self.marginals.look(arrays, i, self.findings)
                 self._end(arrays, i)
         self.certificate = bounds(self.problem.costs, self.findings)
 
@@ -223,14 +235,11 @@ class _State:
 
     def _use_up_costs(self) -> None:
         """Give all of C_i to the labelling with the largest loss: signed slacks need that sum."""
-        tree = self.problem.tree
         for batch in self.problem.items.batches():
             arrays = self._at(batch)
             for i in batch:
-                mark_truth(arrays.labels, i, self.scratch.truth, 1)
-                subspace.begin(tree, self.scratch, self.slope)
-                subspace.aim(tree, self.problem.costs[i], True, self.scratch, self.slope)
-                subspace.settle(tree, i, self.mu, self.scratch, self.slope)
+                self._begin(arrays, i, is_first=True)
+                self.marginals.use_up(arrays, i)
                 markov.apply_change(arrays, i, self.W, self.scratch)
                 self._end(arrays, i)
 
@@ -240,31 +249,19 @@ class _State:
             return self.arrays
         return self.arrays._replace(rows=self.problem.items.rows(group, self.arrays.row_of))
 
-    def _begin(self, arrays: MarkovArrays, i: int) -> None:
-        """Prepare the steps of an item at the present weights."""
+    def _begin(self, arrays: MarkovArrays, i: int, is_first: bool = False) -> None:
+        """Prepare the steps of an item at the present weights, or at weights of 0."""
         mark_truth(arrays.labels, i, self.scratch.truth, 1)
-        score_row_by_threes(arrays.rows, arrays.row_of[i], self.W, self.scratch.score)
-        markov.write_norms(arrays, i, self.scratch.norm)
-        subspace.begin(arrays.tree, self.scratch, self.slope)
+        if is_first:
+            self.scratch.score[:] = 0.0
+        else:
+            score_row_by_threes(arrays.rows, arrays.row_of[i], self.W, self.scratch.score)
+            markov.write_norms(arrays, i, self.scratch.norm)
+        self.marginals.begin(arrays, i)
 
     def _end(self, arrays: MarkovArrays, i: int) -> None:
         """Clear the true labels of an item."""
         mark_truth(arrays.labels, i, self.scratch.truth, 0)
-
-    def _ascend(self, i: int, limit: int) -> float:
-        """Take up to ``limit`` steps [RSSS06, Alg. 2]; return the gain of the dual."""
-        tree, cost = self.problem.tree, self.problem.costs[i]
-        state = self.mu, self.scratch, self.slope
-        if self.polytope is None:
-            return subspace.ascend(tree, i, limit, cost, self.arrays.is_signed, *state)
-        gain = 0.0
-        for _ in range(limit):
-            self.slope.target[:] = cost * self.polytope.best(self.slope.gradient)
-            more = subspace.climb(tree, i, *state)
-            gain += more
-            if not more > 0.0:
-                break
-        return gain
 
 
 # Working sets ---------------------------------------------------------------------------------

@@ -81,6 +81,20 @@ class CountedItems:
         """Return some of the items."""
         return CountedItems(self.X[items], self.shares[items], self.weights[items])
 
+    def occurrences(self) -> CountedItems:
+        """Return an item for each word of each item: the word once, with its count as weight.
+
+        A count below 1 is less than an occurrence, and stays whole.
+        """
+        from scipy.sparse import csr_array
+
+        n_words = self.X.nnz
+        rows = np.repeat(np.arange(self.X.shape[0]), np.diff(self.X.indptr))
+        once = np.minimum(self.X.data, 1.0)
+        parts = once, self.X.indices, np.arange(n_words + 1)
+        X = csr_array(parts, shape=(n_words, self.X.shape[1]))
+        return CountedItems(X, self.shares[rows], self.weights[rows] * (self.X.data / once))
+
     def parts(self, weights: Floats) -> CSR:
         """Return the parts of items, each item times a weight."""
         return self.shares.multiply(weights[:, None]).tocsr()

@@ -71,7 +71,7 @@ class State:
     def active(self):
         """Return the categories with a positive α."""
         ends = np.cumsum(np.append(0, np.count_nonzero(self.alpha, axis=1)))
-        return Labels(ends, np.nonzero(self.alpha > 0)[1])
+        return Labels(ends, np.nonzero(self.alpha > 0)[1].copy())
 
     def dual(self):
         """Return the dual value of α by definition."""

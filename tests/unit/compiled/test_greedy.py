@@ -9,9 +9,13 @@ from scipy.sparse import csr_array
 from taxonomist.compiled import greedy
 from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.duals import add_all_pairs
+from taxonomist.compiled.inspection import inspection_scratch, judge_scored
+from taxonomist.compiled.joint_arrays import JointFindings
 from taxonomist.compiled.rows import write_products
-from taxonomist.solvers.duals import DualStore, no_duals
-from tests.reference.joint_toys import SHAPES, assert_twins, pair_alpha, set_toy
+from taxonomist.solvers import sequential
+from taxonomist.solvers.duals import DualStore, Entries, no_duals
+from taxonomist.solvers.solution import Options
+from tests.reference.joint_toys import SHAPES, UNWRITTEN, assert_twins, pair_alpha, set_toy, toy
 
 
 def test_products_of_rows():
@@ -69,3 +73,48 @@ def test_all_pairs_of_an_item_become_active_once(active):
         np.testing.assert_allclose(duals.delta[at], [instance.loss[pair] for pair in found])
         assert not mark.any()
         assert duals.size.sum() == len(pairs)
+
+
+def test_lowest_gradients_of_positive_variables():
+    case = set_toy("dag", "matrix")
+    problem = case.problem()
+    store = DualStore(sequential.solve(problem, Options(max_iter=2, dtype="float64")).duals)
+    f = np.random.default_rng(0).normal(size=case.Y.shape)
+    items = np.arange(len(case.Y))
+    store.duals.beta[:3:2] = 0.0
+    make = lambda: (items, f, store.duals, np.full(len(items), 7.0))  # noqa: E731
+    (*_, found), _ = assert_twins(greedy.write_lowest, make)
+    entries = Entries.of(store.duals)
+    G = entries.delta * (1 - f[entries.item, entries.own] + f[entries.item, entries.other])
+    for i in items:
+        assert found[i] == min(G[(entries.item == i) & (entries.beta > 0)], default=0.0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_scores_and_findings_in_one_pass(shape):
+    """The fused loop, its plain twin, and the two loops that it stands for."""
+    case = toy(shape, "weighted")
+    problem = case.problem()
+    arrays = problem.arrays()
+    solution = sequential.solve(problem, Options(max_iter=2, dtype="float64"))
+    rng = np.random.default_rng(0)
+    n, q = len(case.y), case.attributes.shape[0]
+    change = rng.normal(size=case.attributes.shape[1])
+    kernel = rng.normal(size=n) * (rng.random(n) < 0.6)
+    f = rng.normal(size=(n, q))
+    i = int(np.flatnonzero(kernel == 0)[0])
+
+    def make():
+        findings = JointFindings(*np.full((6, n), UNWRITTEN))
+        return arrays, i, change, kernel, f.copy(), DualStore(solution.duals).duals, findings
+
+    (*_, scores, duals, found), _ = assert_twins(greedy.spread_and_judge, make)
+    _, _, _, _, expected, other, known = make()
+    greedy.spread(arrays.attributes, change, kernel, expected)
+    touched = np.union1d(np.flatnonzero(kernel), [i])
+    looks = inspection_scratch(arrays, expected, 0)
+    judge_scored(touched, arrays, expected, other, looks, known)
+    np.testing.assert_array_equal(scores, expected)
+    for one, two in zip(found, known, strict=True):
+        np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(duals.size, other.size)

@@ -170,6 +170,27 @@ def test_mixing_and_moving(case, beta):
     np.testing.assert_allclose(sums, 1)
 
 
+@pytest.mark.parametrize("beta", [1.0, 0.7])
+def test_items_are_left_out_of_a_step(case, beta):
+    readers, slots = case.sources.readers(), case.weights.slots
+    mixed = np.zeros(case.pooled.categories.nnz)
+    arrays = case.counts(), case.words(), readers, slots
+    mixture.mix_words(*arrays, case.uniform, beta, case.room(), mixed)
+    own = case.entries.shares / case.items.weights[case.entries.items]
+
+    def arguments():
+        sizes = case.n_words, case.n_words, case.n_words, len(case.X.data), case.n_items
+        room = mixture.LeaveOutRoom(*map(np.zeros, sizes))
+        components = np.full(case.entries.start[-1], -1.0)
+        given = case.X, case.entries, own, *arrays
+        return *given, beta, mixed, case.first, room, components
+
+    (*_, room, components), _ = assert_twins(mixture.leave_out_expected, arguments)
+    assert not any(array.any() for array in room)
+    assert components.min() >= 0
+    assert components.max() > 0
+
+
 def test_a_source_that_makes_nothing_stays(case):
     readers, slots = case.sources.readers(), np.zeros(len(case.weights.slots))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 from taxonomist.evaluation import permutation_test
 from taxonomist.experiments.claims import Better, LargerGain, Ratio
@@ -78,6 +79,15 @@ def test_a_claim_about_most_rows_counts_rows_not_their_average():
     assert Better("most", pairs, "m", rows="most").judge(found).verdict == "within noise"
 
 
+def test_a_p_value_that_cannot_be_smaller_is_marked():
+    agreed = results(a=[1.0, 2.0, 1.5, 1.2, 1.1, 1.4], b=[0.0] * 6)
+    found = Better("", (("a", "b"),), "m").judge(agreed)
+    assert found.p_value == 2 / 2**6
+    assert found.is_least
+    differing = results(a=[1.0, 2.0, 1.5, 1.2, 1.1, -0.4], b=[0.0] * 6)
+    assert not Better("", (("a", "b"),), "m").judge(differing).is_least
+
+
 def test_a_single_value_decides_nothing():
     found = results(a=[1.0], b=[0.0])
     assert Better("a > b", (("a", "b"),), "m").judge(found).verdict == "within noise"
@@ -90,6 +100,28 @@ def test_a_single_value_decides_nothing():
 def test_a_ratio_is_decided_by_its_interval(least, verdict):
     found = results(a=[3.6, 4.1, 4.3, 3.9], b=[1.0, 1.0, 1.0, 1.0])
     assert Ratio("times", "a", "b", "m", least).judge(found).verdict == verdict
+
+
+def test_a_ratio_is_that_of_the_averages_with_the_interval_of_a_t_test():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(100, 0.5, 5), rng.normal(50, 0.5, 5)
+    judgement = Ratio("times", "a", "b", "m", 1.98).judge(results(a=a, b=b))
+    # Nearly constant values have logarithms that are nearly linear in them.
+    test = ttest_1samp(np.log(a / b), np.log(1.98))
+    assert judgement.p_value == pytest.approx(test.pvalue, rel=0.02)
+    low, high = np.exp(test.confidence_interval())
+    assert judgement.because.startswith(f"{a.mean() / b.mean():.3g} times [{low:.3g}, {high:.3g}]")
+
+
+def test_two_repeats_decide_a_ratio_only_if_they_agree():
+    assert Ratio("", "a", "b", "m", 2.0).judge(results(a=[3, 5], b=[1, 1])).verdict == (
+        "within noise"
+    )
+    assert Ratio("", "a", "b", "m", 2.0).judge(results(a=[4.0, 4.1], b=[1, 1])).verdict == "yes"
+    assert Ratio("", "a", "b", "m", 2.0).judge(results(a=[4, 4], b=[1, 1])).verdict == "yes"
+    assert Ratio("", "a", "b", "m", 2.0).judge(results(a=[0, 0], b=[1, 1])).verdict == (
+        "within noise"
+    )
 
 
 def test_a_larger_gain():

@@ -11,12 +11,14 @@ from sklearn.pipeline import make_pipeline
 
 from taxonomist import HierarchicalSVC, Taxonomy
 from taxonomist.experiments.claims.pairing import shares
-from taxonomist.experiments.claims.relative_gains import Gain, LargerRelativeGain
+from taxonomist.experiments.claims.relative_gains import Gain, LargerRelativeGain, RelativeGain
 from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.hcc03 import drawn_trial, sense_trial
 from taxonomist.experiments.work.problems import few_to_train
-from taxonomist.experiments.work.senses import AmongSenses, is_right, least_loss, shuffled
+from taxonomist.experiments.work.sense_models import AmongSenses, contexts, per_word, shuffled
+from taxonomist.experiments.work.senses import is_right, least_loss
 from taxonomist.experiments.work.trials import SplitData
+from taxonomist.experiments.work.word_classes import PartsOfSpeech, word_class
 from taxonomist.features import ContextFeatures
 
 TAXONOMY = Taxonomy.from_paths(["act > a1", "act > a2", "thing > t1", "thing > t2"])
@@ -57,6 +59,51 @@ def test_a_model_of_two_senses():
     assert model.predict(PASSAGES[:2]).tolist() == ["a1", "t1"]
 
 
+def test_each_word_has_a_model_of_its_own():
+    """The last word has one sense only; the others are told apart by their neighbours."""
+    asked = [*PASSAGES, ("they see", "art", "now", "art")]
+    senses = [*SENSES, ("a2",)]
+    model = per_word(TAXONOMY, partial(HierarchicalSVC, random_state=0)).fit(asked, senses)
+    assert model.predict(asked).tolist() == ["a1", "t1", "a2", "t2", "a2"]
+    assert set(model.models_["bar"].classes_) == {"a1", "t1"}
+    assert model.models_["art"] == "a2"
+
+
+def test_vectors_of_contexts_have_unit_length():
+    X = contexts().fit_transform(PASSAGES)
+    np.testing.assert_allclose(X.power(2).sum(axis=1), 1.0)
+    plain = contexts(is_unit=False).fit_transform(PASSAGES)
+    assert set(plain.data.tolist()) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("token", "name"),
+    [
+        ("the", "determiner"),
+        ("Of", "preposition"),
+        ("Smith", "name"),
+        ("slowly", "adverb"),
+        ("1988", "number"),
+        (",", ","),
+        ("cars", "plural"),
+        ("glass", "noun"),
+        ("wanted", "past"),
+        ("n't", "negation"),
+        ("", ""),
+    ],
+)
+def test_word_classes(token, name):
+    assert word_class(token) == name
+
+
+def test_parts_of_speech_of_neighbours():
+    features = PartsOfSpeech(reach=2).fit([("He raised the", "bar", "slowly.")])
+    names = set(features.columns_.get_feature_names_out())
+    assert names == {"P-2=past", "P-1=determiner", "P0=noun", "P1=adverb", "P2=."}
+    row = features.transform([("", "bar", "")]).toarray()
+    assert row.sum() == 1.0  # beyond the passage there is nothing that was seen
+
+
 def test_any_right_sense_counts():
     answers = ["a2", "a2", "t1", "t2"]
     assert is_right(SENSES, answers) == 0.5
@@ -75,7 +122,10 @@ def test_shuffling_moves_categories_and_keeps_the_shape():
 
 
 def test_means_over_models_of_senses():
-    kinds = [partial(HierarchicalSVC, random_state=0, loss=loss) for loss in ("tree", "zero_one")]
+    kinds = [
+        partial(per_word, model=partial(HierarchicalSVC, random_state=0, loss=loss))
+        for loss in ("tree", "zero_one")
+    ]
     single = [sense_trial(passages, kind) for kind in kinds]
     both = sense_trial(passages, *kinds)
     for name in ("accuracy", "taxonomy_loss", "supersense_loss"):
@@ -128,6 +178,9 @@ def test_relative_gains():
     claim = LargerRelativeGain("", right, other)
     assert claim.judge(results).verdict == "within noise"
     assert claim.cells == ("good", "plain", "same")
+    for least, verdict in ((0.4, "yes"), (0.6, "no"), (0.5, "within noise")):
+        assert RelativeGain("", loss, least).judge(results).verdict == verdict
+    assert RelativeGain("", loss, 0.5).judge(results).because.startswith("+50")
     nothing = LargerRelativeGain("", loss, Gain("none", "plain", "loss", lower=True))
     assert nothing.judge(results).verdict == "within noise"
 

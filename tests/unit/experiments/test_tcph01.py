@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score, precision_recall_fscore_support
 
-from taxonomist import Taxonomy
+from taxonomist import HierarchicalMixture, Taxonomy
 from taxonomist.experiments.claims.agreement import Alike, NoChance
 from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work import grouping, news
 from taxonomist.experiments.work.grouping import compared, grouped, likelihood_groups
 from taxonomist.experiments.work.label_set_trials import judged
 from taxonomist.experiments.work.trials import SplitData
+from taxonomist.experiments.work.word_models import SETS, SINGLE, fit_times, weighed
+from tests.reference.count_models import make_items
+from tests.reference.mixture import TREE
 
 
 def test_draws_have_as_many_of_each_group_and_test_on_others():
@@ -22,6 +26,76 @@ def test_draws_have_as_many_of_each_group_and_test_on_others():
     assert len(test) == 30 == len(set(test))
     assert not set(train) & set(test)
     assert not np.array_equal(train, news._drawn(y, 4, 30, seed=4)[0])
+
+
+def test_rare_words_are_counted_in_the_postings_that_are_not_tested():
+    X = csr_array(np.array([[3, 1, 0, 9.0], [0, 1, 1, 9], [0, 1, 5, 9], [0, 0, 9, 9]]))
+    tested = np.array([False, False, True, True])
+    assert news.kept_words(X, ~tested).tolist() == [0, 3]
+    assert news.kept_words(X, np.ones(4, dtype=bool)).tolist() == [0, 1, 2, 3]
+    assert news.kept_words(X, ~tested, n_frequent=1).tolist() == [0]
+
+
+def test_a_draw_has_its_training_postings_first_and_no_word_of_test_postings_alone(monkeypatch):
+    y = np.repeat(["a", "b"], 10)
+    X = csr_array(np.hstack([np.eye(20) * 5, np.ones((20, 1))]))
+    monkeypatch.setattr(news, "_postings", lambda *_: (X, y, "tree"))
+    data = news.newsgroups(2, draw=0, n_test=6)
+    ((train, test),) = data.splits
+    assert (len(train), len(test)) == (4, 6)
+    assert sorted(data.y[train]) == ["a", "a", "b", "b"]
+    # Every posting has a word of its own; those of test postings are gone.
+    assert data.X.shape == (10, 15)
+    assert (data.X[test].sum(axis=1) == 1).all()
+    assert (data.X[train].sum(axis=1) == 6).all()
+    everything = news.newsgroups(2, draw=0, n_test=6, counted="all")
+    assert everything.X.shape == (10, 21)
+
+
+def test_seconds_are_measured_in_turn():
+    fitted = []
+
+    class Timed:
+        def __init__(self, name):
+            self.name = name
+
+        def fit(self, X, y):
+            fitted.append((self.name, X.tolist(), list(y)))
+
+    data = SplitData(np.arange(3), ["a", "b", "c"], None, [(np.array([2, 0]), np.array([1]))])
+    models = {name: lambda _, name=name: Timed(name) for name in ("one", "two")}
+    found = fit_times(lambda: data, models=models, repeats=2).values
+    assert [name for name, *_ in fitted] == ["one", "two"] * 3
+    assert fitted[0][1:] == ([2, 0], ["c", "a"])
+    assert {name: len(seconds) for name, seconds in found.items()} == {"one": 2, "two": 2}
+
+
+def test_given_weights_go_by_depth():
+    tree = Taxonomy.from_paths(["p > a", "p > b", "q > c"])
+    X, y = np.eye(3) + 1, ["a", "b", "c"]
+    model = weighed(tree, HierarchicalMixture, (0.4, 0.3, 0.2, 0.1)).fit(X, y)
+    weights = model.path_weights_.toarray()
+    for row, leaf in zip(weights, model.classes_, strict=True):
+        found = {tree.nodes[v]: row[v] for v in np.flatnonzero(row[:-1])}
+        parent = tree.parents(leaf)[0]
+        assert found == pytest.approx({tree.root: 0.3, parent: 0.2, leaf: 0.1})
+        assert row[-1] == pytest.approx(0.4)
+
+
+def test_models_as_in_the_paper_have_its_settings():
+    X, y = make_items(most=2, n_items=40)
+    for name in ("HM", "HS", "NB"):
+        model = SETS[f"{name} as in the paper"](TREE).fit(X, y)
+        assert model.background == "pooled"
+        assert model.label_limits_.least == 0
+        assert model.decision_.calibration is None
+        assert model.damping is None
+        assert model.length == 0
+        if name != "NB":
+            assert (model.path_weights, model.trust, model.discount) == ("class", 1, 0)
+    for name in ("HM", "HS"):
+        assert SINGLE[f"{name} as in the paper"](TREE).path_weights == "class"
+        assert SINGLE[f"{name}, our defaults"](TREE).path_weights == "level"
 
 
 def test_only_long_lines_without_a_blank_are_encoded():
@@ -109,8 +183,6 @@ def test_agreement_counts_members_and_has_the_p_value_of_shuffles(monkeypatch):
 @pytest.mark.parametrize("linkage", ["likelihood", "average"])
 @pytest.mark.parametrize("tfidf", [False, True])
 def test_categories_with_the_same_words_are_grouped(linkage, tfidf):
-    from scipy.sparse import csr_array
-
     taxonomy = Taxonomy.from_paths(["p > a", "p > b", "q > c", "q > d"])
     X = csr_array(
         np.array([[5, 1, 0, 0], [4, 2, 0, 0], [0, 0, 3, 2], [0, 0, 2, 3], [9, 9, 9, 9.0]])

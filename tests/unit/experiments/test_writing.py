@@ -51,6 +51,26 @@ def test_a_table(tmp_path):
     assert [row["n"] for row in rows] == ["2", "1", "2"]
 
 
+def test_the_numbers_behind_a_figure(tmp_path):
+    figure = Figure(
+        number="1",
+        title="m",
+        corpus="some items",
+        settings=SETTINGS,
+        draw=partial(drawings.curves, lines={"l": ["a"]}, x=(1,), measures={"m": "M"}, label="n"),
+        drawn=("a", "b"),
+    )
+    write_part(tmp_path / "one", figure, RESULTS)
+    with (tmp_path / "one" / "figure-1.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["row"], row["column"], row["mean"]) for row in rows] == [
+        ("a", "m", "0.5"),
+        ("a", "n", "3"),
+        ("b", "m", "0.15"),
+        ("b", "n", "4"),
+    ]
+
+
 def test_a_figure_is_the_same_file_for_the_same_results(tmp_path):
     figure = Figure(
         number="1",
@@ -68,3 +88,20 @@ def test_a_figure_is_the_same_file_for_the_same_results(tmp_path):
     first, second = ((tmp_path / name / "figure-1.png").read_bytes() for name in ("one", "two"))
     assert first == second
     assert "![m over n](figure-1.png)" in (tmp_path / "one" / "figure-1.md").read_text()
+
+
+def test_relative_improvements(tmp_path):
+    table = Table(
+        number="1",
+        title="improvements",
+        corpus="some items",
+        settings=SETTINGS,
+        entries=(
+            Entry("up", "rel. %", "a", "m", 5.01, 2, 100.0, relative_to="b"),
+            Entry("down", "rel. %", "a", "m", None, 2, 100.0, relative_to="b", lower=True),
+        ),
+    )
+    write_part(tmp_path / "P", table, RESULTS)
+    text = (tmp_path / "P" / "table-1.md").read_text()
+    assert "| up | +233.33 (+5.01) |" in text  # 0.5 against 0.15
+    assert "| down | -233.33 |" in text

@@ -68,6 +68,24 @@ def test_thresholds_lie_halfway_and_as_high_as_can_be(table):
             assert found[c] == found.max()
 
 
+@given(tables(), st.sampled_from([0.0, -3.0, 10.0]))
+def test_without_a_lowest_threshold_none_at_all_is_better(table, shift):
+    scores, truth, weights = table
+    scores = scores + shift
+    items, categories = np.nonzero(np.ones_like(truth))
+    at = items, categories
+    pairs = ScoredPairs(categories, scores[at], truth[at], weights[items])
+    found = f1_thresholds(pairs, truth.T @ weights, least=-np.inf)
+    assert np.isfinite(found).all()
+    for c in range(3):
+        cuts = [*np.unique(scores[:, c]), scores[:, c].min() - 1]
+        values = [f1(scores[:, c], truth[:, c], weights, cut) for cut in cuts]
+        mine = f1(scores[:, c], truth[:, c], weights, found[c])
+        assert mine == pytest.approx(max(values), abs=1e-12)
+        if truth.any() and not truth[:, c].any():
+            assert found[c] == found.max()
+
+
 def test_what_cannot_be_learned_is_typical():
     categories = np.array([0, 0, 1, 1, 2, 3])
     scores = np.array([4.0, 2.0, 3.0, 1.0, 9.0, 0.5])

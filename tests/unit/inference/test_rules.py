@@ -259,6 +259,8 @@ def test_k_is_the_mean_number_of_labels():
         (lambda: Threshold(value=np.nan, calibrated=False), "value is nan.*a finite score"),
         (lambda: CategoryThresholds(least_f1=0.0), "least_f1 is 0.0"),
         (lambda: CategoryThresholds(least_f1=1.5), "least_f1 is 1.5"),
+        (lambda: CategoryThresholds(least_score=0.0), "give a finite score with counted=True"),
+        (lambda: CategoryThresholds(counted=True, least_score=np.nan), "least_score is nan"),
     ],
 )
 def test_parameters_that_make_no_sense(make, message):

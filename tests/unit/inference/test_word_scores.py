@@ -47,6 +47,33 @@ def test_scores_are_sums_over_words(uniform, block, monkeypatch):
     np.testing.assert_array_equal(alone, scores.of(csr_array(X)))
 
 
+def test_pooled_unigrams_by_hand():
+    # Two categories, two words: P(w|a) = (3/4, 1/4), P(w|b) = (1/4, 3/4), and P(w) = (2/3, 1/3).
+    words = csr_array(np.array([[0.75, 0.25], [0.25, 0.75]]))
+    general = np.array([2 / 3, 1 / 3])
+    scores = WordScores(csr_array(np.eye(2)), np.zeros(2), words, np.array([0.5, 0.5]), general)
+    found = scores.of(csr_array(np.array([[2.0, 1.0], [0.0, 3.0]])))
+    expected = [
+        [2 * np.log(9 / 8) + np.log(3 / 4), 2 * np.log(3 / 8) + np.log(9 / 4)],
+        [3 * np.log(3 / 4), 3 * np.log(9 / 4)],
+    ]
+    np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("block", [2**22, 7 * 2, 1])
+def test_given_word_probabilities_are_used_in_blocks_and_their_zeros_ignored(block, monkeypatch):
+    monkeypatch.setattr(word_scores, "WORD_PROBABILITIES_AT_A_TIME", block)
+    mixed = make_scores()
+    general = np.random.default_rng(3).dirichlet(np.ones(9))
+    general[4] = 0
+    pooled = WordScores(mixed.weights, mixed.uniform, mixed.words, mixed.priors, general)
+    X = np.random.default_rng(1).poisson(0.7, size=(6, 9)).astype(float)
+    table = np.log(mixed.word_probabilities(slice(0, 9)))
+    used = general > 0
+    expected = X[:, used] @ (table[:, used] - np.log(general[used])).T
+    np.testing.assert_allclose(pooled.of(csr_array(X)), expected)
+
+
 def test_a_word_that_no_category_makes_says_nothing():
     words = csr_array(np.array([[1.0, 0, 0], [0, 1.0, 0]]))
     weights = csr_array(np.eye(2))

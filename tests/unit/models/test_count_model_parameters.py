@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from taxonomist import HierarchicalMixture, HierarchicalShrinkage, LidstoneNB, Taxonomy
 from taxonomist.errors import LabelError
 from taxonomist.solvers import path_weights
+from taxonomist.solvers.temperature import TEMPERATURES
 from tests.reference import mixture as naive
 from tests.reference.count_models import make_items
 from tests.reference.mixture import TREE
@@ -59,17 +60,21 @@ def test_priors(kind):
         ({"tol": -1}, "tol must be"),
         ({"discount": 1.0}, "discount must be"),
         ({"held_out": 1.0}, "held_out must be"),
+        ({"held_out": "item"}, "held_out must be above 0 and below 1, or None, or 'word'"),
         ({"decision": "best"}, "decision is 'best'"),
         ({"max_iter": -1}, "max_iter must be"),
         ({"max_iter": 1.5}, "max_iter must be"),
         ({"inverse_temperature": 0.0}, "inverse_temperature must be"),
         ({"inverse_temperature": []}, "inverse_temperature must be"),
+        ({"inverse_temperature": "best"}, "one for each step, or 'held_out'"),
+        ({"weight_updates": "always"}, "weight_updates must be one of step, full, or None"),
+        ({"background": "root"}, "background must be one of mixture, pooled"),
     ],
 )
 def test_senseless_parameters_are_refused(options, text):
     X, y = make_items()
     kinds = [HierarchicalMixture]
-    if not {"max_iter", "inverse_temperature"} & set(options):
+    if not {"max_iter", "inverse_temperature", "weight_updates"} & set(options):
         kinds.append(HierarchicalShrinkage)
     for kind in kinds:
         with pytest.raises(ValueError, match=text):
@@ -86,11 +91,47 @@ def test_senseless_weights_and_labels_are_refused():
     above = naive.as_matrix(naive.even_weights(TREE), TREE)
     with pytest.raises(ValueError, match="uniform is False"):
         HierarchicalMixture(TREE, path_weights=above, uniform=False).fit(X, y)
+    even = naive.as_matrix(naive.even_weights(TREE), TREE)
+    with pytest.raises(ValueError, match="path_weights is a matrix"):
+        HierarchicalMixture(TREE, path_weights=even, weight_updates="step").fit(X, y)
+    with pytest.raises(ValueError, match="take_out must be one of class, child"):
+        HierarchicalShrinkage(TREE, take_out="node").fit(X, y)
     elsewhere = naive.as_matrix({c: {"oak": 1.0} for c in TREE.leaves}, TREE)
     with pytest.raises(ValueError, match="sum to 1 over the nodes at or above it"):
         HierarchicalMixture(TREE, path_weights=elsewhere).fit(X, y)
     with pytest.raises(LabelError, match="cart"):
         HierarchicalMixture(TREE).fit(X, ["cart", *y[1:]])
+
+
+def test_the_inverse_temperature_is_chosen_by_held_out_items():
+    X, y = make_items(n_items=50)
+    model = HierarchicalMixture(TREE, inverse_temperature="held_out", max_iter=4, **PAPER).fit(X, y)
+    assert model.inverse_temperature_ in TEMPERATURES
+    same = HierarchicalMixture(
+        TREE, inverse_temperature=model.inverse_temperature_, max_iter=4, **PAPER
+    ).fit(X, y)
+    np.testing.assert_array_equal(same.decision_function(X), model.decision_function(X))
+    even = naive.as_matrix(naive.even_weights(TREE), TREE)
+    given = HierarchicalMixture(TREE, inverse_temperature="held_out", path_weights=even)
+    assert given.fit(X, y).inverse_temperature_ in TEMPERATURES
+    assert not hasattr(given, "partial_fit")
+    steps = HierarchicalMixture(TREE, inverse_temperature=(0.5, 1)).fit(X, y)
+    assert steps.inverse_temperature_ == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("updates", ["step", "full"])
+def test_weights_are_updated_with_the_words(updates):
+    X, y = make_items(n_items=50)
+    options = {"path_weights": "class", "max_iter": 3, **PAPER}
+    model = HierarchicalMixture(TREE, weight_updates=updates, **options).fit(X, y)
+    once = HierarchicalMixture(TREE, **options).fit(X, y)
+    np.testing.assert_allclose(np.asarray(model.path_weights_.sum(axis=1)).ravel(), 1)
+    assert not np.allclose(model.path_weights_.toarray(), once.path_weights_.toarray())
+    if updates == "full":
+        assert model.weights_gap_ <= model.tol
+    nothing = model.set_params(max_iter=0).fit(X, y)
+    shrunk = HierarchicalShrinkage(TREE, path_weights="class", **PAPER).fit(X, y)
+    np.testing.assert_array_equal(nothing.decision_function(X), shrunk.decision_function(X))
 
 
 @pytest.mark.parametrize("kind", MIXTURES)

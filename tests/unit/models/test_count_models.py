@@ -15,6 +15,9 @@ from sklearn.naive_bayes import MultinomialNB
 
 from taxonomist import HierarchicalMixture, HierarchicalShrinkage, LidstoneNB, Taxonomy
 from taxonomist.inference import word_scorer, word_scores
+from taxonomist.inference.label_sets import CategoryThresholds
+from taxonomist.inference.rules import FittedThresholds
+from taxonomist.models.learning import KeptScores, plain_folds
 from tests.reference import mixture as naive
 from tests.reference.count_models import make_items, word_probabilities
 from tests.reference.mixture import DAG, FLAT, TREE
@@ -123,13 +126,15 @@ def test_lidstone_is_multinomial_naive_bayes(alpha):
     np.testing.assert_allclose(flat.predict_proba(X), peer.predict_proba(X))
 
 
-def test_taking_out_is_what_the_paper_says():
+@pytest.mark.parametrize("take_out", ["class", "child", True])
+def test_taking_out_is_what_the_paper_says(take_out):
     X, y = make_items(TREE, most=2)
-    model = HierarchicalShrinkage(TREE, take_out=True, **PAPER).fit(X, y)
+    model = HierarchicalShrinkage(TREE, take_out=take_out, **PAPER).fit(X, y)
+    left = naive.other_words if take_out == "class" else naive.rest_words
     items = [(x.tolist(), labels, 1.0) for x, labels in zip(X, y, strict=True)]
     mixed, weights = word_probabilities(model), model.path_weights_.toarray()
     for c, category in enumerate(TREE.leaves):
-        words = naive.rest_words(items, TREE, category)
+        words = left(items, TREE, category)
         expected = np.full(X.shape[1], weights[c, -1] / X.shape[1])
         for v, row in words.items():
             expected += weights[c, TREE.code(v)] * np.array(row)
@@ -154,6 +159,71 @@ def test_label_sets_split_counts_in_equal_parts(kind):
     mixed = word_probabilities(model)
     general = (priors / priors.sum()) @ mixed
     np.testing.assert_allclose(model.decision_function(X), X @ np.log(mixed / general).T)
+
+
+def test_pooled_unigrams_are_the_words_of_all_items_by_hand():
+    # Three items, four words in all: P(w) = (5, 3) / 8. Item 2 has two labels and counts once.
+    X = np.array([[2, 0], [1, 1], [2, 2]])
+    y = [["cat"], ["dog"], ["cat", "dog"]]
+    model = LidstoneNB(alpha=1.0, background="pooled").fit(X, y)
+    # cat: (2 + 1 + 1, 1 + 1) / (4 + 2), dog: (1 + 1 + 1, 1 + 1 + 1) / (4 + 2)
+    cat, dog = np.array([4, 2]) / 6, np.array([3, 3]) / 6
+    pooled = np.array([5, 3]) / 8
+    d = np.array([1, 2])
+    expected = [d @ np.log(cat / pooled), d @ np.log(dog / pooled)]
+    np.testing.assert_allclose(model.decision_function([d]), [expected])
+    mixed = LidstoneNB(alpha=1.0).fit(X, y)
+    np.testing.assert_allclose(mixed.predict_proba([d]), model.predict_proba([d]))
+    assert not np.allclose(mixed.decision_function([d]), model.decision_function([d]))
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_pooled_unigrams_shift_all_categories_and_ignore_unseen_words(kind):
+    X, y = make_items(most=1)
+    X = np.hstack([X, np.zeros((len(X), 1), dtype=int)])
+    one = [label[0] if isinstance(label, list) else label for label in y]
+    for options in ({}, RAW):
+        mixed = kind(TREE, **options).fit(X, one)
+        pooled = kind(TREE, background="pooled", **options).fit(X, one)
+        np.testing.assert_array_equal(pooled.predict(X), mixed.predict(X))
+        np.testing.assert_allclose(pooled.predict_proba(X), mixed.predict_proba(X))
+        shift = pooled.decision_function(X) - mixed.decision_function(X)
+        np.testing.assert_allclose(shift, shift[:, :1] * np.ones(shift.shape), atol=1e-9)
+    unseen = X[:1].copy()
+    unseen[0, -1] = 3
+    pooled = kind(TREE, background="pooled", **RAW).fit(X, one)
+    np.testing.assert_allclose(pooled.decision_function(unseen), pooled.decision_function(X[:1]))
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("least", [None, 0.0])
+def test_counted_thresholds_have_the_best_f1_of_each_category_and_force_no_label(kind, least):
+    X, y = make_items(most=2, n_items=60)
+    rule = CategoryThresholds(counted=True, least_score=least)
+    model = kind(TREE, decision=rule, min_labels=0, background="pooled").fit(X, y)
+    scores = KeptScores()
+    kind(TREE, background="pooled").fit_held_out(
+        X, y, cv=plain_folds(5, np.ones(60)), make_taker=lambda *_: scores
+    )
+    held_out = scores.scores[np.argsort(scores.items)]
+    truth = np.array([[c in labels for c in model.classes_] for labels in y])
+
+    def f1(column, threshold):
+        chosen = held_out[:, column] > threshold
+        return 2 * (chosen & truth[:, column]).sum() / (chosen.sum() + truth[:, column].sum())
+
+    for c in range(len(model.classes_)):
+        cuts = [*held_out[:, c], held_out[:, c].min() - 1]
+        if least is not None:
+            cuts = [least, *(cut for cut in cuts if cut > least)]
+            assert model.decision_.thresholds[c] >= least
+        assert np.isclose(f1(c, model.decision_.thresholds[c]), max(f1(c, cut) for cut in cuts))
+    found = model.predict(X).toarray().astype(bool)
+    above = model.decision_function(X) > model.decision_.thresholds
+    few = above.sum(axis=1) <= 2
+    np.testing.assert_array_equal(found[few], above[few])
+    model.decision_ = FittedThresholds(np.full(above.shape[1], 1e3), None)
+    assert not model.predict(X).toarray().any()
 
 
 def test_thresholds_are_tuned_on_scores_of_held_out_items(monkeypatch):

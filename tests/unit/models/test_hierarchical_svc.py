@@ -54,7 +54,7 @@ def test_the_certificate_follows_from_node_coef_alone(dtype):
     assert 0 < model.active_ratio_ <= 1
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "hcc03"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "precomputed", np.inner])
 def test_all_solvers_and_kernels_reach_the_same_optimum(solver, kernel):
     X, y = problem(n=25)

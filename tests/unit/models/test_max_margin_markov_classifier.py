@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from taxonomist import MaxMarginMarkovClassifier, Taxonomy
-from taxonomist.errors import LabelError, TaxonomyError
+from taxonomist.errors import LabelError, NotSeparableError, TaxonomyError
 from taxonomist.losses import labelling_loss
 from tests.reference.labellings import all_labellings
 
@@ -291,7 +291,24 @@ def test_local_features():
         ({"decision": "nodes"}, "Did you mean 'node'"),
         ({"cv": 1}, "cv must be 0"),
         ({"cv": 0}, "give cv=2 or more"),
-        ({"C": np.inf}, "C must be finite"),
+        ({"C": np.inf, "slack": "edge"}, "no slack variables"),
+        ({"C": np.inf, "slack": "example_signed"}, "no slack variables"),
+        ({"C": np.inf, "features": "path"}, "no hard margin exists"),
+        ({"C": np.inf, "solver": "subspace"}, "needs a finite C"),
+        ({"edge_loss": "lower"}, "edge_loss must be one of"),
+        ({"solver_options": {"chunk_size": 5}}, "those of solver='subspace'"),
+        ({"solver_options": {"chunk": 5}, "solver": "subspace"}, "Did you mean 'chunk_size'"),
+        ({"solver_options": 5, "solver": "subspace"}, "must be a mapping"),
+        ({"features": "additive"}, "give local_features"),
+        ({"features": "additive", "local_features": {"b21": [1]}}, "as many local features"),
+        (
+            {"features": "additive", "local_features": {"b21": [1]}, "slack": "edge"},
+            "needs slack='example'",
+        ),
+        (
+            {"features": "additive", "local_features": {"b21": [1]}, "solver": "subspace"},
+            "a block of weights for each edge",
+        ),
         ({"loss": "zero_one"}, "does not split over the edges"),
         ({"loss": labelling_loss("hierarchical_uniform", TREE, charge="path")}, "does not split"),
         ({"local_features": {"b21": [8]}}, "numbers of columns"),
@@ -308,12 +325,14 @@ def test_parameters_that_make_no_sense_are_refused(options, message):
         model(**options).fit(X, y)
 
 
-def test_a_dag_is_refused_by_name_and_its_spanning_tree_taken():
+def test_a_dag_and_its_spanning_tree_are_taken():
     X, y = data(labels=["ab", "b1"])
-    with pytest.raises(TaxonomyError, match=r"'ab' has the parents 'a', 'b'.*spanning_tree"):
-        model(taxonomy=DAG).fit(X, y)
-    fitted = model(taxonomy=DAG.spanning_tree()).fit(X, y)
-    assert fitted.score(X, y) > 0.8
+    for taxonomy in (DAG, DAG.spanning_tree()):
+        assert model(taxonomy=taxonomy).fit(X, y).score(X, y) > 0.8
+
+
+def test_taxonomies_and_labels_that_make_no_sense_are_refused():
+    X, _ = data()
     with pytest.raises(TaxonomyError, match="nothing to decide"):
         model(taxonomy=Taxonomy([], nodes=["only"])).fit(X, [["only"]] * 60)
     with pytest.raises(LabelError, match="a3"):
@@ -360,3 +379,95 @@ def test_the_papers_solver_reaches_the_same_optimum():
     one = model(**exact).fit(X, y)
     other = model(**exact, solver="subspace", max_iter=20_000).fit(X, y)
     assert other.objective_ == pytest.approx(one.objective_, rel=5e-3)
+
+
+def test_the_papers_solver_with_partial_paths():
+    X, y = data(n=30)
+    exact = {"tol": 0.02, "dtype": "float64", "decision": "argmax", "cv": 0, "C": 0.1}
+    for train_on in ("all", "consistent"):
+        paths = {**exact, "features": "path", "train_on": train_on}
+        one = model(**paths).fit(X, y)
+        other = model(**paths, solver="subspace").fit(X, y)
+        assert other.objective_ == pytest.approx(one.objective_, rel=0.03)
+
+
+def test_options_of_the_papers_solver():
+    X, y = data(n=12)
+    given = {"decision": "argmax", "cv": 0, "C": 0.1, "tol": 0.05, "solver": "subspace"}
+    usual = model(**given).fit(X, y)
+    for options in (
+        {"oracle": "linear_program", "steps_per_example": 1, "chunk_size": 12},
+        {"working_set": "kkt", "chunk_size": 5},
+    ):
+        fitted = model(**given, solver_options=options, max_iter=3000).fit(X, y)
+        assert fitted.objective_ == pytest.approx(usual.objective_, rel=0.1)
+        assert fitted.n_iter_ != usual.n_iter_
+    with pytest.raises(ValueError, match="chunk_size must be at least 1"):
+        model(**given, solver_options={"chunk_size": 0}).fit(X, y)
+
+
+def test_a_hard_margin():
+    """Every labelling has a margin of its loss, and a large finite C leads to the same."""
+    X, y = data(n=25)
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(25, 25))])
+    exact = {"tol": 1e-3, "dtype": "float64", "decision": "argmax", "cv": 0, "min_labels": 0}
+    fitted = model(**exact, C=np.inf).fit(X, y)
+    assert fitted.converged_
+    assert fitted.duality_gap_ <= 1e-3
+    assert fitted.objective_ == pytest.approx(model(**exact, C=1e4).fit(X, y).objective_, rel=3e-3)
+    assert fitted.score(X, y) == 1
+    X[1] = X[0]
+    y[1] = ["a1"] if y[0] != ["a1"] else ["b1"]
+    with pytest.raises(NotSeparableError, match="C is infinite"):
+        model(**exact, C=np.inf, max_iter=30).fit(X, y)
+
+
+def test_shared_losses_matter_with_a_slack_for_each_edge_only():
+    X, y = data()
+    exact = {"tol": 1e-4, "dtype": "float64", "decision": "argmax", "cv": 0, "C": 0.1}
+    for slack in ("example", "edge"):
+        one, other = (
+            model(**exact, slack=slack, edge_loss=split).fit(X, y) for split in ("shared", "upper")
+        )
+        is_same = np.array_equal(one.node_coef_, other.node_coef_)
+        assert is_same == (slack == "example")
+
+
+def local(n=120, seed=0, n_hidden=0):
+    """Return items with a cue and noise for each node, which mean the same for all nodes."""
+    rng = np.random.default_rng(seed)
+    y = [[rng.choice(LEAVES[: len(LEAVES) - n_hidden])] for _ in range(n)]
+    cues = np.array([[node in closed(labels) for node in TREE.nodes[1:]] for labels in y])
+    X = np.stack([cues + 0.4 * rng.normal(size=cues.shape), rng.normal(size=cues.shape)], axis=2)
+    columns = {node: [2 * j, 2 * j + 1] for j, node in enumerate(TREE.nodes[1:])}
+    return X.reshape(n, -1), y, columns
+
+
+def test_additive_features_carry_over_to_nodes_without_items():
+    """All edges share their weights: a node is found by its cue without a training item."""
+    X, y, columns = local(n_hidden=1)
+    fitted = model(features="additive", local_features=columns, cv=0, decision="argmax").fit(X, y)
+    assert fitted.converged_
+    shared = fitted.edge_coef_[0, :, :2]
+    for j in range(fitted.edge_coef_.shape[0]):
+        np.testing.assert_array_equal(fitted.edge_coef_[j, :, 2 * j : 2 * j + 2], shared)
+    X_new, y_new, _ = local(seed=1)
+    hidden = [i for i, labels in enumerate(y_new) if labels == ["b22"]]
+    edges = model(local_features=columns, cv=0, decision="argmax").fit(X, y)
+    share, without = (
+        np.mean(["b22" in labels for labels in fit.predict_labels(X_new[hidden])])
+        for fit in (fitted, edges)
+    )
+    assert share > 0.7
+    assert without < share / 2
+
+
+def test_additive_features_of_sparse_items_and_in_folds():
+    X, y, columns = local(n=60)
+    given = {"features": "additive", "local_features": columns, "C": 1}
+    one = model(**given).fit(X, y)
+    other = model(**given).fit(sparse.csr_array(X), y)
+    assert one.objective_ == pytest.approx(other.objective_, rel=0.02)
+    assert one.score(X, y) > 0.8
+    copy = pickle.loads(pickle.dumps(one))
+    np.testing.assert_array_equal(copy.predict_proba(X), one.predict_proba(X))

@@ -237,6 +237,9 @@ def test_every_parameter_that_is_a_table(tmp_path):
         model_of("CoupledBinarySVC", positive_weight={"a1": 3}, dtype=np.float64),
         model_of("LidstoneNB", priors=dict.fromkeys(TREE.leaves, 0.2)),
         model_of("HierarchicalMixture", inverse_temperature=(0.9, 0.8), max_iter=2),
+        model_of("HierarchicalMixture", inverse_temperature="held_out", weight_updates="full"),
+        model_of("HierarchicalMixture", background="pooled", held_out="word"),
+        model_of("HierarchicalShrinkage", take_out="class", background="pooled"),
     ]
     for k, model in enumerate(models):
         if getattr(model, "C", 1.0) == float("inf"):
@@ -248,6 +251,17 @@ def test_every_parameter_that_is_a_table(tmp_path):
         copy = load(tmp_path / str(k))
         same_answers(model, copy, items)
         assert not same(copy.get_params(), model.get_params())
+
+
+def test_thresholds_of_counted_f1_and_pooled_words(tmp_path):
+    X, _, Y = problem()
+    rule = CategoryThresholds(counted=True)
+    for name in ("HierarchicalMixture", "HierarchicalShrinkage", "LidstoneNB"):
+        model = model_of(name, background="pooled", decision=rule, min_labels=0).fit(X, Y)
+        copy = copy_of(model, tmp_path / name)
+        same_answers(model, copy, X)
+        assert copy.decision == rule
+        np.testing.assert_array_equal(copy.scorer_.general, model.scorer_.general)
 
 
 def test_learning_goes_on_after_loading(tmp_path):

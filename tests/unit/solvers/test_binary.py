@@ -137,7 +137,7 @@ def test_same_seed_same_bits_other_seed_same_optimum():
 @pytest.mark.parametrize(
     ("case", "options", "most"),
     [
-        (toy("tree"), Options(tol=0.01), 10),
+        (toy("tree"), Options(tol=0.01, dtype="float64"), 10),
         (toy("tree"), EXACT, 25),
         (toy("dag", 10.0), EXACT, 60),
         (toy("real", 1.0), EXACT, 40),

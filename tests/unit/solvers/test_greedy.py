@@ -13,10 +13,11 @@ from scipy.sparse import csr_array
 from taxonomist.compiled import greedy as loops
 from taxonomist.solvers import greedy, problem, sequential
 from taxonomist.solvers.duals import Entries
+from taxonomist.solvers.interior_point import maximise
 from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.solvers.solution import Options
 from taxonomist.solvers.weights import weights_from_duals
-from tests.reference.joint_svm import certificate, coefficients
+from tests.reference.joint_svm import certificate, coefficients, minimise
 from tests.reference.joint_toys import SHAPES, alpha_of, recomputed, separable, toy
 
 VARIANTS = ("greedy", "greedy_joint", "full")
@@ -58,7 +59,7 @@ def best_alpha(instance, alpha, i, selected):
 
 
 def naive_steps(instance, n_steps, whole_item):
-    """Algorithm 1 of CH04 with step 8a, or of HCC03, everything computed anew in each step."""
+    """Algorithm 1 of CH04 with step 8a, or without active sets; all computed anew in each step."""
     alpha = np.zeros((len(instance.y), len(instance.attributes)))
     for _ in range(n_steps):
         scores = instance.K @ coefficients(instance, alpha)
@@ -75,13 +76,135 @@ def naive_steps(instance, n_steps, whole_item):
 @pytest.mark.parametrize("variant", ["greedy", "full"])
 def test_a_pass_does_the_steps_of_the_papers(variant, monkeypatch):
     monkeypatch.setattr(greedy, "ACCURACY", 1e-9)
-    given = toy("dag", "matrix", seed=4, n=16)
-    # No two items alike: which of two equal violations counts as larger would be up to rounding.
-    given = given._replace(X=given.X + np.random.default_rng(0).normal(size=given.X.shape))
+    given = no_ties()
     options = Options(max_iter=1, tol=0, dtype="float64")
     found = greedy.solve(given.problem(), options, variant=variant)
     expected = naive_steps(given.instance(), 16, whole_item=variant == "full")
     np.testing.assert_allclose(alpha_of(found, expected.shape), expected, atol=1e-6)
+
+
+def naive_psi(instance, alpha):
+    """HCC03's ψ_i = max_{y: α_iy > 0} G_iy - min_y G_iy, from its Eq. 19 written out.
+
+    Where no α_iy is positive, the maximum is taken over the item's own class, whose G is 0.
+    """
+    n, q = alpha.shape
+    Lambda = instance.attributes
+    psi = np.zeros(n)
+    for i, y_i in enumerate(instance.y):
+        G = np.zeros(q)
+        for y in range(q):
+            product = sum(
+                alpha[j, c]
+                * ((Lambda[y_i] - Lambda[y]) @ (Lambda[instance.y[j]] - Lambda[c]))
+                * instance.K[i, j]
+                for j in range(n)
+                for c in range(q)
+                if c != instance.y[j]
+            )
+            G[y] = instance.loss[y_i, y] * (product - 1)
+        positive = [G[y] for y in range(q) if alpha[i, y] > 0]
+        psi[i] = max(positive, default=0.0) - G.min()
+    return psi
+
+
+def naive_hcc03(instance, first, n_steps):
+    """Algorithm 1 of HCC03, everything computed anew in each step."""
+    alpha = np.zeros((len(instance.y), len(instance.attributes)))
+    i = first
+    for _ in range(n_steps):
+        others = np.flatnonzero(np.arange(alpha.shape[1]) != instance.y[i])
+        alpha[i, others] = best_alpha(instance, alpha, i, others)
+        alpha[alpha < 1e-12] = 0.0
+        i = naive_psi(instance, alpha).argmax()
+    return alpha
+
+
+def no_ties():
+    """Return a problem in which no two items are alike: rounding would decide between them."""
+    given = toy("dag", "matrix", seed=4, n=16)
+    return given._replace(X=given.X + np.random.default_rng(0).normal(size=given.X.shape))
+
+
+@pytest.mark.equation("HCC03:11")
+@pytest.mark.equation("HCC03:19")
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_hcc03_does_the_steps_of_its_algorithm_1(seed, monkeypatch):
+    monkeypatch.setattr(greedy, "ACCURACY", 1e-9)
+    given = no_ties()
+    options = Options(max_iter=1, tol=0, dtype="float64", random_state=seed)
+    found = greedy.solve(given.problem(), options, variant="hcc03")
+    first = np.random.default_rng(seed).integers(16)
+    expected = naive_hcc03(given.instance(), first, 16)
+    np.testing.assert_allclose(alpha_of(found, expected.shape), expected, atol=1e-6)
+
+
+def test_hcc03_starts_at_a_random_item():
+    given = no_ties().problem()
+    firsts = set()
+    for seed in range(8):
+        state = greedy._State(given, "hcc03", None)
+        state.next_item = first = greedy._first_item(given, Options(random_state=seed))
+        state.take_steps(1, 0.0)
+        assert state.store.duals.size.nonzero()[0].tolist() == [first]
+        firsts.add(first)
+    assert len(firsts) > 2
+
+
+@pytest.mark.equation("HCC03:19")
+def test_psi_of_hcc03():
+    given = no_ties()
+    state = greedy._State(given.problem(), "hcc03", None)
+    for _ in range(20):
+        state.take_steps(1, 0.0)
+        alpha = np.zeros((16, given.attributes.shape[0]))
+        entries = Entries.of(state.store.duals)
+        alpha[entries.item, entries.other] = entries.beta * entries.delta
+        np.testing.assert_allclose(state.psi, naive_psi(given.instance(), alpha), atol=1e-9)
+
+
+def test_hcc03_may_stop_short_of_the_optimum():
+    """An item with one positive variable and unused C has no violation by HCC03, but by CH04.
+
+    The second item's step lowers the first item's margin below 1 or lifts it above; its only
+    variable stays the one with the largest gradient, so that HCC03's ψ is 0.
+    """
+    short = 0
+    for seed in range(10):
+        given = toy("flat", "zero_one", C=2, seed=seed)
+        found = greedy.solve(given.problem(), TIGHT, variant="hcc03")
+        assert found.converged
+        best = sequential.solve(given.problem(), TIGHT).certificate
+        assert found.certificate.dual <= best.primal * (1 + 1e-9)
+        assert found.certificate.primal >= best.dual * (1 - 1e-9)
+        short += found.certificate.violation > 100 * TIGHT.tol
+    assert short > 0
+
+
+@pytest.mark.parametrize("variant", ["greedy", "full", "hcc03"])
+def test_an_interior_point_program_gives_the_same_steps(variant, monkeypatch):
+    monkeypatch.setattr(greedy, "ACCURACY", 1e-7)
+    given = no_ties()
+    options = Options(max_iter=1, tol=0, dtype="float64")
+    pairwise, interior = (
+        greedy.solve(given.problem(), options, variant=variant, qp=qp) for qp in (None, maximise)
+    )
+    shape = (16, given.attributes.shape[0])
+    np.testing.assert_allclose(alpha_of(interior, shape), alpha_of(pairwise, shape), atol=1e-3)
+    assert interior.certificate.dual == pytest.approx(pairwise.certificate.dual, rel=1e-4)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("m", [1, 2, 7, 40])
+def test_the_interior_point_method_solves_the_qp(m, C):
+    rng = np.random.default_rng(m)
+    A = rng.normal(size=(m, 9))
+    Q, g = A @ A.T, 2 * rng.normal(size=m)
+    found = maximise(Q, g, C, 1e-7)
+    _, least = minimise(Q, -g, np.vstack([np.eye(m), -np.ones(m)]), np.append(np.zeros(m), -C))
+    assert (found >= 0).all()
+    assert found.sum() <= C * (1 + 1e-12)
+    assert g @ found - found @ Q @ found / 2 == pytest.approx(-least, rel=1e-4, abs=1e-8)
 
 
 @cache

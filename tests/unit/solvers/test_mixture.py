@@ -100,6 +100,90 @@ def test_two_words_and_two_classes_by_hand():
     np.testing.assert_allclose(cold.words.toarray()[1], [own, 1 - own])
 
 
+def weights_by_name(weights, sources, taxonomy):
+    """Return weights by category and node."""
+    found = {}
+    for c, category in enumerate(taxonomy.leaves):
+        slots = slice(*sources.paths.indptr[c : c + 2])
+        nodes = [taxonomy.nodes[s] for s in sources.paths.indices[slots]]
+        found[category] = dict(zip(nodes, weights.slots[slots].tolist(), strict=True))
+        found[category][naive.UNIFORM] = float(weights.uniform[c])
+    return found
+
+
+@pytest.mark.equation("TCPH01:7")
+@pytest.mark.parametrize("name", naive.TAXONOMIES)
+@pytest.mark.parametrize("beta", [1.0, 0.6])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_weights_are_re_estimated_in_each_step_from_left_out_items(name, beta, weighted):
+    toy = naive.make_toy(naive.TAXONOMIES[name], n_items=30, seed=4, weighted=weighted)
+    taxonomy, items = toy.taxonomy, toy.naive_items()
+    problem = problem_of(toy)
+    options = {"path_weights": "class", "inverse_temperature": beta, "tol": 0.05, **PLAIN}
+    start = solve(problem, MixtureOptions(max_iter=0, **options))
+    words = naive.node_words(items, taxonomy)
+    left_out = [naive.node_words(naive.without(items, i), taxonomy) for i in range(len(items))]
+    weights = weights_by_name(start.weights, problem.sources, taxonomy)
+    for steps in range(1, 4):
+        after = naive.left_out_steps(items, taxonomy, words, weights, beta)
+        words, weights, left_out = (
+            naive.em_step(items, taxonomy, words, weights, beta),
+            naive.weight_step(items, taxonomy, left_out, weights),
+            after,
+        )
+        updated = MixtureOptions(max_iter=steps, weight_updates="step", **options)
+        found = solve(problem, updated)
+        np.testing.assert_allclose(
+            found.words.toarray(), [words[v] for v in taxonomy.nodes], atol=1e-12
+        )
+        named = weights_by_name(found.weights, problem.sources, taxonomy)
+        for c in taxonomy.leaves:
+            for v in weights[c]:
+                assert np.isclose(named[c][v], weights[c][v], atol=1e-12), (c, v)
+    assert not np.allclose(found.weights.slots, start.weights.slots)
+
+
+@pytest.mark.parametrize("sharing", ["level", "class", "shrunk"])
+@pytest.mark.parametrize("held_out", [None, 0.4])
+def test_full_updates_are_the_best_weights_for_the_words(sharing, held_out):
+    toy = naive.make_toy(n_items=40, seed=5)
+    options = MixtureOptions(
+        path_weights=sharing, held_out=held_out, weight_updates="full", max_iter=3, **PLAIN
+    )
+    found = solve(problem_of(toy), options).weights_solution
+    assert found.converged
+    assert found.gap <= options.tol
+    again = found.climb.climbed()
+    assert np.isclose(again.log_likelihood, found.log_likelihood)
+    once = solve(problem_of(toy), MixtureOptions(path_weights=sharing, max_iter=3, **PLAIN))
+    assert not np.allclose(once.weights.slots, found.weights.slots)
+
+
+def test_held_out_items_stay_out_of_the_words_that_weights_are_judged_by():
+    toy = naive.make_toy(n_items=60, seed=6, weighted=False)
+    items, taxonomy = toy.naive_items(), toy.taxonomy
+    options = {"path_weights": "class", "held_out": 0.5, "seed": 3, **PLAIN}
+    start = solve(problem_of(toy), MixtureOptions(max_iter=0, **options))
+    order = np.random.default_rng(3).permutation(len(items))
+    held, rest = np.sort(order[:30]), [items[i] for i in np.sort(order[30:])]
+    words = naive.node_words(items, taxonomy)
+    sources = problem_of(toy).sources
+    weights = weights_by_name(start.weights, sources, taxonomy)
+    after = naive.em_step(rest, taxonomy, words, weights)
+    found = solve(problem_of(toy), MixtureOptions(max_iter=1, weight_updates="step", **options))
+    evidence = found.weights_solution.climb.evidence
+    for c, category in enumerate(taxonomy.leaves):
+        nodes = [taxonomy.nodes[s] for s in sources.paths.indices[sources.paths.indptr[c] :]]
+        for e in range(evidence.entries.indptr[c], evidence.entries.indptr[c + 1]):
+            row = items[held[evidence.entries.items[e]]][0]
+            block = evidence.components[slice(*evidence.entries.start[e : e + 2])]
+            n_nodes = len(naive.path(taxonomy, category))
+            seen = [w for w, n in enumerate(row) if n]
+            for w, parts in zip(seen, block.reshape(-1, n_nodes), strict=True):
+                expected = [after[v][w] for v in nodes[:n_nodes]]
+                np.testing.assert_allclose(parts, expected, atol=1e-12)
+
+
 def test_words_and_weights_are_distributions():
     for name, taxonomy in naive.TAXONOMIES.items():
         toy = naive.make_toy(taxonomy, seed=9)
@@ -220,14 +304,35 @@ def test_held_out_items_are_drawn_by_the_seed():
     assert solve(problem_of(one._replace(X=one.X + 1)), MixtureOptions(held_out=0.5)).bound < 0
 
 
+@pytest.mark.parametrize("sharing", ["level", "class"])
+def test_leaving_out_words_is_leaving_out_items_of_one_word(sharing):
+    toy = naive.make_toy(n_items=20, seed=12)
+    rows = [
+        (np.eye(len(row), dtype=int)[w], labels)
+        for row, labels, weight in zip(toy.X, toy.y, toy.weights, strict=True)
+        for w, n in enumerate(row)
+        for _ in range(int(n * weight))
+    ]
+    X, y = np.array([row for row, _ in rows]), [labels for _, labels in rows]
+    single = naive.Toy(toy.taxonomy, X, y, np.ones(len(y)))
+    by_word = solve(problem_of(toy), MixtureOptions(held_out="word", path_weights=sharing))
+    by_item = solve(problem_of(single), MixtureOptions(path_weights=sharing))
+    np.testing.assert_allclose(by_word.weights.slots, by_item.weights.slots, atol=1e-9)
+    np.testing.assert_allclose(by_word.weights.uniform, by_item.weights.uniform, atol=1e-9)
+    usual = solve(problem_of(toy), MixtureOptions(path_weights=sharing))
+    assert not np.allclose(by_word.weights.slots, usual.weights.slots)
+
+
 @pytest.mark.parametrize("name", naive.TAXONOMIES)
-def test_rest_sources_are_what_is_left_of_nodes(name):
+@pytest.mark.parametrize("without", ["child", "class"])
+def test_rest_sources_are_what_is_left_of_nodes(name, without):
     toy = naive.make_toy(naive.TAXONOMIES[name], seed=11)
     taxonomy = toy.taxonomy
-    sources, nodes = rest_sources(toy.targets.categories)
+    sources, nodes = rest_sources(toy.targets.categories, without)
+    left = naive.rest_words if without == "child" else naive.other_words
     words = mixture.discounted(pool(toy.items, sources), sources, 0.0).toarray()
     for c, category in enumerate(taxonomy.leaves):
-        expected = naive.rest_words(toy.naive_items(), taxonomy, category)
+        expected = left(toy.naive_items(), taxonomy, category)
         row = sources.paths.indices[slice(*sources.paths.indptr[c : c + 2])]
         assert [taxonomy.nodes[v] for v in nodes[row]] == sorted(expected, key=taxonomy.code)
         for s in row:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taxonomist.models.sources import node_sources, rest_sources
-from taxonomist.solvers import path_weights
+from taxonomist.solvers import left_out, path_weights
+from taxonomist.solvers.left_out import gather
 from taxonomist.solvers.path_weights import estimate
 from taxonomist.solvers.word_counts import pool
 from tests.reference import mixture as naive
@@ -21,7 +22,7 @@ from tests.strategies import taxonomies
 def components_of(toy, sources, is_inside=True):
     """Return P'(w|v) by (item, category, word number, position on the path)."""
     counts = pool(toy.items, sources).sources
-    found = path_weights._gather(toy.items, counts, sources, True, is_inside)
+    found = gather(toy.items, counts, sources, True, is_inside)
     result = {}
     for c in range(sources.paths.shape[0]):
         n_nodes = int(np.diff(sources.paths.indptr)[c])
@@ -127,7 +128,7 @@ def test_the_first_step_is_the_papers():
     taxonomy, items = toy.taxonomy, toy.naive_items()
     sources = node_sources(toy.targets.categories)
     counts = pool(toy.items, sources).sources
-    evidence = path_weights._gather(toy.items, counts, sources, True, True)
+    evidence = gather(toy.items, counts, sources, True, True)
     ties = path_weights._ties_by_class(sources, True)
     start = path_weights._evenly(ties)
     look = path_weights._look(evidence, ties, start, np.zeros(len(start)))
@@ -220,8 +221,8 @@ def test_many_items_are_sampled_and_say_about_the_same(monkeypatch):
     sources = node_sources(toy.targets.categories)
     counts = pool(toy.items, sources).sources
     whole = estimate(toy.items, counts, sources).weights
-    monkeypatch.setattr(path_weights, "MOST_WORDS", 3000)
-    sample = path_weights.sampled(toy.items)
+    monkeypatch.setattr(left_out, "MOST_WORDS", 3000)
+    sample = left_out.sampled(toy.items)
     assert 3000 <= sample.X.nnz < 3040
     some = estimate(toy.items, counts, sources).weights
     assert not np.array_equal(whole.slots, some.slots)

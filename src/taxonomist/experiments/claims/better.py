@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
-from taxonomist.evaluation import bootstrap_interval
 from taxonomist.experiments.claims.multiplicity import judge_rows
-from taxonomist.experiments.claims.pairing import SEED, Paired, paired, together
+from taxonomist.experiments.claims.pairing import Paired, paired, together
 from taxonomist.experiments.declarations import LEVEL, Judgement, Verdict
 
 if TYPE_CHECKING:
@@ -70,8 +71,13 @@ class Better:
             text += f", p = {test.p_value:.2g}"
             if len(gains) > 1:
                 text += f"; better in {sum(gain.mean > 0 for gain in gains)} of {len(gains)} rows"
-            return Judgement(verdict_of(test), text, test.p_value)
+            is_least = whole.is_least(test.p_value)
+            return Judgement(verdict_of(test), text, test.p_value, is_least=is_least)
         return judge_each(gains, self.rows)
+
+    def average_gain(self, results: Results) -> float:
+        """Return by how much the averages of the table are better, on average over rows."""
+        return float(np.mean([self._gains(results, *pair).mean for pair in self.pairs]))
 
     def _gains(self, results: Results, better: str, worse: str) -> Paired:
         """Return by how much the first cell is better."""
@@ -85,12 +91,13 @@ def judge_each(gains: Sequence[Paired], rows: Rows) -> Judgement:
     means, p_values = [gain.mean for gain in gains], [test.p_value for test in tests]
     verdict, p_value = judge_rows(means, p_values, rows)
     verdicts = [verdict_of(test) for test in tests]
+    counted = f"in {sum(mean > 0 for mean in means)} of {len(gains)} rows"
     text = (
-        f"better by {np.mean(means):.3g} on average; in {sum(mean > 0 for mean in means)} of "
-        f"{len(gains)} rows, significantly in {verdicts.count('yes')}, significantly worse in "
-        f"{verdicts.count('no')}; p = {p_value:.2g}"
+        f"better by {np.mean(means):.3g} on average; {counted}, significantly in "
+        f"{verdicts.count('yes')}, significantly worse in {verdicts.count('no')}; p = {p_value:.2g}"
     )
-    return Judgement(verdict, text, p_value)
+    is_least = all(gain.is_least(p) for gain, p in zip(gains, p_values, strict=True))
+    return Judgement(verdict, text, p_value, counted, is_least)
 
 
 @dataclass(frozen=True)
@@ -126,9 +133,13 @@ class LargerGain:
         """Decide by a permutation test of the differences between gains."""
         gains = [self._gains(results, *pair) for pair in (self.larger, self.smaller)]
         more = gains[0] - gains[1]
-        test = Paired(None, more).test()
-        because = f"a gain of {gains[0].mean():.3g} against {gains[1].mean():.3g}"
-        return Judgement(verdict_of(test), f"{because}, p = {test.p_value:.2g}", test.p_value)
+        repeats = Paired(None, more)
+        test = repeats.test()
+        because = (
+            f"a gain of {gains[0].mean():.3g} against {gains[1].mean():.3g}, p = {test.p_value:.2g}"
+        )
+        is_least = repeats.is_least(test.p_value)
+        return Judgement(verdict_of(test), because, test.p_value, is_least=is_least)
 
     def _gains(self, results: Results, better: str, worse: str) -> Floats:
         """Return by how much the first cell is better, for each repeat."""
@@ -138,11 +149,64 @@ class LargerGain:
 
 
 @dataclass(frozen=True)
+class LargerGains:
+    """The claim that gains are larger in one setting than in another, over several rows.
+
+    The verdict comes from a permutation test over rows of the differences between gains.
+
+    Attributes
+    ----------
+    text
+        The claim in words.
+    larger, smaller
+        For each row, in both settings, the names of the cell that gains and of the one it is
+        compared with.
+    measure
+        The measure to compare.
+    lower
+        Whether lower is better.
+    """
+
+    text: str
+    larger: tuple[tuple[str, str], ...]
+    smaller: tuple[tuple[str, str], ...]
+    measure: str
+    lower: bool = False
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The names of the cells."""
+        return tuple(dict.fromkeys(n for pair in (*self.larger, *self.smaller) for n in pair))
+
+    def judge(self, results: Results) -> Judgement:
+        """Decide by a permutation test over rows."""
+        gains = [
+            np.array([self._gain(results, *pair) for pair in pairs])
+            for pairs in (self.larger, self.smaller)
+        ]
+        more = gains[0] - gains[1]
+        rows = Paired(None, more)
+        test = rows.test()
+        because = (
+            f"a gain of {gains[0].mean():.3g} against {gains[1].mean():.3g} on average; larger in "
+            f"{np.count_nonzero(more > 0)} of {more.size} rows, p = {test.p_value:.2g}"
+        )
+        is_least = rows.is_least(test.p_value)
+        return Judgement(verdict_of(test), because, test.p_value, is_least=is_least)
+
+    def _gain(self, results: Results, better: str, worse: str) -> float:
+        """Return the difference of the averages that the table shows."""
+        gained, other = (np.mean(results[name].values[self.measure]) for name in (better, worse))
+        return float(other - gained if self.lower else gained - other)
+
+
+@dataclass(frozen=True)
 class Ratio:
     """The claim that a measure of one cell is at least ``least`` times that of another.
 
-    The verdict is "yes" or "no" if the bootstrap interval of the ratio lies on one side of
-    ``least``, and otherwise "within noise"; it needs several repeats.
+    The ratio is that of the averages that the table shows. The verdict is "yes" or "no" if its
+    95 % interval over repeats lies on one side of ``least``, and otherwise "within noise"; it needs
+    several repeats.
 
     Attributes
     ----------
@@ -168,22 +232,33 @@ class Ratio:
         return self.larger, self.smaller
 
     def judge(self, results: Results) -> Judgement:
-        """Decide by the interval of the mean logarithm of the ratio over repeats."""
+        """Decide by the interval of the ratio of the averages over repeats."""
         larger, smaller = (results[name].values[self.measure] for name in self.cells)
         return judge_ratio(larger, smaller, self.least)
 
 
 def judge_ratio(larger: ArrayLike, smaller: ArrayLike, least: float) -> Judgement:
-    """Decide by the interval of the mean logarithm of a ratio over repeats."""
-    logs = np.log(np.divide(larger, smaller))
-    if logs.size < 2:
-        return Judgement("within noise", f"{np.exp(logs[0]):.3g} times, a single run")
-    interval = bootstrap_interval(logs, random_state=SEED)
-    low, high = np.exp([interval.low, interval.high])
+    """Decide by the interval of the ratio of two averages over the same repeats.
+
+    The logarithm of the ratio is taken as linear in the values, and Student's distribution gives
+    the interval, since repeats are few.
+    """
+    a, b = (np.asarray(values, dtype=np.float64) for values in (larger, smaller))
+    if min(a.mean(), b.mean()) <= 0:
+        return Judgement("within noise", "a ratio to a mean of zero")
+    log_ratio = math.log(a.mean() / b.mean())
+    if a.size < 2:
+        return Judgement("within noise", f"{math.exp(log_ratio):.3g} times, a single run")
+    error = float(np.std(a / a.mean() - b / b.mean(), ddof=1)) / math.sqrt(a.size)
+    reach = float(stdtrit(a.size - 1, 1 - LEVEL / 2)) * error
+    low, high = (math.exp(log_ratio + side * reach) for side in (-1, 1))
+    more = log_ratio - math.log(least)
+    p_value = 2 * float(stdtr(a.size - 1, -abs(more) / error)) if error else float(more == 0)
     verdict: Verdict = "within noise"
-    if low >= least or high < least:
-        verdict = "yes" if low >= least else "no"
-    return Judgement(verdict, f"{np.exp(interval.estimate):.3g} times [{low:.3g}, {high:.3g}]")
+    if p_value < LEVEL:
+        verdict = "yes" if more > 0 else "no"
+    shown = f"{math.exp(log_ratio):.3g} times [{low:.3g}, {high:.3g}]"
+    return Judgement(verdict, f"{shown}, p = {p_value:.2g}", p_value)
 
 
 def verdict_of(test: PermutationResult) -> Verdict:

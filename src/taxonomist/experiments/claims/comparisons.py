@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from taxonomist.evaluation import bootstrap_interval
 from taxonomist.experiments.claims.better import judge_each, judge_ratio
-from taxonomist.experiments.claims.pairing import Paired, paired, shares
+from taxonomist.experiments.claims.pairing import SEED, Paired, paired, shares
 from taxonomist.experiments.declarations import Judgement, Verdict
 
 if TYPE_CHECKING:
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NotSeen:
-    """The claim that an effect is absent: "no" if a paired test finds it, otherwise "yes".
+    """The claim that an effect is absent.
 
-    A "yes" has no p-value: no test can show that an effect is absent.
+    The verdict is "no" if a paired test finds the effect, "within noise" if the averages point to
+    it without being significant, and "yes" if they do not even point to it. A "yes" has no p-value:
+    no test can show that an effect is absent.
 
     Attributes
     ----------
@@ -42,7 +45,9 @@ class NotSeen:
         """Decide by the test of the effect."""
         judgement = self.effect.judge(results)
         if judgement.verdict == "yes":
-            return Judgement("no", judgement.because, judgement.p_value)
+            return replace(judgement, verdict="no")
+        if self.effect.average_gain(results) > 0:
+            return replace(judgement, verdict="within noise")
         return Judgement("yes", judgement.because)
 
 
@@ -78,7 +83,7 @@ class Falls:
         judgement = judge_each(falls, "every")
         sizes = [fall.mean for fall in falls]
         because = f"falls by {min(sizes):.3g} to {max(sizes):.3g}; {judgement.because}"
-        return Judgement(judgement.verdict, because, judgement.p_value)
+        return replace(judgement, because=because)
 
 
 @dataclass(frozen=True)
@@ -159,6 +164,48 @@ class InnerRatio:
         return (self.cell,)
 
     def judge(self, results: Results) -> Judgement:
-        """Decide by the interval of the mean logarithm of the ratio."""
+        """Decide by the interval of the ratio of the averages."""
         values = results[self.cell].values
         return judge_ratio(values[self.larger], values[self.smaller], self.least)
+
+
+@dataclass(frozen=True)
+class Below:
+    """The claim that a share of a cell is below a limit.
+
+    The verdict is "yes" or "no" if the bootstrap interval of its mean over repeats lies on one side
+    of the limit, and otherwise "within noise".
+
+    Attributes
+    ----------
+    text
+        The claim in words.
+    cell
+        Name of the cell.
+    share
+        The measure, a share from 0 to 1 for each repeat.
+    limit
+        The claimed limit.
+    """
+
+    text: str
+    cell: str
+    share: str
+    limit: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The name of the cell."""
+        return (self.cell,)
+
+    def judge(self, results: Results) -> Judgement:
+        """Decide by the interval of the mean."""
+        values = np.asarray(results[self.cell].values[self.share])
+        if values.size < 2:
+            return Judgement("within noise", f"{values.mean():.1%}, a single run")
+        interval = bootstrap_interval(values, random_state=SEED)
+        verdict: Verdict = "within noise"
+        if interval.high < self.limit or interval.low >= self.limit:
+            verdict = "yes" if interval.high < self.limit else "no"
+        shown = f"{interval.estimate:.1%} [{interval.low:.1%}, {interval.high:.1%}]"
+        return Judgement(verdict, shown)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist.evaluation import bootstrap_interval, permutation_test
+from taxonomist.evaluation import bootstrap_interval, permutation_test, smallest_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,10 @@ class Paired:
         return permutation_test(
             self.values, zeros, n_permutations=N_PERMUTATIONS, random_state=SEED
         )
+
+    def is_least(self, p_value: float) -> bool:
+        """Return whether the test has no smaller p-value than this."""
+        return p_value <= smallest_p_value(self.values.size, N_PERMUTATIONS)
 
     def interval(self) -> tuple[float, float]:
         """Return the ends of the 95 % bootstrap interval of the mean."""

@@ -1,4 +1,4 @@
-"""The claim that one relative gain is larger than another."""
+"""Claims about relative gains: that one is larger than another, or than a number."""
 
 from __future__ import annotations
 
@@ -81,3 +81,42 @@ class LargerRelativeGain:
         shown = f"a relative gain of {math.expm1(large):.1%} against {math.expm1(small):.1%}"
         because = f"{shown}, difference of logarithms [{low:.2g}, {high:.2g}], p = {p_value:.2g}"
         return Judgement(verdict, because, p_value)
+
+
+@dataclass(frozen=True)
+class RelativeGain:
+    """The claim that a relative gain is at least as large as a given one.
+
+    The verdict is "yes" or "no" if the 95 % interval of the gain lies on one side of it, and
+    otherwise "within noise". The interval is that of :class:`LargerRelativeGain`.
+
+    Attributes
+    ----------
+    text
+        The claim in words.
+    gain
+        The gain; its cells have the measure for each item.
+    least
+        The claimed gain, as a fraction.
+    """
+
+    text: str
+    gain: Gain
+    least: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The names of the cells."""
+        return self.gain[:2]
+
+    def judge(self, results: Results) -> Judgement:
+        """Decide by the interval of the logarithm of the ratio."""
+        if not self.gain.is_defined(results):
+            return Judgement("within noise", "a ratio to a mean of zero")
+        found, moves = self.gain.logarithm(results)
+        error = math.sqrt(moves.values.var() / moves.values.size)
+        low, high = (math.expm1(found + side * NORMAL_95 * error) for side in (-1, 1))
+        verdict: Verdict = "within noise"
+        if low >= self.least or high < self.least:
+            verdict = "yes" if low >= self.least else "no"
+        return Judgement(verdict, f"{math.expm1(found):+.1%} [{low:+.1%}, {high:+.1%}]")

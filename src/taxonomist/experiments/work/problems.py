@@ -16,12 +16,13 @@ import numpy as np
 
 from taxonomist import datasets
 from taxonomist.evaluation import GivenFolds, StratifiedFolds, sample_per_category
+from taxonomist.experiments.work.term_counts import recovered_counts
 from taxonomist.experiments.work.trials import SplitData, identities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import Codes, ItemsLike
+    from taxonomist._typing import CSR, Codes, ItemsLike
     from taxonomist.datasets import Corpus
     from taxonomist.experiments.work.trials import MakeProblem
 
@@ -84,9 +85,12 @@ def patents(
 
 
 @lru_cache(maxsize=2)
-def _rcv1(subset: str) -> Corpus:
-    """Return vectors of stories; cached because loading takes seconds."""
-    return datasets.load("rcv1-subset", subset=subset)
+def _rcv1(subset: str) -> tuple[Corpus, CSR]:
+    """Return stories and their counts of words; cached because loading takes seconds."""
+    from scipy.sparse import csr_array
+
+    corpus = datasets.load("rcv1-subset", subset=subset)
+    return corpus, recovered_counts(csr_array(corpus.X))
 
 
 @lru_cache(maxsize=2)
@@ -94,11 +98,10 @@ def stories(n_train: int, n_test: int, *, only_ccat: bool, seed: int = 0) -> Spl
     """Return stories of RCV1 with their topics at or below CCAT, the first ones for training.
 
     They are drawn from all stories, more than half of which have none of the topics, or taken from
-    the fixed split of the stories in CCAT.
+    the fixed split of the stories in CCAT. Features are counts of words, recovered from the vectors
+    of the corpus.
     """
-    from sklearn.preprocessing import normalize
-
-    corpus = _rcv1("ccat" if only_ccat else "all")
+    corpus, counts = _rcv1("ccat" if only_ccat else "all")
     rng = np.random.default_rng(seed)
     if only_ccat:
         split = np.asarray(corpus.split)
@@ -109,16 +112,25 @@ def stories(n_train: int, n_test: int, *, only_ccat: bool, seed: int = 0) -> Spl
     chosen = np.concatenate([parts[0][:n_train], parts[1][:n_test]])
     splits = [(np.arange(n_train), np.arange(n_train, len(chosen)))]
     y = [list(corpus.labels[item]) for item in chosen]
-    vectors: Any = corpus.X
     ids = _chosen(identities(corpus), chosen)
-    return SplitData(normalize(vectors[chosen]), y, corpus.taxonomy, splits, ids)
+    return SplitData(counts[chosen], y, corpus.taxonomy, splits, ids)
 
 
 @lru_cache(maxsize=2)
 def patent_paths(section: str, n_items: int | None = None) -> SplitData:
-    """Return a section's patents as counts of words, each with one main group as label set."""
-    data = patents(section, n_items=n_items)
-    return replace(data, y=[[label] for label in data.y])
+    """Return a section's patents as counts of all words, each with one main group as label set.
+
+    No word is dropped [RSSS06, Sec. 5]. Folds are those of the corpus.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    corpus = datasets.load("us-patents-ipc", level="maingroup", labels="main", section=section)
+    corpus = frequent(corpus.select(slice(n_items)), 3)
+    words = CountVectorizer(token_pattern=r"\w+", dtype=np.float64)
+    X = words.fit_transform(corpus.texts or ())
+    splits = list(GivenFolds(np.asarray(corpus.folds)).split(X))
+    y = [[label] for label in corpus.y]
+    return SplitData(X, y, corpus.taxonomy, splits, identities(corpus))
 
 
 @lru_cache(maxsize=2)

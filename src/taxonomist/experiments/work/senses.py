@@ -7,26 +7,21 @@ judged by the most favourable one.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.pipeline import make_pipeline
 
 from taxonomist import datasets
 from taxonomist.datasets.files import open_text
 from taxonomist.evaluation import Measure
 from taxonomist.experiments.work.trials import SplitData
-from taxonomist.features import ContextFeatures
 from taxonomist.metrics import taxonomy_loss
-from taxonomist.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from taxonomist._typing import Classifier, Objects
+    from taxonomist.taxonomy import Taxonomy
 
 SENSEVAL = "senseval2-english-lexical-sample"
 
@@ -49,59 +44,6 @@ def word_senses(n_targets: int | None = None) -> SplitData:
     taxonomy = datasets.load(SENSEVAL).taxonomy.prune({sense for senses in y for sense in senses})
     split = np.flatnonzero(~is_test), np.flatnonzero(is_test)
     return SplitData(X, y, taxonomy, [split], ids)
-
-
-class AmongSenses(BaseEstimator):
-    """A model that answers with senses seen in training passages with the same lemma.
-
-    Parameters
-    ----------
-    model
-        Takes passages, and has ``decision_function`` or ``predict_log_proba``.
-    """
-
-    def __init__(self, model: Classifier) -> None:
-        self.model = model
-
-    def fit(self, X: Sequence[Any], y: Sequence[Sequence[str]]) -> AmongSenses:
-        """Train on passages and the first sense of each."""
-        first = [senses[0] for senses in y]
-        self.model_ = clone(self.model).fit(X, first)
-        self.classes_ = np.asarray(self.model_.classes_)
-        columns = {sense: column for column, sense in enumerate(self.classes_.tolist())}
-        self.candidates_: dict[str, set[int]] = defaultdict(set)
-        for (*_, lemma), sense in zip(X, first, strict=True):
-            self.candidates_[lemma].add(columns[sense])
-        return self
-
-    def predict(self, X: Sequence[Any]) -> Objects:
-        """Return the candidate with the highest score for each passage."""
-        scored = hasattr(self.model_, "decision_function")
-        scores = (self.model_.decision_function if scored else self.model_.predict_log_proba)(X)
-        # With two classes, a decision is one number, in favour of the second.
-        scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else np.asarray(scores)
-        best = []
-        for row, (*_, lemma) in zip(scores, X, strict=True):
-            among = sorted(self.candidates_[lemma])
-            best.append(among[int(np.argmax(row[among]))])
-        return self.classes_[best]
-
-
-def sense_model(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier]) -> AmongSenses:
-    """Return a model of passages that chooses among the senses of the target word."""
-    return AmongSenses(make_pipeline(ContextFeatures(), model(taxonomy)))
-
-
-def shuffled(taxonomy: Taxonomy, model: Callable[[Taxonomy], Classifier], seed: int) -> Any:
-    """Return a model for a taxonomy whose categories are randomly permuted."""
-    places = np.random.default_rng(seed).permutation(taxonomy.leaves).tolist()
-    moved = dict(zip(taxonomy.leaves, places, strict=True))
-    edges = [
-        (parent, moved.get(node, node))
-        for node in taxonomy.nodes
-        for parent in taxonomy.parents(node)
-    ]
-    return model(Taxonomy.from_edges(edges))
 
 
 def is_right(senses: Sequence[Sequence[str]], answers: Sequence[str]) -> float:
