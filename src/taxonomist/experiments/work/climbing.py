@@ -162,7 +162,7 @@ def climbs(
         tree=labelled_tree(labelling_loss("symmetric_difference", data.taxonomy), "edge", "all"),
     )
     runs = {f"{kind}{limit}": (kind, limit) for kind in limits for limit in limits[kind]}
-    _climb(tree, "dp", 1, 0.9, most_seconds)  # compiles
+    _climb(tree, "dp", 1, 0.9, np.inf)  # compiles, which may take longer than the limit
     values: dict[str, list[float]] = {f"seconds {name}": [] for name in runs}
     for repeat in range(repeats):
         for name, (kind, limit) in runs.items():
