@@ -82,7 +82,7 @@ def make_model(name: str, taxonomy: Any, stop: str, tol: float) -> Any:
 
 
 def losses(name: str, model: Any, X: Any, y: Any, taxonomy: Any) -> Any:
-    """Return the loss of each item."""
+    """Return the loss of each item; a ranking needs labels that the training items have."""
     from taxonomist import metrics
     from taxonomist.experiments.work.set_measures import measured
 
@@ -96,6 +96,7 @@ def losses(name: str, model: Any, X: Any, y: Any, taxonomy: Any) -> Any:
         [
             1 - metrics.average_precision([row], scores[[i]], classes=classes)
             for i, row in enumerate(known)
+            if row
         ]
     )
 

@@ -16,6 +16,7 @@ from taxonomist.solvers.markov_graph import GraphProblem, labelled_dag
 from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.taxonomy import Taxonomy
 from tests.reference.joint_svm import minimise
+from tests.reference.markov_toys import steps_of
 
 PARENTS = {
     "diamond": {"a": "r", "b": "r", "c": ["a", "b"], "d": "c"},
@@ -221,25 +222,17 @@ def objective(toy: GraphToy, W: np.ndarray) -> float:
 
 def dual_value(toy: GraphToy, problem: GraphProblem, solution: Any) -> tuple[float, np.ndarray]:
     """Return the dual value and the weights of the dual variables, and check that they may be."""
-    places = [slice(0, problem.n_codes)]
-    if problem.slack == "edge":
-        places = [place for place, _ in problem.parts()]
     W, linear = np.zeros((toy.X.shape[1], problem.n_codes)), 0.0
-    for k, (place, stored) in enumerate(zip(places, solution.labellings, strict=True)):
-        for i in range(len(toy.X)):
-            differences, charges = constraints(toy, i)[k]
-            used = 0.0
-            for c in range(stored.start[i], stored.start[i] + stored.size[i]):
-                on = np.zeros(problem.n_codes)
-                for code in stored.codes[stored.begin[c] : stored.begin[c] + stored.n_codes[c]]:
-                    on[place.start + abs(code) - 1] -= np.sign(code)
-                is_same = (differences == on).all(axis=1)
-                assert np.isclose(charges[is_same], stored.loss[c], rtol=1e-12).any()
-                assert stored.alpha[c] > 0
-                used += stored.alpha[c]
-                linear += stored.alpha[c] * stored.loss[c]
-                W += stored.alpha[c] * copies(toy, i) * on
-            assert used <= toy.C[i] * (1 + 1e-12)
-            if toy.slack == "example_signed":
-                assert np.isclose(used, toy.C[i], rtol=1e-12)
+    used = np.zeros((len(toy.X), len(solution.labellings)))
+    for i, k, on, charge, alpha in steps_of(problem, solution):
+        differences, charges = constraints(toy, i)[k]
+        is_same = (differences == on).all(axis=1)
+        assert np.isclose(charges[is_same], charge, rtol=1e-12).any()
+        assert alpha > 0
+        used[i, k] += alpha
+        linear += alpha * charge
+        W += alpha * copies(toy, i) * on
+    assert (used <= toy.C[:, None] * (1 + 1e-12)).all()
+    if toy.slack == "example_signed":
+        assert np.allclose(used[:, 0], toy.C, rtol=1e-12)
     return float(linear - np.sum(W * W) / 2), W

@@ -251,7 +251,7 @@ def test_stopping_on_the_gap_and_giving_up():
     model = HierarchicalSVC(TREE, stop="gap", tol=1e-3, random_state=0).fit(X, y)
     assert model.duality_gap_ <= 1e-3
     with pytest.warns(ConvergenceWarning, match="Stopped after 2 passes with largest violation"):
-        HierarchicalSVC(TREE, max_iter=1, tol=1e-9).fit(X, y)
+        HierarchicalSVC(TREE, stop="violation", max_iter=1, tol=1e-9).fit(X, y)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
