@@ -146,7 +146,7 @@ EXPECTED = {
     MaxMarginMarkovClassifier: APPROXIMATE | TUNED,
     NodeSVC: APPROXIMATE,
     NumberedClassifier: APPROXIMATE,
-    PathSVC: FOLDS | TUNED,
+    PathSVC: TUNED,
     PLSAClassifier: TUNED | MIXTURE | NEGATIVE,
     ThresholdedKNN: NO_COUNTS,
     TopDownSVC: APPROXIMATE,

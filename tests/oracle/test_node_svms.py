@@ -130,12 +130,12 @@ def test_weights_follow_from_dual_variables():
 def test_a_warm_start_ends_at_once_and_threads_change_no_bit():
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(60, 5)), rng.random((60, 40)) < 0.3
-    problem = one_group(X, Y, np.ones(60))
+    problem = one_group(X, Y, np.ones(60), is_squared=False)
     first = solve(problem, EXACT)
     again = solve(problem, EXACT, start=first.duals)
     assert again.n_passes < first.n_passes
     assert again.primal.sum() == pytest.approx(first.primal.sum(), rel=1e-4)
-    threads = solve(problem, NodeOptions(tol=1e-5, n_threads=3))
+    threads = solve(problem, NodeOptions(tol=1e-5, max_iter=20_000, n_threads=3))
     np.testing.assert_array_equal(threads.weights.table.values, first.weights.table.values)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
+from taxonomist.compiled import subspace as loops
 from taxonomist.losses import labelling_loss
 from taxonomist.solvers import markov, subspace
 from taxonomist.solvers import problem as problems
@@ -328,9 +329,9 @@ def largest_gradients(instance, score):
 def scratch_for(tree, score, instance):
     """Return scratch arrays in which an item's climb has begun."""
     scratch = subspace.markov_scratch(tree, len(score), np.float64)
-    slope = subspace.subspace.make_slope(len(score))
+    slope = loops.make_slope(len(score))
     scratch.truth[:], scratch.score[:] = instance.Y[0], score
-    subspace.subspace.begin(tree, scratch, slope)
+    loops.begin(tree, scratch, slope)
     return scratch, slope
 
 
@@ -340,7 +341,7 @@ def scratch_for(tree, score, instance):
 def test_dynamic_programming_finds_the_best_vertex(drawn, is_signed, cost):
     tree, score, instance = drawn
     scratch, slope = scratch_for(tree, score, instance)
-    subspace.subspace.aim(tree, cost, is_signed, scratch, slope)
+    loops.aim(tree, cost, is_signed, scratch, slope)
     G = largest_gradients(instance, score)
     best = G.max() if is_signed else max(G.max(), 0.0)
     target = slope.target

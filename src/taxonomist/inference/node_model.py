@@ -107,7 +107,9 @@ class NodeModel:
     def log_odds(self, margins: NodeMargins) -> Floats:
         """Return the log-odds of nodes, (n_nodes, n_items), before they are made coherent."""
         features = node_features(self.taxonomy, self.frequencies, margins)
-        odds: Floats = np.tensordot(self.coef, features, 1) + self.intercept
+        # A product of matrices would sum in an order that depends on the number of items.
+        odds: Floats = sum(c * part for c, part in zip(self.coef, features, strict=True))
+        odds += self.intercept
         odds[self.frequencies.is_never] = LEAST_ODDS
         odds[self.frequencies.is_always] = -LEAST_ODDS
         return np.clip(odds, LEAST_ODDS, -LEAST_ODDS)

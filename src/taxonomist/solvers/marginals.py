@@ -40,7 +40,7 @@ class Marginals(Protocol):
         """Write the findings about an item."""
 
 
-class EdgeMarginals:
+class MarginalsOfEdges:
     """Marginals μ_e(i, u) of the four labellings of each edge [RSSS06, Eq. 5]."""
 
     def __init__(self, problem: MarkovProblem, oracle: str, scratch: MarkovScratch) -> None:

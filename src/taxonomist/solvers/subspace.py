@@ -54,7 +54,7 @@ from taxonomist.compiled.markov_arrays import markov_scratch
 from taxonomist.compiled.rows import score_row_by_threes
 from taxonomist.errors import ParameterError
 from taxonomist.solvers.labelling_store import no_labellings
-from taxonomist.solvers.marginals import EdgeMarginals, Marginals, PathMarginals
+from taxonomist.solvers.marginals import Marginals, MarginalsOfEdges, PathMarginals
 from taxonomist.solvers.markov import MarkovSolution, bounds, solve_parts
 from taxonomist.solvers.solution import Options, Pass
 
@@ -177,7 +177,7 @@ class _State:
         self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
         self.scratch = markov_scratch(problem.tree, problem.n_codes, dtype)
         self.findings = Findings(*np.zeros((4, problem.n_items)))
-        kind = EdgeMarginals if problem.tree.stride == 4 else PathMarginals
+        kind = MarginalsOfEdges if problem.tree.stride == 4 else PathMarginals
         self.marginals: Marginals = kind(problem, options.oracle, self.scratch)
         if self.arrays.is_signed:
             self._use_up_costs()

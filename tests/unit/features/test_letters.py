@@ -81,7 +81,7 @@ def test_the_message_stays_short():
 
 @pytest.mark.parametrize("unit", ["words", None, 3])
 def test_an_unknown_unit(unit):
-    with pytest.raises(ValueError, match="unit must be 'char', 'word' or a function"):
+    with pytest.raises(ValueError, match="unit must be 'char', 'word', 'syllable' or a function"):
         split_items(["a"], unit)
 
 

@@ -174,7 +174,8 @@ def test_one_label_per_item_makes_a_model_of_single_labels(model):
 def test_with_one_label_each_the_ranking_svm_is_the_joint_svm(loss):
     X, y = data()
     first = [item[0] for item in y]
-    options = {"loss": loss, "tol": 1e-8, "dtype": "float64", "random_state": 0}
+    options = {"loss": loss, "stop": "violation", "tol": 1e-8, "dtype": "float64"}
+    options["random_state"] = 0
     joint = HierarchicalSVC(TREE, **options).fit(X, first)
     ranking = HierarchicalRankingSVC(TREE, **options).fit(X, [[label] for label in first])
     assert ranking.objective_ == pytest.approx(joint.objective_, rel=1e-9)

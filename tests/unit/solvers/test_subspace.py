@@ -33,12 +33,6 @@ def test_options_that_there_are_not(slack, changes, sentence):
         subspace.solve(toy(slack=slack).problem(), replace(OPTIONS, **changes))
 
 
-@pytest.mark.parametrize("slack", ["example", "edge"])
-def test_paths_are_refused(slack):
-    with pytest.raises(ValueError, match="features='path' needs the sequential solver"):
-        subspace.solve(toy(slack=slack, features="path").problem(), OPTIONS)
-
-
 def test_signed_slacks_need_dynamic_programming():
     options = replace(OPTIONS, oracle="linear_program")
     with pytest.raises(ValueError, match="take oracle='dynamic'"):
@@ -88,7 +82,7 @@ def test_a_pass_visits_the_working_set_as_often_as_drawn(working_set):
     times, limits = state.choose(), {}
     assert times.sum() == 7
     assert working_set == "gap" or times.max() == 1
-    state._ascend = lambda i, limit: limits.setdefault(int(i), int(limit)) * 0.0
+    state.marginals.ascend = lambda _, i, limit: limits.setdefault(int(i), int(limit)) * 0.0
     before = state.W.copy()
     state.visit(times)
     assert limits == {i: 3 * times[i] for i in np.flatnonzero(times)}
