@@ -50,7 +50,7 @@ def with_constant(case, constant=1.0):
 
 
 @pytest.mark.equation("CH04:24")
-@pytest.mark.parametrize("constant", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("constant", [pytest.param(0.5, marks=pytest.mark.slow), 1.0, 3.0])
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize(
     ("shape", "loss"), [("tree", "weighted"), ("dag", "tree"), ("flat", "matrix")]

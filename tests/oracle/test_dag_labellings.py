@@ -16,6 +16,9 @@ from taxonomist.inference.labellings import Labellings
 from taxonomist.inference.node_odds import NodeOdds
 from tests.reference.labellings import random_parents
 
+# The loops of DAGs take a minute to compile.
+pytestmark = pytest.mark.slow
+
 
 def random_dag(rng, n_nodes, most=3):
     """Return the parents of every node as CSR arrays."""

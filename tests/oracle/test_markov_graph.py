@@ -16,6 +16,9 @@ from tests.combinations import every_pair
 from tests.reference import markov_graph as reference
 from tests.reference.markov_graph import PARENTS, graph_toy
 
+# The loops of DAGs take a minute to compile.
+pytestmark = pytest.mark.slow
+
 EXACT = Options(tol=1e-5, stop="gap", dtype="float64", max_iter=20_000)
 SHAPES = tuple(PARENTS)
 SLACKS = ("example", "example_signed", "edge")

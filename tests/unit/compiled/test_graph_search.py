@@ -17,6 +17,9 @@ from tests.oracle.test_dag_labellings import random_dag
 from tests.reference.joint_toys import assert_twins
 from tests.reference.markov_graph import graph_toy
 
+# The loops of DAGs take a minute to compile.
+pytestmark = pytest.mark.slow
+
 CASES = {
     "closed": graph_toy("ladder", "costs", train_on="consistent"),
     "all": graph_toy("ladder", "costs", n_local=2),

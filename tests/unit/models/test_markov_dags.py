@@ -16,6 +16,9 @@ from taxonomist.persistence import load, save
 from taxonomist.persistence.contracts import check_object
 from taxonomist.solvers import markov_graph
 
+# The loops of DAGs take a minute to compile.
+pytestmark = pytest.mark.slow
+
 DAG = Taxonomy.from_edges(
     [("r", "a"), ("r", "b"), ("a", "ab"), ("b", "ab"), ("b", "b1"), ("ab", "ab1"), ("b1", "ab1")]
 )
