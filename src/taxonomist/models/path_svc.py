@@ -58,8 +58,8 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     ``predict_proba`` is calibrated. For label sets, a logistic model of the margins gives the
     probability of every node, see ``NodeModel``, and a threshold is chosen for a measure.
 
-    This model is none of the papers'. It is the fastest of this library, also with thousands of
-    categories, and on texts usually the most accurate.
+    This model is none of the papers'. The problems of nodes are small and independent, so that it
+    trains fast, also with thousands of categories.
 
     Parameters
     ----------
