@@ -90,7 +90,9 @@ def marginals_within(marginals: EdgeMarginals, costs: Floats) -> EdgeMarginals:
     of = np.repeat(np.arange(len(costs)), marginals.size)
     edges, place = np.unique(np.stack([of, marginals.codes // 4]), axis=1, return_inverse=True)
     used = np.zeros(len(costs))
-    np.maximum.at(used, edges[0], np.bincount(place, marginals.mass, minlength=edges.shape[1]))
+    np.maximum.at(
+        used, edges[0], np.bincount(place.ravel(), marginals.mass, minlength=edges.shape[1])
+    )
     ratio = np.divide(costs, used, out=np.ones(len(costs)), where=used > costs)
     return marginals._replace(mass=marginals.mass * ratio[of])
 
@@ -105,7 +107,9 @@ def marginals_from(labellings: ActiveLabellings) -> EdgeMarginals:
     is_wrong = (codes > 0) & (alpha > 0)
     keys = np.stack([of[is_wrong], codes[is_wrong] - 1])
     found, place = np.unique(keys, axis=1, return_inverse=True)
-    mass: Floats = np.bincount(place, alpha[is_wrong], minlength=found.shape[1]).astype(float)
+    mass: Floats = np.bincount(place.ravel(), alpha[is_wrong], minlength=found.shape[1]).astype(
+        float
+    )
     return stored(found[0], found[1], mass, len(labellings.size))
 
 
