@@ -109,7 +109,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         The taxonomy as given.
     blend_
         With one category per item, the weights ``own``, ``above`` and ``beside`` of the three parts
-        of a score.
+        of a score, and the weight of ``rarity``.
     thresholds_
         With label sets, the threshold of the probability of each node.
     objective_, dual_objective_, duality_gap_
