@@ -20,7 +20,7 @@ from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.answers import TextAnswers
 from taxonomist.text.budget import BUDGET, Budget
 from taxonomist.text.digests import digest, digests, noted
-from taxonomist.text.models import DEFAULT, choice_of, make_model
+from taxonomist.text.models import DEFAULT_MODEL, choice_of, make_model
 from taxonomist.text.parameters import calibration_method, check_parameters, several
 from taxonomist.text.questions import TextQuestions
 from taxonomist.text.search import SearchProblem, SearchStep, Trial, last_step, search
@@ -106,7 +106,7 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         self,
         taxonomy: Taxonomy | None = None,
         *,
-        model: Any = DEFAULT,
+        model: Any = DEFAULT_MODEL,
         C: float | None = None,
         words: tuple[int, int] | None = (1, 1),
         characters: tuple[int, int] | None = None,

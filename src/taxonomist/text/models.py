@@ -60,7 +60,7 @@ def _choices() -> dict[str, Choice]:
 
 MODELS = _choices()
 """Models by name."""
-DEFAULT = "path"
+DEFAULT_MODEL = "path"
 """The model that is used unless another one is given."""
 
 

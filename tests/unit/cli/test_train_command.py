@@ -179,15 +179,15 @@ def test_the_place_is_tried_before_the_data_are_read(call, folder, out, said):
 
 
 def test_without_an_option_the_default_model_is_trained(call, folder):
-    from taxonomist.cli.train_command import MODEL
-    from taxonomist.text.models import DEFAULT
+    from taxonomist.cli.train_command import DEFAULT_MODEL
+    from taxonomist.text.models import DEFAULT_MODEL as KNOWN
 
-    assert MODEL == DEFAULT
+    assert DEFAULT_MODEL == KNOWN
     done, found = train(call, "-t", "taxonomy.csv")
     assert "Looking for the best model" not in done.err
     assert found["search"] == []
     shown = json.loads(call("model", "show", "model", "--json").out)
-    assert shown["parameters"]["model"] == DEFAULT
+    assert shown["parameters"]["model"] == KNOWN
     assert "PathSVC(" in call("model", "show", "model").out
 
 
