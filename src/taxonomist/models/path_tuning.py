@@ -101,7 +101,7 @@ class BlendTuning(HeldOutMargins):
             if tau:
                 offset = found.log_counts + tau * rarity
                 theta = fit_blend(found.parts, found.true, weights, guess, offset)
-            blend = Blend(*theta.tolist(), tau)
+            blend = Blend(*theta.tolist())._replace(rarity=tau)
         return {"scorer_": replace(scorer, blend=blend), "blend_": blend._asdict()}
 
     def _best_rarity(
