@@ -36,6 +36,13 @@ def fit_blend(
     """
     from scipy.optimize import minimize
 
+    is_used = np.array([np.any(part != 0, where=np.isfinite(part)) for part in parts])
+    if not is_used.all():
+        # The likelihood does not depend on the weight of a part that is 0.
+        found = guess.copy()
+        if is_used.any():
+            found[is_used] = fit_blend(parts[is_used], columns, weights, guess[is_used], offset)
+        return found
     n_items = parts.shape[1]
     everyone = np.arange(n_items)
     total = max(float(weights.sum()), 1.0)
@@ -43,7 +50,7 @@ def fit_blend(
     finite, is_out = _split(parts)
 
     def loss(theta: Floats) -> tuple[float, Floats]:
-        scores = np.tensordot(theta, finite, 1) + offset
+        scores = _weighted_sum(theta, finite) + offset
         scores[is_out] = -np.inf
         scores -= scores.max(axis=1, keepdims=True)
         shares = np.exp(scores)
@@ -56,15 +63,15 @@ def fit_blend(
         slope = -(true - expected) @ weights + PRIOR * away
         return value / total, slope / total
 
-    found = minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(guess))
-    theta: Floats = found.x
+    best = minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(guess))
+    theta: Floats = best.x
     return theta
 
 
 def blended(parts: Floats, theta: Floats) -> Floats:
     """Return Σ_k θ_k f_k, (n_items, n_categories), which is -inf for impossible categories."""
     finite, is_out = _split(parts)
-    scores: Floats = np.tensordot(theta, finite, 1)
+    scores = _weighted_sum(theta, finite)
     scores[is_out] = -np.inf
     return scores
 
@@ -72,3 +79,11 @@ def blended(parts: Floats, theta: Floats) -> Floats:
 def _split(parts: Floats) -> tuple[Floats, Bools]:
     """Return the parts with 0 for impossible categories, and which ones these are."""
     return np.where(np.isfinite(parts), parts, 0.0), ~np.isfinite(parts[0])
+
+
+def _weighted_sum(theta: Floats, parts: Floats) -> Floats:
+    """Return Σ_k θ_k f_k. Products of matrices would start threads for too little work."""
+    total: Floats = theta[0] * parts[0]
+    for weight, part in zip(theta[1:], parts[1:], strict=True):
+        total += weight * part
+    return total

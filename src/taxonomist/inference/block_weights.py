@@ -11,7 +11,7 @@ from taxonomist.compiled.arrays import Rows, read_only
 from taxonomist.compiled.block_scores import BlockTable, score_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from taxonomist._typing import CSR, Codes, Integers, Reals
     from taxonomist.inference.scorers import Cut
@@ -31,40 +31,42 @@ class BlockWeights:
 
     @classmethod
     def join(
-        cls, n_features: int, blocks: Sequence[tuple[Integers, Reals]], constant: float
+        cls,
+        n_features: int,
+        features: Integers,
+        blocks: Codes,
+        values: Reals,
+        widths: Codes,
+        bias: Reals,
     ) -> BlockWeights:
-        """Join the blocks.
+        """Join segments: the weights of one feature in all columns of one block.
+
+        The segments of a feature are sorted by block.
 
         Parameters
         ----------
         n_features
             The number of features.
-        blocks
-            For each block, its features, and its weights of shape (n_block_features + 1,
-            n_columns). The last row is the weight of the constant feature.
-        constant
-            The value of the constant feature.
+        features, blocks
+            The feature and the block of each segment.
+        values
+            The weights, segment by segment.
+        widths
+            The number of columns of each block; columns are numbered block by block.
+        bias
+            What is added to the score of each column.
         """
-        widths = [weights.shape[1] for _, weights in blocks]
-        kept = [weights[:-1].any(axis=1) for _, weights in blocks]
-        features = [found[keep] for (found, _), keep in zip(blocks, kept, strict=True)]
-        sizes = [len(found) for found in features]
-        every = np.concatenate([*features, np.empty(0, np.int32)])
-        order = np.argsort(every, kind="stable")
-        ends = np.cumsum([0, *np.bincount(every, minlength=n_features).tolist()])
-        steps = np.repeat(np.array(widths, dtype=np.intp), sizes)
-        start = np.cumsum(steps) - steps
-        parts = [w[:-1][keep].ravel() for (_, w), keep in zip(blocks, kept, strict=True)]
-        bias = [np.float32(constant) * weights[-1] for _, weights in blocks]
-        nothing = np.empty(0, np.float32)
+        order = np.lexsort((blocks, features))
+        steps = widths[blocks]
+        ends = np.cumsum(np.bincount(features, minlength=n_features))
         return cls(
             BlockTable(
-                ends.astype(np.intp),
-                np.repeat(np.arange(len(blocks), dtype=np.int32), sizes)[order],
-                start[order],
-                np.cumsum([0, *widths]).astype(np.intp),
-                np.concatenate([*parts, nothing]),
-                np.concatenate([*bias, nothing]),
+                np.concatenate([[0], ends]).astype(np.intp),
+                blocks[order].astype(np.int32),
+                (np.cumsum(steps) - steps)[order].astype(np.intp),
+                np.concatenate([[0], np.cumsum(widths)]).astype(np.intp),
+                values,
+                bias,
             )
         )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from taxonomist._threads import n_threads
 from taxonomist.compiled.block_scores import BlockTable
+from taxonomist.errors import ParameterError
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.inference.node_model import Frequencies, NodeModel
 from taxonomist.inference.node_scorer import NodeScorer
@@ -45,13 +47,40 @@ from taxonomist.models.traits import Traits
 from taxonomist.solvers.node_svms import NodeOptions
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats, FoldsLike, MatrixLike, Objects, Seed
+    from taxonomist._typing import (
+        CSR,
+        Bools,
+        Codes,
+        Floats,
+        FoldsLike,
+        MatrixLike,
+        Objects,
+        Seed,
+    )
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.learning import Folds, Learned, Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
 DEFAULTS = NodeOptions()
+
+
+class PathSearch(NamedTuple):
+    """The result of ``PathSVC.search``.
+
+    Attributes
+    ----------
+    labels
+        The labels of each item, best first, (n_items, k); None where fewer were found.
+    scores
+        Their scores, as in ``decision_function``; -inf where fewer were found.
+    is_exact
+        Whether the answer is certainly the one of scoring all categories, (n_items,).
+    """
+
+    labels: Objects
+    scores: Floats
+    is_exact: Bools
 
 
 class PathSVC(ProbableQuestions, TaxonomyClassifier):
@@ -77,7 +106,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     negatives
         The negative items of a node's classifier: ``"all"`` other items, ``"siblings"`` (the other
         items below its parents), ``"both"`` (two classifiers), or ``"auto"``: both if nodes times
-        stored values are at most 2·10⁹, else siblings. Classifiers against siblings take about as
+        stored values are at most 5·10⁸, else siblings. Classifiers against siblings take about as
         long as a few passes over the items; those against all other items as many times as there
         are nodes.
     loss
@@ -93,6 +122,11 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         The number of cross-validation folds for the weights, the probabilities and the decision, a
         splitter with a ``split`` method, or pairs of training and test items. A few thousand
         held-out items determine them, so with many items only the first folds are used.
+    beam
+        How many nodes of each depth to expand when the best categories of single labels are
+        searched for from the top. None scores all categories, or searches exactly where a bound
+        allows it: in a tree with ``negatives="siblings"``. Only ``predict``, ``predict_labels``,
+        ``predict_paths``, ``predict_topk`` and ``search`` use it, and DAGs never do.
     min_labels, max_labels
         Limits of the number of categories of a label set. None uses the smallest and the largest
         number among training items.
@@ -162,6 +196,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         "loss": Word(("squared_hinge", "hinge")),
         "constant": at_least(0),
         "decision": Word(DECISIONS),
+        "beam": at_least(1, whole=True, optional=True),
         "tol": Number("above 0", lambda value: value > 0),
         "max_iter": Number("above 0", lambda value: value > 0),
     }
@@ -176,6 +211,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         constant: float = 1.0,
         decision: str = "hierarchical_f1",
         cv: FoldsLike = 3,
+        beam: int | None = None,
         min_labels: int | None = None,
         max_labels: int | None = None,
         tol: float = DEFAULTS.tol,
@@ -191,6 +227,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         self.constant = constant
         self.decision = decision
         self.cv = cv
+        self.beam = beam
         self.min_labels = min_labels
         self.max_labels = max_labels
         self.tol = tol
@@ -214,7 +251,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         options = NodeOptions(self.tol, self.max_iter, int(seed), n_threads(self.n_jobs))
         is_squared = self.loss == "squared_hinge"
-        given = PathParameters(self.C, self.negatives, self.constant, is_squared)
+        given = PathParameters(self.C, self.negatives, self.constant, is_squared, self.beam)
         learned, solution = learn_paths(training, given, options, start)
         primal, dual = float(solution.primal.sum()), float(solution.dual.sum())
         facts: dict[str, object] = {
@@ -241,7 +278,8 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
 
     def tuning_folds(self, folds: Folds) -> Folds:
         """Return folds with enough held-out items; see ``first_folds``."""
-        return first_folds(folds)
+        is_single = self.targets_.is_single
+        return first_folds(folds, len(self.classes_) if is_single else 4 * self.taxonomy_.n_nodes)
 
     def tuning(self, training: Training, held_out: Codes) -> BlendTuning | NodeTuning:
         """Return the tuning of weights, probabilities and decision on held-out margins."""
@@ -288,6 +326,44 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
             The scores, as in ``decision_function``.
         """
         return self.answer(X).topk(k)
+
+    def search(self, X: MatrixLike, k: int = 1, beam: int | None = None) -> PathSearch:
+        """Search for the k best categories of each item from the top of a tree.
+
+        Parameters
+        ----------
+        X
+            Items as in ``fit``.
+        k
+            The number of categories to return.
+        beam
+            How many nodes of each depth to expand at most; None sets no limit.
+
+        Returns
+        -------
+        PathSearch
+            The labels, best first; their scores; and whether each item's answer is certainly that
+            of scoring all categories. Without classifiers against all other items, the sum of a
+            path's squashed margins bounds the scores below, so that this can be known.
+
+        Raises
+        ------
+        ParameterError
+            If the model predicts label sets, or if the taxonomy is a DAG.
+        """
+        check_is_fitted(self)
+        if not (self.targets_.is_single and self.taxonomy_.is_tree):
+            raise ParameterError(
+                "search needs single labels and a taxonomy that is a tree; use predict_topk."
+            )
+        if not 1 <= k <= len(self.classes_):
+            raise ParameterError(f"k must be between 1 and {len(self.classes_)}. Got {k}.")
+        scorer = replace(cast("PathScorer", self.scorer_), beam=beam)
+        rows = self.checked_rows(X, reset=False)
+        columns, scores, is_exact = scorer.search(rows, k, n_threads(self.n_jobs))
+        labels = self.classes_.astype(object)[columns]
+        labels[columns < 0] = None
+        return PathSearch(labels, scores, is_exact)
 
     @property
     def decider(self) -> NodeDecision:

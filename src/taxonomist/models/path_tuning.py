@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from taxonomist.models.learning import Folds, Training
     from taxonomist.models.targets import Targets
 
-MOST_HELD_OUT = 2**21
-"""Held-out scores of categories or nodes that are kept for tuning, 16 MiB for each part."""
-ENOUGH_ITEMS = 2048
-"""Held-out items after which no further fold is trained: there are a few parameters to fit."""
 MOST_ITEMS = 4096
-"""Held-out items that are used at most."""
+"""Held-out items that are used at most: there are a few parameters to fit."""
+LEAST_ITEMS = 1024
+"""Held-out items that are used at least, if there are as many."""
+MOST_SCORES = 2**21
+"""Scores of held-out items that are computed at most, unless these are few items."""
 CANDIDATES = 128
 """Categories of a held-out item whose scores are kept."""
 RARITIES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
@@ -42,13 +42,26 @@ DECISIONS = ("hierarchical_f1", "micro_f1", "macro_f1", "subset", "loss")
 """Measures that the decision on label sets can be made for."""
 
 
-def first_folds(folds: Folds) -> Folds:
-    """Return the first folds that hold enough items out, with at most ``MOST_ITEMS`` of these."""
+def most_items(n_scores: int) -> int:
+    """Return how many held-out items are used if each has so many scores."""
+    return int(np.clip(MOST_SCORES // max(1, n_scores), LEAST_ITEMS, MOST_ITEMS))
+
+
+def first_folds(folds: Folds, n_scores: int) -> Folds:
+    """Return the first folds that hold enough items out, and at most as many as are used.
+
+    Parameters
+    ----------
+    folds
+        Pairs of training and test items.
+    n_scores
+        The number of categories or nodes.
+    """
     used: Folds = []
-    n_items = 0
+    n_items, most = 0, most_items(n_scores)
     for train, test in folds:
-        if n_items < ENOUGH_ITEMS:
-            kept = np.random.default_rng(0).permutation(test)[: MOST_ITEMS - n_items]
+        if n_items < most // 2:
+            kept = np.random.default_rng(0).permutation(test)[: most - n_items]
             used.append((train, np.sort(kept)))
             n_items += len(kept)
     return used
@@ -64,7 +77,7 @@ class HeldOutMargins:
     held_out
         The items that will be held out.
     n_scores
-        The number of scores to keep of each item.
+        The number of categories or nodes.
     """
 
     needs_scores = True
@@ -72,8 +85,7 @@ class HeldOutMargins:
     def __init__(self, training: Training, held_out: Codes, n_scores: int) -> None:
         self._training = training
         self._kept = np.zeros(len(training.weights), dtype=bool)
-        n_kept = max(1, min(MOST_ITEMS, MOST_HELD_OUT // max(1, n_scores)))
-        self._kept[np.random.default_rng(0).permutation(held_out)[:n_kept]] = True
+        self._kept[np.random.default_rng(0).permutation(held_out)[: most_items(n_scores)]] = True
         self._items: list[Codes] = []
 
     @property
@@ -91,8 +103,7 @@ class BlendTuning(HeldOutMargins):
     """
 
     def __init__(self, training: Training, held_out: Codes, scorer: PathScorer) -> None:
-        self._n_kept = min(len(training.targets.categories), CANDIDATES)
-        super().__init__(training, held_out, 3 * self._n_kept)
+        super().__init__(training, held_out, len(training.targets.categories))
         self._scorer = scorer
         self._candidates: list[Candidates] = []
 
@@ -103,7 +114,7 @@ class BlendTuning(HeldOutMargins):
         used = self._kept[items] & scorer.seen[columns]
         parts = scorer.parts(scored.raw[used]).transpose(0, 2, 1)
         parts[:, :, ~scorer.seen] = -np.inf
-        self._candidates.append(Candidates.chosen(parts, columns[used], self._n_kept))
+        self._candidates.append(Candidates.chosen(parts, columns[used], CANDIDATES))
         self._items.append(items[used])
 
     def finish(self) -> dict[str, object]:
@@ -147,7 +158,8 @@ class Candidates(NamedTuple):
     parts
         The three parts of their scores, (3, n_items, n_candidates).
     log_counts
-        The logarithm of the number of categories that each stands for, (n_items, n_candidates).
+        The logarithm of the number of categories that each stands for, (n_items, n_candidates);
+        -inf for a category that is there twice.
     """
 
     columns: Codes
@@ -157,7 +169,7 @@ class Candidates(NamedTuple):
 
     @classmethod
     def chosen(cls, parts: Floats, true: Codes, n: int) -> Candidates:
-        """Return the item's own category, the best by the sum of parts, and a sample of the rest.
+        """Return the item's own category, the best by the sum of parts, and a sample of all.
 
         Half of the n candidates are a sample. Without it, few competitors would be left of those
         that the likelihood has to tell from the item's category.
@@ -166,14 +178,17 @@ class Candidates(NamedTuple):
         if n >= n_categories:
             columns = np.tile(np.arange(n_categories), (n_items, 1))
             return cls(columns, true, parts, np.zeros(columns.shape))
-        sums = parts.sum(axis=0)
+        sums, half = parts.sum(axis=0, dtype=np.float32), n // 2
         sums[np.arange(n_items), true] = np.inf
-        order = np.argpartition(-sums, n // 2, axis=1)
-        rest = np.random.default_rng(0).permuted(order[:, n // 2 :], axis=1)[:, : n - n // 2]
-        columns = np.hstack([order[:, : n // 2], rest])
-        place = (columns == true[:, None]).argmax(axis=1)
-        log_counts = np.zeros(columns.shape)
-        log_counts[:, n // 2 :] = np.log((n_categories - n // 2) / (n - n // 2))
+        best = np.argpartition(-sums, half, axis=1)[:, :half]
+        some = np.random.default_rng(0).choice(n_categories, n - half, replace=False)
+        columns = np.hstack([best, np.tile(some, (n_items, 1))])
+        is_best = np.zeros((n_items, n_categories), dtype=bool)
+        np.put_along_axis(is_best, best, values=True, axis=1)
+        log_counts = np.full(columns.shape, np.log((n_categories - half) / (n - half)))
+        log_counts[:, :half] = 0.0
+        log_counts[:, half:][is_best[:, some]] = -np.inf
+        place = (best == true[:, None]).argmax(axis=1)
         return cls(columns, place, np.take_along_axis(parts, columns[None], axis=2), log_counts)
 
     @classmethod
@@ -194,7 +209,7 @@ class NodeTuning(HeldOutMargins):
     def __init__(
         self, training: Training, held_out: Codes, scorer: NodeScorer, decision: str
     ) -> None:
-        super().__init__(training, held_out, len(scorer.above))
+        super().__init__(training, held_out, 4 * len(scorer.above))
         self._scorer = scorer
         self._decision = decision
         self._margins: list[NodeMargins] = []
