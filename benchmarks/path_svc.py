@@ -1,7 +1,7 @@
 """PathSVC against LinearSVC, PECOS and napkinXC: the bars for time, memory and accuracy.
 
 Command: TAXONOMIST_DATA=... TAXONOMIST_PEERS=.venv-peers/bin/python python -m benchmarks path_svc
-Some rows only, not recorded: python -m benchmarks.path_svc icd10cm cold-start
+Some rows only, not recorded: python -m benchmarks.path_svc icd10cm cold-start --rounds 1
 Every run is a process of its own, with the threads that its package uses by default. The
 contestants of a row take turns in random order; ratios are medians of runs of the same round, by
 the wall clock and in processor seconds. Prediction is the first call after a fit. Peak memory has
@@ -11,6 +11,7 @@ a process with nothing compiled, less the second one.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
@@ -28,7 +29,7 @@ from benchmarks import path_runner
 from benchmarks.record import save
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 CLOCKS = ("wall", "cpu")
 PEERS = ("PECOS", "napkinXC")
@@ -144,6 +145,8 @@ ROWS = {
     ),
 }
 COLD = ("20newsgroups", "reuters21578")
+NAMES = (*ROWS, "cold-start")
+ROUNDS = 5
 
 
 def run_apart(folder: Path, contestant: str, row: Row, saves: bool, **variables: str) -> Any:
@@ -186,13 +189,14 @@ def write_problem(problem: Problem, folder: Path) -> None:
     joblib.dump(problem.taxonomy, folder / path_runner.TAXONOMY)
 
 
-def run_row(name: str) -> dict[str, Any]:
+def run_row(name: str, most: int) -> dict[str, Any]:
     """Let the contestants of a row take turns, and sum up."""
     from taxonomist.experiments.work.peers import installed
 
     row = ROWS[name]
     problem = row.problem()
-    rounds = {who: n for who, n in row.rounds.items() if who not in PEERS or who in installed()}
+    present = [who for who in row.rounds if who not in PEERS or who in installed()]
+    rounds = {who: min(most, row.rounds[who]) for who in present}
     rng = np.random.default_rng(0)
     runs: dict[str, list[dict[str, Any]]] = {who: [] for who in rounds}
     with tempfile.TemporaryDirectory() as folder:
@@ -262,7 +266,7 @@ def other_bars(row: Row, summary: Mapping[str, Any], who: list[str]) -> list[dic
     return bars
 
 
-def run_cold(rounds: int = 3) -> dict[str, Any]:
+def run_cold(rounds: int) -> dict[str, Any]:
     """Return what compiling adds to the first fit, with one label each and with label sets."""
     summary: dict[str, Any] = {"bars": []}
     for name in COLD:
@@ -286,8 +290,8 @@ def cold_run(folder: Path, row: Row) -> Any:
     return found
 
 
-def run_rows(names: list[str]) -> dict[str, Any]:
-    """Run some rows, and print their bars."""
+def run_rows(names: Sequence[str] = NAMES, most: int = ROUNDS) -> dict[str, Any]:
+    """Run some rows, with at most so many rounds each, and print their bars."""
     from taxonomist.experiments.work.peers import VARIABLE, installed
 
     for peer in PEERS:
@@ -295,7 +299,7 @@ def run_rows(names: list[str]) -> dict[str, Any]:
             print(f"{peer} is not installed and takes no part: run make peers, and set {VARIABLE}.")
     figures: dict[str, Any] = {"peers": installed()}
     for name in names:
-        figures[name] = run_cold() if name == "cold-start" else run_row(name)
+        figures[name] = run_cold(most) if name == "cold-start" else run_row(name, most)
         for bar in figures[name]["bars"]:
             print(f"{name}: {bar}", flush=True)
     return figures
@@ -303,14 +307,15 @@ def run_rows(names: list[str]) -> dict[str, Any]:
 
 def run() -> None:
     """Run all rows and record the figures."""
-    figures = run_rows([*ROWS, "cold-start"])
+    figures = run_rows()
     print(save("path_svc", "python -m benchmarks path_svc", figures))
 
 
 if __name__ == "__main__":
-    unknown = set(sys.argv[1:]) - {*ROWS, "cold-start"}
-    if unknown:
-        sys.exit(
-            f"There is no row {min(unknown)!r}. There are: {', '.join([*ROWS, 'cold-start'])}."
-        )
-    print(json.dumps(run_rows(sys.argv[1:] or [*ROWS, "cold-start"]), indent=2))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.path_svc")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(NAMES))
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="at most so many of each")
+    given = parser.parse_args()
+    for row in set(given.rows) - set(NAMES):
+        parser.error(f"there is no row {row!r}; there are {', '.join(NAMES)}")
+    print(json.dumps(run_rows(given.rows or NAMES, given.rounds), indent=2))
