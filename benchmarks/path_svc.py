@@ -201,6 +201,7 @@ def run_row(name: str, most: int) -> dict[str, Any]:
     runs: dict[str, list[dict[str, Any]]] = {who: [] for who in rounds}
     with tempfile.TemporaryDirectory() as folder:
         write_problem(problem, Path(folder))
+        run_apart(Path(folder), "compile", row, saves=False)
         for number in range(max(rounds.values())):
             players = [who for who, n in rounds.items() if number < n]
             for who in rng.permutation(players).tolist():
