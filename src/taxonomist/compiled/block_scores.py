@@ -30,7 +30,9 @@ def score_blocks(rows: Rows, table: BlockTable, out: Reals) -> None:
     """Write the score of every row in every column."""
     for i in range(len(out)):
         score = out[i]
-        score[:] = table.bias
+        # Assigning a slice would take two seconds to compile.
+        for b in range(len(score)):
+            score[b] = table.bias[b]
         for k in range(rows.indptr[i], rows.indptr[i + 1]):
             x, f = rows.data[k], rows.indices[k]
             for t in range(table.indptr[f], table.indptr[f + 1]):

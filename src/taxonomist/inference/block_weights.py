@@ -11,7 +11,7 @@ from taxonomist.compiled.arrays import Rows, read_only
 from taxonomist.compiled.block_scores import BlockTable, score_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from taxonomist._typing import CSR, Codes, Integers, Reals
     from taxonomist.inference.scorers import Cut
@@ -89,6 +89,22 @@ class BlockWeights:
             if len(here):
                 found[at] = table.values[table.start[segments][here[0]] + inside]
         return found
+
+    def blocks(self) -> Iterator[tuple[int, Codes, Reals]]:
+        """Yield the first column of each block, its features, and their weights.
+
+        The weights have the shape (n_block_features, n_block_columns).
+        """
+        table = self.table
+        order = np.argsort(table.block, kind="stable")
+        features = np.repeat(np.arange(len(table.indptr) - 1), np.diff(table.indptr))
+        n_blocks = len(table.first) - 1
+        ends = np.searchsorted(table.block[order], np.arange(n_blocks + 1))
+        for block in range(n_blocks):
+            found = order[ends[block] : ends[block + 1]]
+            first = int(table.first[block])
+            inside = np.arange(int(table.first[block + 1]) - first)
+            yield first, features[found], table.values[table.start[found][:, None] + inside]
 
     def pruned(self, cut: Cut) -> BlockWeights:
         """Return the weights that ``cut`` returns."""

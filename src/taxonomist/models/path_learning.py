@@ -143,14 +143,14 @@ def _single_scorer(
         table(columns.above, np.arange(len(codes)), codes),
         table(columns.above, rows, paths.indices),
         table(columns.beside, rows, paths.indices),
-        columns.shares[codes] > 0,
+        columns.counts[codes],
     )
 
 
 def _set_scorer(weights: BlockWeights, columns: PathColumns, categories: Categories) -> NodeScorer:
     """Return the scorer of label sets, which takes margins for log-odds until it is tuned."""
     taxonomy = categories.taxonomy
-    model = NodeModel(taxonomy, Frequencies.of(columns.shares), np.eye(7)[0], 0.0)
+    model = NodeModel.of_margins(taxonomy, Frequencies.of(columns.counts, columns.n_items))
     nodes = taxonomy.codes(categories.ids)
     return NodeScorer(weights, columns.nodes, columns.above, columns.beside, nodes, model)
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from taxonomist._threads import n_threads
 from taxonomist.compiled.block_scores import BlockTable
@@ -109,7 +109,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         The taxonomy as given.
     blend_
         With one category per item, the weights ``own``, ``above`` and ``beside`` of the three parts
-        of a score.
+        of a score, and the weight of ``rarity``.
     thresholds_
         With label sets, the threshold of the probability of each node.
     objective_, dual_objective_, duality_gap_
@@ -137,6 +137,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     traits = Traits(
         single={"path": {}},
         sets={"path": {}},
+        fits_probabilities=True,
         parts=(
             PathScorer,
             Blend,
@@ -286,6 +287,26 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         """Return the probabilities of categories, (n_items, n_categories)."""
         scorer = cast("PathScorer | NodeScorer", scored.scorer)
         return scorer.probabilities(scored.raw)
+
+    def top_features(self, n: int = 10) -> dict[str, list[tuple[int, float]]]:
+        """Return the features that are most typical of each node.
+
+        Parameters
+        ----------
+        n
+            The number of features to return for each node.
+
+        Returns
+        -------
+        dict
+            For each node id, the columns and the weights of the features with the largest positive
+            weights in the node's classifier, largest first. If a node has two classifiers, it is
+            the one against siblings.
+        """
+        check_is_fitted(self)
+        nodes = path_taxonomy(self.targets_).nodes
+        found = cast("PathScorer | NodeScorer", self.scorer_).top_features(n)
+        return {nodes[code]: features for code, features in found.items()}
 
     def source_title(self, source: int) -> tuple[str, str]:
         """Return the id and display name of a node."""

@@ -60,6 +60,8 @@ def _choices() -> dict[str, Choice]:
 
 MODELS = _choices()
 """Models by name."""
+DEFAULT_MODEL = "path"
+"""The model that is used unless another one is given."""
 
 
 def choice_of(name: str) -> Choice:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,19 +19,33 @@ def telling_words(classifier: TextClassifier) -> dict[str, list[tuple[str, float
     """Return the words with the largest weights for each node; empty without node weights."""
     model = classifier.model_
     model = getattr(model, "model_", model)
+    terms = classifier.features_.terms_
+    found = {
+        node: [(str(terms[k]), weight) for k, weight in features]
+        for node, features in _top_features(model, len(terms)).items()
+        if node in classifier.taxonomy_
+    }
+    return {node: words for node, words in found.items() if words}
+
+
+def _top_features(model: Any, n_terms: int) -> dict[str, list[tuple[int, float]]]:
+    """Return the features with the largest positive weights for each node."""
+    if hasattr(model, "top_features"):
+        found: dict[str, list[tuple[int, float]]] = model.top_features(N_WORDS)
+        return found
     try:
         weights = model.node_coef_
     except AttributeError:
         return {}
-    terms = classifier.features_.terms_
-    found: dict[str, list[tuple[str, float]]] = {}
-    for code, node in enumerate(model.taxonomy_.nodes):
-        if node not in classifier.taxonomy_ or code >= weights.shape[0]:
-            continue
-        row = np.asarray(weights[code].todense() if hasattr(weights, "todense") else weights[code])
-        row = row.ravel()[: len(terms)]
-        best = np.argsort(-row)[:N_WORDS]
-        words = [(str(terms[k]), float(row[k])) for k in best if row[k] > 0]
-        if words:
-            found[node] = words
-    return found
+    return {
+        node: _largest(weights[[code]], n_terms)
+        for code, node in enumerate(model.taxonomy_.nodes[: weights.shape[0]])
+    }
+
+
+def _largest(row: Any, n_terms: int) -> list[tuple[int, float]]:
+    """Return the columns and values of the largest positive values of a row."""
+    # Behind the words there may be a constant feature.
+    values = np.asarray(row.todense() if hasattr(row, "todense") else row).ravel()[:n_terms]
+    best = np.argsort(-values)[:N_WORDS].tolist()
+    return [(k, float(values[k])) for k in best if values[k] > 0]
