@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from taxonomist.inference.node_scorer import NodeScorer
     from taxonomist.inference.path_scorer import PathScorer
     from taxonomist.inference.scorers import Scored
-    from taxonomist.models.learning import Training
+    from taxonomist.models.learning import Folds, Training
     from taxonomist.models.targets import Targets
 
 MOST_HELD_OUT = 2**21
 """Held-out scores of categories or nodes that are kept for tuning, 16 MiB for each part."""
+ENOUGH_ITEMS = 2048
+"""Held-out items after which no further fold is trained: there are a few parameters to fit."""
+MOST_ITEMS = 4096
+"""Held-out items that are used at most."""
 CANDIDATES = 128
 """Categories of a held-out item whose scores are kept."""
 RARITIES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
@@ -36,6 +40,18 @@ LEAST_PROBABILITY = 0.01
 """Lowest threshold of a probability."""
 DECISIONS = ("hierarchical_f1", "micro_f1", "macro_f1", "subset", "loss")
 """Measures that the decision on label sets can be made for."""
+
+
+def first_folds(folds: Folds) -> Folds:
+    """Return the first folds that hold enough items out, with at most ``MOST_ITEMS`` of these."""
+    used: Folds = []
+    n_items = 0
+    for train, test in folds:
+        if n_items < ENOUGH_ITEMS:
+            kept = np.random.default_rng(0).permutation(test)[: MOST_ITEMS - n_items]
+            used.append((train, np.sort(kept)))
+            n_items += len(kept)
+    return used
 
 
 class HeldOutMargins:
@@ -56,7 +72,7 @@ class HeldOutMargins:
     def __init__(self, training: Training, held_out: Codes, n_scores: int) -> None:
         self._training = training
         self._kept = np.zeros(len(training.weights), dtype=bool)
-        n_kept = max(1, MOST_HELD_OUT // max(1, n_scores))
+        n_kept = max(1, min(MOST_ITEMS, MOST_HELD_OUT // max(1, n_scores)))
         self._kept[np.random.default_rng(0).permutation(held_out)[:n_kept]] = True
         self._items: list[Codes] = []
 
