@@ -2,7 +2,8 @@
 
 Command: TAXONOMIST_DATA=... TAXONOMIST_PEERS=.venv-peers/bin/python python -m benchmarks path_svc
 Some rows only, not recorded: python -m benchmarks.path_svc icd10cm cold-start --rounds 1
-Every run is a process of its own, with the threads that its package uses by default. The
+Every run is a process of its own, with the threads that its package uses by default, or with
+``--threads``: idle threads that wait for work count in processor seconds. The
 contestants of a row take turns in random order; ratios are medians of runs of the same round, by
 the wall clock and in processor seconds. Prediction is the first call after a fit. Peak memory has
 the data and the packages in it, ``start_mib`` the packages only. ``cold-start`` is the first fit in
@@ -18,7 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ CLOCKS = ("wall", "cpu")
 PEERS = ("PECOS", "napkinXC")
 EVERY = 10**9
 COLD_S = 5.0
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Row:
 
     ``ratios`` are the most that our time to fit may be of another contestant's; ``seconds`` is a
     time that will do instead. ``per_s`` is the least number of predictions, and ``beats`` names
-    those who must be less accurate.
+    those who must be less accurate. With 0 ``threads`` packages use what they do by default.
     """
 
     problem: Callable[[], Problem]
@@ -64,6 +66,7 @@ class Row:
     seconds: float = 0.0
     per_s: float = 0.0
     beats: tuple[str, ...] = ()
+    threads: int = 0
 
 
 def named(corpus: str, *, is_single: bool) -> Problem:
@@ -151,7 +154,10 @@ ROUNDS = 5
 
 def run_apart(folder: Path, contestant: str, row: Row, saves: bool, **variables: str) -> Any:
     """Measure one of ours or scikit-learn's in a process of its own."""
-    options = json.dumps(dict(row.ours))
+    threads = {"n_jobs": row.threads} if row.threads else {}
+    options = json.dumps({**row.ours, **threads})
+    if row.threads:
+        variables |= dict.fromkeys(THREADS, str(row.threads))
     command = [sys.executable, "-m", "benchmarks.path_runner", str(folder), contestant, options]
     # Without compiled byte code a process would hold the compiler's memory, too.
     given = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | variables
@@ -168,7 +174,7 @@ def turn(folder: Path, contestant: str, row: Row, problem: Problem, saves: bool)
     if contestant in PEERS:
         from taxonomist.experiments.work.peers import run_peer
 
-        run = run_peer(contestant, problem.X, problem.y, problem.X_test, n_threads=0)
+        run = run_peer(contestant, problem.X, problem.y, problem.X_test, n_threads=row.threads)
         found = {name: values[0] for name, values in run.seconds.items()}
         found |= {"start_mib": run.start_mib, "peak_mib": run.peak_mib}
         predicted = run.predicted
@@ -189,11 +195,11 @@ def write_problem(problem: Problem, folder: Path) -> None:
     joblib.dump(problem.taxonomy, folder / path_runner.TAXONOMY)
 
 
-def run_row(name: str, most: int) -> dict[str, Any]:
+def run_row(name: str, most: int, threads: int) -> dict[str, Any]:
     """Let the contestants of a row take turns, and sum up."""
     from taxonomist.experiments.work.peers import installed
 
-    row = ROWS[name]
+    row = replace(ROWS[name], threads=threads)
     problem = row.problem()
     present = [who for who in row.rounds if who not in PEERS or who in installed()]
     rounds = {who: min(most, row.rounds[who]) for who in present}
@@ -291,7 +297,7 @@ def cold_run(folder: Path, row: Row) -> Any:
     return found
 
 
-def run_rows(names: Sequence[str] = NAMES, most: int = ROUNDS) -> dict[str, Any]:
+def run_rows(names: Sequence[str] = NAMES, most: int = ROUNDS, threads: int = 0) -> dict[str, Any]:
     """Run some rows, with at most so many rounds each, and print their bars."""
     from taxonomist.experiments.work.peers import VARIABLE, installed
 
@@ -300,7 +306,7 @@ def run_rows(names: Sequence[str] = NAMES, most: int = ROUNDS) -> dict[str, Any]
             print(f"{peer} is not installed and takes no part: run make peers, and set {VARIABLE}.")
     figures: dict[str, Any] = {"peers": installed()}
     for name in names:
-        figures[name] = run_cold(most) if name == "cold-start" else run_row(name, most)
+        figures[name] = run_cold(most) if name == "cold-start" else run_row(name, most, threads)
         for bar in figures[name]["bars"]:
             print(f"{name}: {bar}", flush=True)
     return figures
@@ -316,7 +322,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.path_svc")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(NAMES))
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="at most so many of each")
+    parser.add_argument("--threads", type=int, default=0, help="the packages' defaults if 0")
     given = parser.parse_args()
     for row in set(given.rows) - set(NAMES):
         parser.error(f"there is no row {row!r}; there are {', '.join(NAMES)}")
-    print(json.dumps(run_rows(given.rows or NAMES, given.rounds), indent=2))
+    print(json.dumps(run_rows(given.rows or NAMES, given.rounds, given.threads), indent=2))
