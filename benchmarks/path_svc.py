@@ -1,8 +1,9 @@
 """PathSVC against LinearSVC, PECOS and napkinXC: the bars for time, memory and accuracy.
 
 Command: TAXONOMIST_DATA=... TAXONOMIST_PEERS=.venv-peers/bin/python python -m benchmarks path_svc
-Some rows only, not recorded: python -m benchmarks.path_svc icd10cm cold-start
-Every run is a process of its own, with the threads that its package uses by default. The
+Some rows only, not recorded: python -m benchmarks.path_svc icd10cm cold-start --rounds 1
+Every run is a process of its own, with the threads that its package uses by default, or with
+``--threads``: idle threads that wait for work count in processor seconds. The
 contestants of a row take turns in random order; ratios are medians of runs of the same round, by
 the wall clock and in processor seconds. Prediction is the first call after a fit. Peak memory has
 the data and the packages in it, ``start_mib`` the packages only. ``cold-start`` is the first fit in
@@ -11,13 +12,14 @@ a process with nothing compiled, less the second one.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +30,13 @@ from benchmarks import path_runner
 from benchmarks.record import save
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 CLOCKS = ("wall", "cpu")
 PEERS = ("PECOS", "napkinXC")
 EVERY = 10**9
 COLD_S = 5.0
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Row:
 
     ``ratios`` are the most that our time to fit may be of another contestant's; ``seconds`` is a
     time that will do instead. ``per_s`` is the least number of predictions, and ``beats`` names
-    those who must be less accurate.
+    those who must be less accurate. With 0 ``threads`` packages use what they do by default.
     """
 
     problem: Callable[[], Problem]
@@ -63,6 +66,7 @@ class Row:
     seconds: float = 0.0
     per_s: float = 0.0
     beats: tuple[str, ...] = ()
+    threads: int = 0
 
 
 def named(corpus: str, *, is_single: bool) -> Problem:
@@ -144,11 +148,16 @@ ROWS = {
     ),
 }
 COLD = ("20newsgroups", "reuters21578")
+NAMES = (*ROWS, "cold-start")
+ROUNDS = 5
 
 
 def run_apart(folder: Path, contestant: str, row: Row, saves: bool, **variables: str) -> Any:
     """Measure one of ours or scikit-learn's in a process of its own."""
-    options = json.dumps(dict(row.ours))
+    threads = {"n_jobs": row.threads} if row.threads else {}
+    options = json.dumps({**row.ours, **threads})
+    if row.threads:
+        variables |= dict.fromkeys(THREADS, str(row.threads))
     command = [sys.executable, "-m", "benchmarks.path_runner", str(folder), contestant, options]
     # Without compiled byte code a process would hold the compiler's memory, too.
     given = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | variables
@@ -165,7 +174,7 @@ def turn(folder: Path, contestant: str, row: Row, problem: Problem, saves: bool)
     if contestant in PEERS:
         from taxonomist.experiments.work.peers import run_peer
 
-        run = run_peer(contestant, problem.X, problem.y, problem.X_test, n_threads=0)
+        run = run_peer(contestant, problem.X, problem.y, problem.X_test, n_threads=row.threads)
         found = {name: values[0] for name, values in run.seconds.items()}
         found |= {"start_mib": run.start_mib, "peak_mib": run.peak_mib}
         predicted = run.predicted
@@ -186,17 +195,19 @@ def write_problem(problem: Problem, folder: Path) -> None:
     joblib.dump(problem.taxonomy, folder / path_runner.TAXONOMY)
 
 
-def run_row(name: str) -> dict[str, Any]:
+def run_row(name: str, most: int, threads: int) -> dict[str, Any]:
     """Let the contestants of a row take turns, and sum up."""
     from taxonomist.experiments.work.peers import installed
 
-    row = ROWS[name]
+    row = replace(ROWS[name], threads=threads)
     problem = row.problem()
-    rounds = {who: n for who, n in row.rounds.items() if who not in PEERS or who in installed()}
+    present = [who for who in row.rounds if who not in PEERS or who in installed()]
+    rounds = {who: min(most, row.rounds[who]) for who in present}
     rng = np.random.default_rng(0)
     runs: dict[str, list[dict[str, Any]]] = {who: [] for who in rounds}
     with tempfile.TemporaryDirectory() as folder:
         write_problem(problem, Path(folder))
+        run_apart(Path(folder), "compile", row, saves=False)
         for number in range(max(rounds.values())):
             players = [who for who, n in rounds.items() if number < n]
             for who in rng.permutation(players).tolist():
@@ -262,7 +273,7 @@ def other_bars(row: Row, summary: Mapping[str, Any], who: list[str]) -> list[dic
     return bars
 
 
-def run_cold(rounds: int = 3) -> dict[str, Any]:
+def run_cold(rounds: int) -> dict[str, Any]:
     """Return what compiling adds to the first fit, with one label each and with label sets."""
     summary: dict[str, Any] = {"bars": []}
     for name in COLD:
@@ -286,8 +297,8 @@ def cold_run(folder: Path, row: Row) -> Any:
     return found
 
 
-def run_rows(names: list[str]) -> dict[str, Any]:
-    """Run some rows, and print their bars."""
+def run_rows(names: Sequence[str] = NAMES, most: int = ROUNDS, threads: int = 0) -> dict[str, Any]:
+    """Run some rows, with at most so many rounds each, and print their bars."""
     from taxonomist.experiments.work.peers import VARIABLE, installed
 
     for peer in PEERS:
@@ -295,7 +306,7 @@ def run_rows(names: list[str]) -> dict[str, Any]:
             print(f"{peer} is not installed and takes no part: run make peers, and set {VARIABLE}.")
     figures: dict[str, Any] = {"peers": installed()}
     for name in names:
-        figures[name] = run_cold() if name == "cold-start" else run_row(name)
+        figures[name] = run_cold(most) if name == "cold-start" else run_row(name, most, threads)
         for bar in figures[name]["bars"]:
             print(f"{name}: {bar}", flush=True)
     return figures
@@ -303,14 +314,16 @@ def run_rows(names: list[str]) -> dict[str, Any]:
 
 def run() -> None:
     """Run all rows and record the figures."""
-    figures = run_rows([*ROWS, "cold-start"])
+    figures = run_rows()
     print(save("path_svc", "python -m benchmarks path_svc", figures))
 
 
 if __name__ == "__main__":
-    unknown = set(sys.argv[1:]) - {*ROWS, "cold-start"}
-    if unknown:
-        sys.exit(
-            f"There is no row {min(unknown)!r}. There are: {', '.join([*ROWS, 'cold-start'])}."
-        )
-    print(json.dumps(run_rows(sys.argv[1:] or [*ROWS, "cold-start"]), indent=2))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.path_svc")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(NAMES))
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="at most so many of each")
+    parser.add_argument("--threads", type=int, default=0, help="the packages' defaults if 0")
+    given = parser.parse_args()
+    for row in set(given.rows) - set(NAMES):
+        parser.error(f"there is no row {row!r}; there are {', '.join(NAMES)}")
+    print(json.dumps(run_rows(given.rows or NAMES, given.rounds, given.threads), indent=2))

@@ -31,7 +31,7 @@ class Contestant(Protocol):
     def fit(self, X: CSR, y: Any) -> Any:
         """Learn."""
 
-    def predict(self, X: CSR) -> Any:
+    def predict(self, X: CSR) -> LabelsLike:
         """Return the label or the label set of each item."""
 
 
@@ -132,7 +132,7 @@ class PerParentNode:
         self.model.fit(X, np.array(rows, dtype=object))
         return self
 
-    def predict(self, X: CSR) -> Any:
+    def predict(self, X: CSR) -> LabelsLike:
         """Return the last label on the path of each item."""
         rows = self.model.predict(X).tolist()
         return np.array([[node for node in row if node][-1] for row in rows], dtype=object)

@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,7 +41,7 @@ ENOUGH_S = 4.0
 class Run:
     """The outcome of a contestant: its predictions, the seconds of each repeat, and its memory."""
 
-    predicted: Any
+    predicted: LabelsLike
     fit_seconds: list[float]
     predict_seconds: list[float]
     peak_mib: float
@@ -179,8 +179,8 @@ def compete(file: str, contestant: str, repeats: int) -> Run:
 
 
 def _learn_and_predict(
-    model: Contestant, X: CSR, y: LabelsLike, X_test: Any
-) -> tuple[Any, list[float]]:
+    model: Contestant, X: CSR, y: LabelsLike, X_test: CSR
+) -> tuple[LabelsLike, list[float]]:
     """Return predictions, and the seconds of learning and of predicting."""
     times = [time.process_time()]
     model.fit(X, y)
