@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.compiled.arrays import Rows, read_only
-from taxonomist.compiled.block_scores import BlockTable, score_blocks
+from taxonomist.compiled.block_scores import BlockTable, score_blocks, score_few_blocks
+from taxonomist.compiled.jit import is_ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from taxonomist._typing import CSR, Codes, Integers, Reals
     from taxonomist.inference.scorers import Cut
+
+MOST_SEGMENTS = 20_000
+"""Segments of weights that are added up without numba as long as it is not needed otherwise: they
+take about 50 ms, and to import it and to read a loop from the cache takes 300 ms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,10 @@ class BlockWeights:
 
     def scores(self, X: CSR, out: Reals) -> None:
         """Write the scores of sparse rows, (n_items, n_columns)."""
-        score_blocks(sparse_rows(X), self.table, out)
+        rows, indptr = sparse_rows(X), self.table.indptr
+        n_segments = int((indptr[rows.indices + 1] - indptr[rows.indices]).sum())
+        is_little = n_segments <= MOST_SEGMENTS and not is_ready(score_blocks)
+        (score_few_blocks if is_little else score_blocks)(rows, self.table, out)
 
     def of_column(self, column: int, features: Codes) -> Reals:
         """Return the weights of some features in one column."""
