@@ -26,42 +26,65 @@ class Blend(NamedTuple):
         Weight of the squashed margins against all other items, summed along the path.
     beside
         Weight of the squashed margins against siblings, summed along the path.
+    rarity
+        What a category gains for being rare: τ times minus the logarithm of its items' number.
     """
 
     own: float = 1.0
     above: float = 1.0
     beside: float = 1.0
+    rarity: float = 0.0
+
+    @property
+    def parts(self) -> Floats:
+        """The weights of the parts without that of rarity, (3,)."""
+        return np.array(self[:3])
 
 
 @dataclass(frozen=True, eq=False)
 class PathScorer(BlockScorer):
     """Scores of categories for one category per item.
 
-    f(x, c) = θ_1 s_c(x) + θ_2 Σ_z q(s_z(x)) + θ_3 Σ_z q(t_z(x)),  q(s) = -max(0, 1 - s)²,
+    f(x, c) = θ_1 s_c(x) + θ_2 Σ_z q(s_z(x)) + θ_3 Σ_z q(t_z(x)) - τ log n_c,
+
+    q(s) = -max(0, 1 - s)²,
 
     where z runs over the nodes from the top to c, s_z is the margin of node z against all other
-    items, and t_z its margin against siblings. q keeps a sure node from paying for a doubtful one.
+    items, t_z its margin against siblings, and n_c the number of training items of c. q keeps a
+    sure node from paying for a doubtful one. The last term makes up for the low margins of rare
+    categories.
 
     Attributes
     ----------
     own, above, beside
         The classifiers that each part of a score sums, (n_categories, n_columns).
-    seen
-        Whether each category has training items. Others score below all that have.
+    counts
+        The number of training items of each category. Those without score below all others.
     blend
-        θ.
+        θ and τ.
     """
 
     own: CSR
     above: CSR
     beside: CSR
-    seen: Bools
+    counts: Floats
     blend: Blend = field(default_factory=Blend)
+
+    @property
+    def seen(self) -> Bools:
+        """Whether each category has training items."""
+        return self.counts > 0
+
+    @property
+    def rarity(self) -> Floats:
+        """-log n_c of each category; 0 for those without items."""
+        found: Floats = -np.log(np.where(self.seen, self.counts, 1.0))
+        return found
 
     @property
     def n_scores(self) -> int:
         """The number of scores of an item that are held at the same time."""
-        return max(len(self.seen), self.weights.n_columns)
+        return max(len(self.counts), self.weights.n_columns)
 
     def parts(self, raw: Reals) -> Floats:
         """Return the three parts of the scores, (3, n_categories, n_items)."""
@@ -74,6 +97,7 @@ class PathScorer(BlockScorer):
         margins = np.ascontiguousarray(raw.T, dtype=np.float64)
         along = self.above * self.blend.above + self.beside * self.blend.beside
         scores = (self.own * self.blend.own) @ margins + along @ squash(margins)
+        scores += (self.blend.rarity * self.rarity)[:, None]
         if not self.seen.all():
             lowest = scores.min(axis=0, where=self.seen[:, None], initial=0.0)
             scores[~self.seen] = lowest - 1
@@ -90,23 +114,27 @@ class PathScorer(BlockScorer):
         A word's share of a squashed margin is its share of the margin times the mean slope of q
         between 0 and the margin, so that all shares sum to the score.
         """
-        linear, squashed = self._weights_of(category)
+        linear, squashed, bonus = self._weights_of(category)
         if against is not None:
             others = self._weights_of(against)
             linear, squashed = linear - others[0], squashed - others[1]
+            bonus -= others[2]
         margins = self.raw(row)[0].astype(np.float64)
         bent = squash(margins)
         mean_slopes = np.divide(bent + 1, margins, out=np.zeros_like(bent), where=margins != 0)
         values = linear * margins + squashed * bent
         slopes = linear + squashed * mean_slopes
         used = np.flatnonzero((linear != 0) | (squashed != 0)).tolist()
+        # What a category gains for being rare counts for the last node.
+        values[used[-1:]] += bonus
         return self.node_parts(row, [(z, values[z], slopes[z]) for z in used], n)
 
-    def _weights_of(self, category: int) -> tuple[Floats, Floats]:
-        """Return how a category's score weights margins and squashed margins, (n_columns,)."""
+    def _weights_of(self, category: int) -> tuple[Floats, Floats, float]:
+        """Return the weights of margins and squashed margins in a score, and its constant."""
         along = self.above * self.blend.above + self.beside * self.blend.beside
         linear: Floats = (self.own * self.blend.own)[[category]].toarray().ravel()
-        return linear, along[[category]].toarray().ravel()
+        bonus = float(self.blend.rarity * self.rarity[category])
+        return linear, along[[category]].toarray().ravel(), bonus
 
 
 def squash(margins: Floats) -> Floats:

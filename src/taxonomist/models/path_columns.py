@@ -32,8 +32,10 @@ class PathColumns:
         ``ALL`` or ``SIBLINGS`` for each column.
     above, beside
         The column of each node against all other items, and against siblings; -1 if it has none.
-    shares
-        The share of training items at or below each node.
+    counts
+        The number of training items at or below each node.
+    n_items
+        The number of all items.
     """
 
     groups: list[Group]
@@ -41,7 +43,8 @@ class PathColumns:
     kinds: Codes
     above: Codes
     beside: Codes
-    shares: Floats
+    counts: Floats
+    n_items: int
 
 
 def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns:
@@ -90,9 +93,9 @@ def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns
                 beside[children] = above[children]
             else:
                 add(children, everyone, beside, SIBLINGS)
-    shares = np.array([len(found) for found in members]) / n_items
+    counts = np.array([len(found) for found in members], dtype=np.float64)
     codes, columns = np.array(nodes, np.intp), np.array(kinds, np.intp)
-    return PathColumns(groups, codes, columns, above, beside, shares)
+    return PathColumns(groups, codes, columns, above, beside, counts, n_items)
 
 
 def _own(positive: list[Codes], items: Codes) -> CSR:

@@ -42,11 +42,14 @@ class PathStart(NamedTuple):
         Dual variables, (n_items, n_columns).
     nodes, kinds
         The id of the node, and the kind, of each column.
+    negatives
+        The negative items that were chosen.
     """
 
     alpha: CSR
     nodes: tuple[str, ...]
     kinds: Codes
+    negatives: str
 
     def of(self, items: Codes) -> PathStart:
         """Return the state of some items; those that are new start at 0."""
@@ -85,7 +88,9 @@ def learn_paths(
     items, used = np.flatnonzero(training.weights), training.with_weight()
     taxonomy = path_taxonomy(used.targets)
     negatives = given.negatives
-    if negatives == "auto":
+    if negatives == "auto" and start is not None:
+        negatives = start.negatives
+    elif negatives == "auto":
         negatives = "both" if taxonomy.n_nodes * used.X.nnz <= MOST_WORK else "siblings"
     columns = path_columns(taxonomy, _closed(used.targets), negatives)
     problems = NodeProblems(
@@ -102,7 +107,7 @@ def learn_paths(
     scorer = make(solution.weights, columns, used.targets.categories)
     alpha = _whole(solution.duals, columns, items, len(training.weights))
     names = tuple(taxonomy.nodes[code] for code in columns.nodes.tolist())
-    return Learned(scorer, {}, PathStart(alpha, names, columns.kinds)), solution
+    return Learned(scorer, {}, PathStart(alpha, names, columns.kinds, negatives)), solution
 
 
 def path_taxonomy(targets: Targets) -> Taxonomy:
@@ -143,14 +148,14 @@ def _single_scorer(
         table(columns.above, np.arange(len(codes)), codes),
         table(columns.above, rows, paths.indices),
         table(columns.beside, rows, paths.indices),
-        columns.shares[codes] > 0,
+        columns.counts[codes],
     )
 
 
 def _set_scorer(weights: BlockWeights, columns: PathColumns, categories: Categories) -> NodeScorer:
     """Return the scorer of label sets, which takes margins for log-odds until it is tuned."""
     taxonomy = categories.taxonomy
-    model = NodeModel(taxonomy, Frequencies.of(columns.shares), np.eye(7)[0], 0.0)
+    model = NodeModel.of_margins(taxonomy, Frequencies.of(columns.counts, columns.n_items))
     nodes = taxonomy.codes(categories.ids)
     return NodeScorer(weights, columns.nodes, columns.above, columns.beside, nodes, model)
 

@@ -33,7 +33,13 @@ from taxonomist.models.path_learning import (
     learn_paths,
     path_taxonomy,
 )
-from taxonomist.models.path_tuning import DECISIONS, BlendTuning, NodeDecision, NodeTuning
+from taxonomist.models.path_tuning import (
+    DECISIONS,
+    BlendTuning,
+    NodeDecision,
+    NodeTuning,
+    first_folds,
+)
 from taxonomist.models.probable_questions import ProbableQuestions
 from taxonomist.models.traits import Traits
 from taxonomist.solvers.node_svms import NodeOptions
@@ -41,7 +47,7 @@ from taxonomist.solvers.node_svms import NodeOptions
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats, FoldsLike, MatrixLike, Objects, Seed
     from taxonomist.inference.scorers import Scored
-    from taxonomist.models.learning import Learned, Training
+    from taxonomist.models.learning import Folds, Learned, Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
@@ -85,7 +91,8 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         ``"loss"`` (the number of wrong nodes).
     cv
         The number of cross-validation folds for the weights, the probabilities and the decision, a
-        splitter with a ``split`` method, or pairs of training and test items.
+        splitter with a ``split`` method, or pairs of training and test items. A few thousand
+        held-out items determine them, so with many items only the first folds are used.
     min_labels, max_labels
         Limits of the number of categories of a label set. None uses the smallest and the largest
         number among training items.
@@ -109,7 +116,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         The taxonomy as given.
     blend_
         With one category per item, the weights ``own``, ``above`` and ``beside`` of the three parts
-        of a score.
+        of a score, and the weight of ``rarity``.
     thresholds_
         With label sets, the threshold of the probability of each node.
     objective_, dual_objective_, duality_gap_
@@ -231,6 +238,10 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     def start_of(self, items: Codes) -> PathStart | None:
         """Return the dual variables of some items of the last fit."""
         return None if self.start_ is None else self.start_.of(items)
+
+    def tuning_folds(self, folds: Folds) -> Folds:
+        """Return folds with enough held-out items; see ``first_folds``."""
+        return first_folds(folds)
 
     def tuning(self, training: Training, held_out: Codes) -> BlendTuning | NodeTuning:
         """Return the tuning of weights, probabilities and decision on held-out margins."""

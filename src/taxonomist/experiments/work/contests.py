@@ -22,6 +22,7 @@ import numpy as np
 from taxonomist.evaluation.splits import take
 from taxonomist.experiments.work.contestants import SETS, SINGLE
 from taxonomist.experiments.work.memory import peak_mib
+from taxonomist.experiments.work.peers import PEERS, run_peer
 from taxonomist.experiments.work.set_measures import measured
 from taxonomist.experiments.work.trials import joined_results
 from taxonomist.taxonomy import labels
@@ -54,7 +55,7 @@ def contest(problem: MakeProblem, *, contestant: str, repeats: int) -> Result:
     problem
         Loads the data, with one split.
     contestant
-        Its name in ``SINGLE`` or ``SETS``.
+        Its name in ``SINGLE``, ``SETS`` or ``PEERS``.
     repeats
         Maximum number of repeats.
 
@@ -69,11 +70,14 @@ def contest(problem: MakeProblem, *, contestant: str, repeats: int) -> Result:
 
     data = problem()
     ((train, test),) = data.splits
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "problem.joblib"
-        parts = data.X[train], take(data.y, train), data.X[test], data.taxonomy
-        joblib.dump(parts, file)
-        run = _apart(str(file), contestant, repeats)
+    items = data.X[train], take(data.y, train), data.X[test]
+    if contestant in PEERS:
+        run = _elsewhere(contestant, *items, repeats=repeats)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "problem.joblib"
+            joblib.dump((*items, data.taxonomy), file)
+            run = _apart(str(file), contestant, repeats)
     found = measured(take(data.y, test), run.predicted, data.taxonomy, tested_ids(data))
     spent = {
         "fit_seconds": run.fit_seconds,
@@ -194,6 +198,14 @@ def _apart(file: str, contestant: str, repeats: int) -> Run:
         context.set_forkserver_preload([__name__])
     with ProcessPoolExecutor(1, mp_context=context, initializer=_hush) as pool:
         return pool.submit(compete, file, contestant, repeats).result()
+
+
+def _elsewhere(contestant: str, X: CSR, y: LabelsLike, X_test: CSR, repeats: int) -> Run:
+    """Compete in an environment of the contestant's own."""
+    run = run_peer(contestant, X, y, X_test, repeats=repeats, enough_s=ENOUGH_S)
+    return Run(
+        run.predicted, run.seconds["fit_cpu"], run.seconds["predict_cpu"], peak_mib=run.peak_mib
+    )
 
 
 def _hush() -> None:
