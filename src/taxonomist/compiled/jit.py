@@ -25,6 +25,8 @@ class Loop:
     ----------
     py_func
         The function, uncompiled.
+    n_spared
+        The work that callers did without the function; see ``can_spare``.
     """
 
     def __init__(self, function: Function, rules: dict[str, object]) -> None:
@@ -32,6 +34,7 @@ class Loop:
         self.py_func = function
         self._rules = rules
         self._dispatcher: Function | None = None
+        self.n_spared = 0
 
     def __call__(self, *arguments: object) -> object:
         """Call the compiled function."""
@@ -64,13 +67,26 @@ class Loop:
         return found
 
 
-def is_ready(loop: Function) -> bool:
-    """Return whether a loop can be called at once.
+def can_spare(loop: Function, n_steps: int, most: int) -> bool:
+    """Return whether to do a little work without a loop, if the result is the same.
 
-    Before its first call, numba must be imported and the loop read from the cache or compiled. A
-    caller with little to do may do it without the loop, if the result is the same.
+    Before the first call of a loop, numba must be imported, and the loop read from the cache or
+    compiled, which takes longer than a little work.
+
+    Parameters
+    ----------
+    loop
+        The loop.
+    n_steps
+        The work to be done, in any unit.
+    most
+        The largest sum of such work. Once there is more, or after the loop was called, callers use
+        the loop.
     """
-    return not isinstance(loop, Loop) or loop.is_ready
+    if not isinstance(loop, Loop) or loop.is_ready or loop.n_spared + n_steps > most:
+        return False
+    loop.n_spared += n_steps
+    return True
 
 
 def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:

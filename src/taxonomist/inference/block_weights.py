@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.compiled.arrays import Rows, read_only
-from taxonomist.compiled.block_scores import BlockTable, score_blocks, score_few_blocks
-from taxonomist.compiled.jit import is_ready
+from taxonomist.compiled.block_scores import (
+    BlockTable,
+    n_used_weights,
+    score_blocks,
+    score_few_blocks,
+)
+from taxonomist.compiled.jit import can_spare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,9 +22,8 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Integers, Reals
     from taxonomist.inference.scorers import Cut
 
-MOST_SEGMENTS = 20_000
-"""Segments of weights that are added up without numba as long as it is not needed otherwise: they
-take about 50 ms, and to import it and to read a loop from the cache takes 300 ms."""
+MOST_WEIGHTS = 2_000_000
+"""Weights that are added up without numba: this takes 50 ms, and numba and its cache take 300."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +84,9 @@ class BlockWeights:
 
     def scores(self, X: CSR, out: Reals) -> None:
         """Write the scores of sparse rows, (n_items, n_columns)."""
-        rows, indptr = sparse_rows(X), self.table.indptr
-        n_segments = int((indptr[rows.indices + 1] - indptr[rows.indices]).sum())
-        is_little = n_segments <= MOST_SEGMENTS and not is_ready(score_blocks)
+        rows = sparse_rows(X)
+        n_weights = n_used_weights(rows, self.table, MOST_WEIGHTS)
+        is_little = can_spare(score_blocks, n_weights, MOST_WEIGHTS)
         (score_few_blocks if is_little else score_blocks)(rows, self.table, out)
 
     def of_column(self, column: int, features: Codes) -> Reals:

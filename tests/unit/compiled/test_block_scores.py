@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from taxonomist.compiled import block_scores as loops
+from taxonomist.compiled import jit
 from taxonomist.inference import block_weights
 from taxonomist.inference.block_weights import BlockWeights, sparse_rows
 
@@ -37,16 +38,35 @@ def test_few_items_have_the_same_scores_as_many(seed):
     assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
 
 
-def test_numba_is_for_many_items(monkeypatch):
+def test_used_weights_are_counted():
+    X, weights = problem(0)
+    table, rows = weights.table, sparse_rows(X)
+    each = np.diff(table.first)[table.block]
+    expected = sum(each[slice(*table.indptr[f : f + 2])].sum() for f in rows.indices.tolist())
+    assert loops.n_used_weights(rows, table, 10**9) == expected
+    assert 10 < loops.n_used_weights(rows, table, 10) < expected
+
+
+def test_numba_is_for_much_work():
+    def work():
+        return 1
+
+    loop = jit.Loop(work, {"error_model": "numpy", "forceinline": False, "fastmath": False})
+    assert [jit.can_spare(loop, 4, 10) for _ in range(4)] == [True, True, False, False]
+    assert jit.can_spare(loop, 2, 10)
+    assert not loop.is_ready
+    assert loop() == 1
+    assert not jit.can_spare(loop, 0, 10)
+    assert not jit.can_spare(work, 0, 10)
+
+
+def test_little_work_needs_no_numba(monkeypatch):
     X, weights = problem(0)
     used = []
     for name in ("score_blocks", "score_few_blocks"):
         monkeypatch.setattr(block_weights, name, lambda *_, name=name: used.append(name))
     out = np.empty((X.shape[0], weights.n_columns), np.float32)
-    for ready in (False, True):
-        monkeypatch.setattr(block_weights, "is_ready", lambda _, ready=ready: ready)
+    for can in (True, False):
+        monkeypatch.setattr(block_weights, "can_spare", lambda *_, can=can: can)
         weights.scores(X, out)
-    monkeypatch.setattr(block_weights, "is_ready", lambda _: False)
-    monkeypatch.setattr(block_weights, "MOST_SEGMENTS", 10)
-    weights.scores(X, out)
-    assert used == ["score_few_blocks", "score_blocks", "score_blocks"]
+    assert used == ["score_few_blocks", "score_blocks"]
