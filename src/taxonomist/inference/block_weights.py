@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.compiled.arrays import Rows, read_only
-from taxonomist.compiled.block_scores import BlockTable, score_blocks
+from taxonomist.compiled.block_scores import (
+    BlockTable,
+    n_used_weights,
+    score_blocks,
+    score_few_blocks,
+)
+from taxonomist.compiled.jit import can_spare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taxonomist._typing import CSR, Codes, Integers, Reals
     from taxonomist.inference.scorers import Cut
+
+MOST_WEIGHTS = 2_000_000
+"""Weights that are added up without numba: this takes 50 ms, and numba and its cache take 300."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +86,10 @@ class BlockWeights:
 
     def scores(self, X: CSR, out: Reals) -> None:
         """Write the scores of sparse rows, (n_items, n_columns)."""
-        score_blocks(sparse_rows(X), self.table, out)
+        rows = sparse_rows(X)
+        n_weights = n_used_weights(rows, self.table, MOST_WEIGHTS)
+        is_little = can_spare(score_blocks, n_weights, MOST_WEIGHTS)
+        (score_few_blocks if is_little else score_blocks)(rows, self.table, out)
 
     def of_column(self, column: int, features: Codes) -> Reals:
         """Return the weights of some features in one column."""

@@ -14,7 +14,6 @@ from taxonomist.compiled.compiling import working_clock
 from taxonomist.errors import LabelError, ModelFileError
 from taxonomist.features import TextFeatures
 from taxonomist.features.counted_texts import CountedTexts
-from taxonomist.models.calibrated import CalibratedClassifier
 from taxonomist.taxonomy import Taxonomy
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.answers import TextAnswers
@@ -23,7 +22,6 @@ from taxonomist.text.digests import digest, digests, noted
 from taxonomist.text.models import DEFAULT_MODEL, choice_of, make_model
 from taxonomist.text.parameters import calibration_method, check_parameters, several
 from taxonomist.text.questions import TextQuestions
-from taxonomist.text.search import SearchProblem, SearchStep, Trial, last_step, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from taxonomist._typing import CSR, Bools, TextLike
+    from taxonomist.text.search import SearchStep, Trial
 
 
 class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
@@ -181,6 +180,8 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         model, self.takes_counts_ = self._choose(X, counts, y, callback)
         method = calibration_method(self.calibration, model, self.is_multilabel_)
         if method is not None:
+            from taxonomist.models.calibrated import CalibratedClassifier
+
             model = CalibratedClassifier(model, method=method, cv=self.cv)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.model_ = model.fit(counts if self.takes_counts_ else X, y, **given)
@@ -214,6 +215,8 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         self, X: CSR, counts: CSR, y: Sequence[Any], callback: Callable[[SearchStep], object] | None
     ) -> tuple[Any, bool]:
         """Return the unfitted model, and whether it takes word counts."""
+        from taxonomist.text.search import SearchProblem, last_step, search
+
         if not isinstance(self.model, str):
             return self.model, False
         is_multilabel = self.is_multilabel_

@@ -54,7 +54,7 @@ def check_parameters(classifier: TextClassifier) -> None:
         raise ParameterError(f"calibration must be one of {known}, or None. Got {method!r}.{hint}")
 
 
-def calibration_method(calibration: str | None, model: Any, is_multilabel: bool) -> str | None:
+def calibration_method(calibration: str | None, model: object, is_multilabel: bool) -> str | None:
     """Return the calibration method, after resolving ``"auto"``; None if there is nothing to fit.
 
     Parameters

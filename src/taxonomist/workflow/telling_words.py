@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from taxonomist._typing import Floats
     from taxonomist.text import TextClassifier
 
 __all__ = ["telling_words"]
@@ -31,21 +32,22 @@ def telling_words(classifier: TextClassifier) -> dict[str, list[tuple[str, float
 def _top_features(model: Any, n_terms: int) -> dict[str, list[tuple[int, float]]]:
     """Return the features with the largest positive weights for each node."""
     if hasattr(model, "top_features"):
-        found: dict[str, list[tuple[int, float]]] = model.top_features(N_WORDS)
-        return found
+        top: dict[str, list[tuple[int, float]]] = model.top_features(N_WORDS)
+        return top
     try:
         weights = model.node_coef_
     except AttributeError:
         return {}
-    return {
-        node: _largest(weights[[code]], n_terms)
-        for code, node in enumerate(model.taxonomy_.nodes[: weights.shape[0]])
-    }
+    found = {}
+    for code, node in enumerate(model.taxonomy_.nodes[: weights.shape[0]]):
+        row = weights[[code]]
+        # Behind the words there may be a constant feature.
+        values = np.ravel(row.toarray() if hasattr(row, "toarray") else row)[:n_terms]
+        found[node] = _largest(values)
+    return found
 
 
-def _largest(row: Any, n_terms: int) -> list[tuple[int, float]]:
-    """Return the columns and values of the largest positive values of a row."""
-    # Behind the words there may be a constant feature.
-    values = np.asarray(row.todense() if hasattr(row, "todense") else row).ravel()[:n_terms]
+def _largest(values: Floats) -> list[tuple[int, float]]:
+    """Return the places and values of the largest positive values."""
     best = np.argsort(-values)[:N_WORDS].tolist()
     return [(k, float(values[k])) for k in best if values[k] > 0]
