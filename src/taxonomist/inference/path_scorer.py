@@ -10,7 +10,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import softmax
 
-from taxonomist.compiled.path_search import PathTerms, SearchTree, path_scores, search_paths
+from taxonomist.compiled.jit import can_spare
+from taxonomist.compiled.path_search import (
+    PathTerms,
+    SearchTree,
+    few_path_scores,
+    path_scores,
+    search_paths,
+)
 from taxonomist.inference.block_scorer import BlockScorer
 from taxonomist.inference.block_weights import sparse_rows
 from taxonomist.inference.linear_scorer import in_blocks
@@ -20,6 +27,8 @@ if TYPE_CHECKING:
     from taxonomist.inference.scorers import ScorePart
     from taxonomist.taxonomy import Taxonomy
 
+MOST_SPARED = 100_000
+"""Scores of categories that are computed without compiled loops at most, for a quick start."""
 SEARCH_COST = 128
 """How many scores a search counts for when items are shared out to threads."""
 
@@ -148,7 +157,8 @@ class PathScorer(BlockScorer):
     def categories(self, raw: Reals) -> Floats:
         """Return the scores of categories, (n_items, n_categories)."""
         scores = np.empty((len(raw), len(self.counts)))
-        path_scores(raw, self._terms, scores)
+        is_little = can_spare(path_scores, scores.size, MOST_SPARED)
+        (few_path_scores if is_little else path_scores)(raw, self._terms, scores)
         if not self.seen.all():
             lowest = scores.min(axis=1, where=self.seen, initial=0.0)
             scores[:, ~self.seen] = lowest[:, None] - 1
@@ -162,11 +172,13 @@ class PathScorer(BlockScorer):
     def best(self, X: CSR, k: int, n_threads: int = 1) -> tuple[Codes, Floats]:
         """Return the columns of the k best categories of each item, and their scores.
 
-        If the categories' own margins do not count and the taxonomy is a tree, the search from the
-        top is exact, and faster than scoring all categories.
+        If there are only classifiers against siblings and the taxonomy is a tree, the search from
+        the top is exact, and faster than scoring all categories.
         """
-        is_bounded = self._search_tree.own_weight == 0
-        if k <= self.seen.sum() and self.taxonomy.is_tree and (self.beam or is_bounded):
+        is_bounded = (self.above < 0).all()
+        is_little = can_spare(search_paths, X.shape[0] * self.n_scores, MOST_SPARED)
+        is_worth_it = self.beam is not None or (is_bounded and not is_little)
+        if is_worth_it and self.taxonomy.is_tree and k <= self.seen.sum():
             found, scores, _ = self.search(X, k, n_threads)
             if (found >= 0).all():
                 return found, scores
