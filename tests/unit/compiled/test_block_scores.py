@@ -16,11 +16,11 @@ def problem(seed, n_items=7, n_features=60):
     """Return items, and weights of blocks of different widths and features."""
     rng = np.random.default_rng(seed)
     X = sparse.random_array((n_items, n_features), density=0.4, rng=rng, dtype=np.float32).tocsr()
-    blocks = []
-    for width in (1, 3, 8, 37):
-        features = np.sort(rng.choice(n_features, 40, replace=False)).astype(np.int32)
-        blocks.append((features, rng.normal(size=(41, width)).astype(np.float32)))
-    return X, BlockWeights.join(n_features, blocks, 0.7)
+    widths = np.array([1, 3, 8, 37])
+    features = [rng.choice(n_features, 40, replace=False).astype(np.int32) for _ in widths]
+    blocks, n_values = np.repeat(np.arange(4), 40), 40 * widths.sum()
+    values, bias = (rng.normal(size=n).astype(np.float32) for n in (n_values, widths.sum()))
+    return X, BlockWeights.join(n_features, np.concatenate(features), blocks, values, widths, bias)
 
 
 @pytest.mark.parametrize("seed", range(5))
