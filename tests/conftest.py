@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -55,6 +56,12 @@ def pytest_collection_modifyitems(items):
         return next((i for i, part in enumerate(ORDER) if path.startswith(part)), len(ORDER))
 
     items.sort(key=place)
+
+
+def pytest_collection_finish():
+    """Leave the tests themselves, which live as long as the process, out of garbage collections."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_itemcollected(item):

@@ -41,8 +41,8 @@ def test_help_answers_in_under_half_a_second():
         assert "demo" in done.stdout
         return time.perf_counter() - start
 
-    # The best of some tries: the others measure what else the machine is doing.
-    assert min(seconds() for _ in range(10)) < 0.5
+    # One of some tries: the others measure what else the machine is doing.
+    assert any(seconds() < 0.5 for _ in range(10))
 
 
 @pytest.mark.parametrize(

@@ -115,9 +115,10 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         Value of a constant feature that is added to every item. Its weight is the bias, which is
         regularised like the other weights. 0 adds no feature.
     decision
-        The measure for which label sets are chosen: ``"hierarchical_f1"`` (over all nodes),
-        ``"micro_f1"`` or ``"macro_f1"`` (over categories), ``"subset"`` (whole label sets) or
-        ``"loss"`` (the number of wrong nodes).
+        The measure for which label sets are chosen: ``"loss"`` (the number of wrong nodes, so that
+        nodes are predicted that are more probable than not), ``"hierarchical_f1"`` (over all
+        nodes), ``"micro_f1"`` or ``"macro_f1"`` (over categories) or ``"subset"`` (whole label
+        sets).
     cv
         The number of cross-validation folds for the weights, the probabilities and the decision, a
         splitter with a ``split`` method, or pairs of training and test items. A few thousand
@@ -209,7 +210,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         negatives: str = "auto",
         loss: str = "squared_hinge",
         constant: float = 1.0,
-        decision: str = "hierarchical_f1",
+        decision: str = "loss",
         cv: FoldsLike = 3,
         beam: int | None = None,
         min_labels: int | None = None,
