@@ -235,8 +235,8 @@ def _contests(names: Sequence[str], most: Most) -> Table:
         "Omikuji, PECOS's linear model and napkinXC (hierarchical softmax, or a probabilistic "
         "label tree with label sets) make trees of labels of their own. Their thresholds for label "
         "sets are chosen on a fifth of the training items, within their time to fit, as the "
-        "decision rules of our models are by cross-validation. MaxMarginMarkovClassifier is left out "
-        "of two DAGs where it takes over five minutes. PECOS and napkinXC run in an "
+        "decision rules of our models are by cross-validation. MaxMarginMarkovClassifier is left "
+        "out of two DAGs where it takes over five minutes. PECOS and napkinXC run in an "
         "environment without this package, whose modules take part of the memory of the others."
         + "".join(f" {note}" for note in left_out()),
         settings=COMMON,

@@ -109,6 +109,7 @@ class NodeModel:
             The weights of the items.
         """
         from sklearn.linear_model import LogisticRegression
+        from threadpoolctl import threadpool_limits
 
         nodes, items, is_in, counts = _pairs(frequencies.is_open, truth)
         if is_in.all() or not is_in.any():
@@ -117,7 +118,8 @@ class NodeModel:
         about = _about(taxonomy, frequencies)[nodes]
         rows = np.hstack([table, table * about[:, [1]], about[:, 1:]])
         model = LogisticRegression(solver="newton-cholesky")
-        model.fit(rows, is_in, weights[items] * counts)
+        with threadpool_limits(1, "blas"):
+            model.fit(rows, is_in, weights[items] * counts)
         found = model.coef_[0]
         margin_coef = found[: 2 * N_MARGINS].reshape(2, N_MARGINS)
         node_coef = np.concatenate([model.intercept_, found[2 * N_MARGINS :]])

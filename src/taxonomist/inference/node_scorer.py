@@ -61,8 +61,11 @@ class NodeScorer(BlockScorer):
 
     def categories(self, raw: Reals) -> Floats:
         """Return the coherent log-odds of categories, (n_items, n_categories)."""
-        odds = self.model.coherent_odds(self.margins(raw))
-        return np.ascontiguousarray(odds[self.category_nodes].T)
+        return np.ascontiguousarray(self.node_odds(raw)[:, self.category_nodes])
+
+    def node_odds(self, raw: Reals) -> Floats:
+        """Return the coherent log-odds of nodes, (n_items, n_nodes)."""
+        return self.model.coherent_odds(self.margins(raw)).T
 
     def probabilities(self, raw: Reals) -> Floats:
         """Return the probabilities of the nodes of categories, (n_items, n_categories)."""

@@ -137,7 +137,7 @@ class PathScorer(BlockScorer):
         return np.stack([own @ margins, above @ squashed, beside @ squashed])
 
     @cached_property
-    def _terms(self) -> PathTerms:
+    def terms(self) -> PathTerms:
         """The terms of every score, from the top down."""
         theta, parts = self.blend.parts, [table.tocoo() for table in self.tables]
         rows = np.concatenate([part.row for part in parts])
@@ -158,7 +158,7 @@ class PathScorer(BlockScorer):
         """Return the scores of categories, (n_items, n_categories)."""
         scores = np.empty((len(raw), len(self.counts)))
         is_little = can_spare(path_scores, scores.size, MOST_SPARED)
-        (few_path_scores if is_little else path_scores)(raw, self._terms, scores)
+        (few_path_scores if is_little else path_scores)(raw, self.terms, scores)
         if not self.seen.all():
             lowest = scores.min(axis=1, where=self.seen, initial=0.0)
             scores[:, ~self.seen] = lowest[:, None] - 1
@@ -211,7 +211,7 @@ class PathScorer(BlockScorer):
     @cached_property
     def _search_tree(self) -> SearchTree:
         """The tree of nodes with training items."""
-        taxonomy, offset = self.taxonomy, self._terms.offset
+        taxonomy, offset = self.taxonomy, self.terms.offset
         bonus = np.full(taxonomy.n_nodes, -np.inf)
         bonus[self.category_nodes[self.seen]] = offset[self.seen]
         parents = taxonomy.parent_indices.tolist()
@@ -261,7 +261,7 @@ class PathScorer(BlockScorer):
 
     def _weights_of(self, category: int) -> tuple[Floats, Floats, float]:
         """Return the weights of margins and squashed margins in a score, and its constant."""
-        terms, n_columns = self._terms, self.weights.n_columns
+        terms, n_columns = self.terms, self.weights.n_columns
         here = slice(*terms.indptr[category : category + 2])
         linear, squashed = np.zeros(n_columns), np.zeros(n_columns)
         np.add.at(linear, terms.columns[here], terms.linear[here])

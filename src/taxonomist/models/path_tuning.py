@@ -185,7 +185,7 @@ class Candidates(NamedTuple):
         columns = np.hstack([best, np.tile(some, (n_items, 1))])
         is_best = np.zeros((n_items, n_categories), dtype=bool)
         np.put_along_axis(is_best, best, values=True, axis=1)
-        log_counts = np.full(columns.shape, np.log((n_categories - half) / (n - half)))
+        log_counts = np.full(columns.shape, np.log(n_categories / (n - half)))
         log_counts[:, :half] = 0.0
         log_counts[:, half:][is_best[:, some]] = -np.inf
         place = (best == true[:, None]).argmax(axis=1)
@@ -292,9 +292,8 @@ class NodeDecision:
         Nodes that are no category are chosen as well, unless the item has too many categories.
         """
         scorer = cast("NodeScorer", scored.scorer)
-        chances, nodes = scorer.node_probabilities(scored.raw), self.targets.nodes
-        chosen = chances > self.thresholds
-        excess = scored.categories - logit(self.thresholds[nodes])
+        above = scorer.node_odds(scored.raw) - logit(self.thresholds)
+        chosen, excess = above > 0, np.ascontiguousarray(above[:, self.targets.nodes])
         categories = choose(excess, *self.limits)
         chosen[:, 0] |= chosen[:, 1:].any(axis=1) | (np.diff(categories.indptr) > 0)
         chosen[(excess > 0).sum(axis=1) > self.limits[1]] = False

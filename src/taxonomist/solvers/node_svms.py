@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from taxonomist.compiled.arrays import Labels, Rows, read_only
 from taxonomist.compiled.node_jobs import JobArrays, JobResults, solve_jobs
@@ -341,7 +342,11 @@ def _solve_narrow(
         items = groups.items[places]
         signs = np.where(own[places, begin:end].toarray().T, 1.0, -1.0)
         X_job, costs = X[items], problem.costs[items]
-        found = [solve_newton(X_job, sign, costs, options.tol, options.max_iter) for sign in signs]
+        # Systems of equations this small gain nothing from threads, which cost time to wake up.
+        with threadpool_limits(1, "blas"):
+            found = [
+                solve_newton(X_job, sign, costs, options.tol, options.max_iter) for sign in signs
+            ]
         W, found_alpha, primal, dual, n_steps = map(np.array, zip(*found, strict=True))
         results.bias[begin:end] = problem.constant * W[:, -1]
         results.primal[begin:end], results.dual[begin:end] = primal, dual

@@ -1,0 +1,136 @@
+"""PathSVC: the search from the top, and what is tuned on held-out items."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from taxonomist import PathSVC, Taxonomy
+from taxonomist.compiled import path_search
+from taxonomist.errors import ParameterError
+from taxonomist.models.path_tuning import Candidates, first_folds
+from tests.unit.models.test_path_svc import DAG, TREE, items
+
+# Search from the top --------------------------------------------------------------------------
+
+
+def wide_problem(n=300, seed=0):
+    """Return items of a tree of three levels in which some nodes have no items."""
+    paths = [f"{a} > {a}{b} > {a}{b}{c}" for a in "abc" for b in "xyz" for c in "123"]
+    taxonomy = Taxonomy.from_paths([*paths, "d > only"])
+    rng = np.random.default_rng(seed)
+    labels = np.array([leaf for leaf in taxonomy.leaves if leaf != "bx1"], dtype=object)
+    y = rng.choice(labels, size=n)
+    X = rng.normal(size=(n, 200)) * (rng.random((n, 200)) < 0.2)
+    for k, letter in enumerate("abcdxyz123"):
+        X[:, k] += [2.0 * (letter in label) for label in y]
+    return taxonomy, sparse.csr_array(X), y
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_a_search_without_limit_is_exact_among_siblings(k):
+    taxonomy, X, y = wide_problem()
+    model = PathSVC(taxonomy, negatives="siblings", random_state=0).fit(X, y)
+    found = model.search(X, k)
+    assert found.is_exact.all()
+    scores = model.decision_function(X)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    np.testing.assert_array_equal(found.labels, model.classes_[order])
+    assert found.scores.tobytes() == np.take_along_axis(scores, order, axis=1).tobytes()
+    assert (model.predict(X) == found.labels[:, 0]).all()
+    np.testing.assert_array_equal(model.predict_topk(X, k)[0], found.labels)
+
+
+@pytest.mark.parametrize("negatives", ["all", "both"])
+def test_a_beam_of_all_nodes_finds_the_best_of_all_classifiers(negatives):
+    taxonomy, X, y = wide_problem()
+    model = PathSVC(taxonomy, negatives=negatives, random_state=0).fit(X, y)
+    exact = model.decision_function(X)
+    # All leaves are found, so the order is that of their scores.
+    found = model.search(X, k=model.scorer_.seen.sum(), beam=taxonomy.n_nodes)
+    place = {label: column for column, label in enumerate(model.classes_)}
+    columns = np.vectorize(place.get)(found.labels)
+    np.testing.assert_allclose(
+        found.scores, np.take_along_axis(exact, columns, axis=1), rtol=1e-9, atol=1e-9
+    )
+    assert (np.sort(found.labels, axis=1) == np.sort(model.classes_[model.scorer_.seen])).all()
+    assert (found.is_exact == (model.blend_["own"] == 0)).all()
+
+
+def test_a_narrow_beam_says_where_it_may_be_wrong():
+    taxonomy, X, y = wide_problem()
+    model = PathSVC(taxonomy, negatives="siblings", random_state=0).fit(X[:60], y[:60])
+    best = model.predict(X)
+    found = model.search(X, beam=1)
+    same = found.labels[:, 0] == best
+    assert same[found.is_exact].all()
+    assert not found.is_exact.all()
+    beam = PathSVC(taxonomy, negatives="siblings", beam=1, random_state=0).fit(X[:60], y[:60])
+    assert (beam.predict(X) == found.labels[:, 0]).all()
+    assert beam.decision_function(X).tobytes() == model.decision_function(X).tobytes()
+
+
+def test_searches_that_cannot_be_are_refused():
+    X, _, sets = items(TREE)
+    with pytest.raises(ParameterError, match="needs single labels"):
+        PathSVC(TREE, random_state=0).fit(X, sets).search(X)
+    X, y, _ = items(DAG)
+    model = PathSVC(DAG, beam=2, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="a taxonomy that is a tree"):
+        model.search(X)
+    assert (model.predict(X) == model.classes_[model.decision_function(X).argmax(axis=1)]).all()
+    tree = PathSVC(TREE, random_state=0).fit(*items(TREE)[:2])
+    with pytest.raises(ParameterError, match="k must be between 1 and"):
+        tree.search(X, k=99)
+    with pytest.raises(ParameterError, match="beam must be"):
+        PathSVC(TREE, beam=0).fit(*items(TREE)[:2])
+
+
+def test_scores_of_few_items_need_no_compiled_loop():
+    taxonomy, X, y = wide_problem()
+    model = PathSVC(taxonomy, negatives="both", random_state=0).fit(X, y)
+    raw, terms = model.scorer_.raw(model.check_rows(X, False)), model.scorer_.terms
+    found = [np.empty((len(raw), len(model.classes_))) for _ in range(3)]
+    path_search.path_scores(raw, terms, found[0])
+    path_search.few_path_scores(raw, terms, found[1])
+    getattr(path_search.path_scores, "py_func", path_search.path_scores)(raw, terms, found[2])
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+
+
+# Held-out items -------------------------------------------------------------------------------
+
+
+def test_only_as_many_folds_as_are_needed():
+    items = np.arange(9000)
+    folds = [(np.setdiff1d(items, part), part) for part in np.split(items, 3)]
+    ((train, test),) = first_folds(folds, 20)
+    assert len(test) == 3000
+    assert not np.intersect1d(train, test).size
+    assert [len(test) for _, test in first_folds(folds, 10**6)] == [1024]
+    few = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
+    assert [len(test) for _, test in first_folds(few, 20)] == [20, 20]
+
+
+def test_candidates_stand_for_all_categories():
+    rng = np.random.default_rng(0)
+    parts, true = rng.normal(size=(3, 50, 400)), rng.integers(0, 400, size=50)
+    found = Candidates.chosen(parts, true, 100)
+    everyone = np.arange(50)
+    assert (found.columns[everyone, found.true] == true).all()
+    np.testing.assert_array_equal(
+        found.parts, np.take_along_axis(parts, found.columns[None], axis=2)
+    )
+    for item in range(50):
+        is_there = np.isfinite(found.log_counts[item])
+        assert len(set(found.columns[item][is_there])) == is_there.sum()
+        best = set(np.argsort(-parts[:, item].sum(axis=0))[:49])
+        assert best <= set(found.columns[item][:50])
+    # The sum over all categories is estimated without bias.
+    sums = [
+        np.exp(Candidates.chosen(parts[:, [0]], true[[0]], n).log_counts).sum() for n in (100, 300)
+    ]
+    np.testing.assert_allclose(sums, 400, rtol=0.2)
+    everything = Candidates.chosen(parts, true, 500)
+    assert (everything.true == true).all()
+    assert not everything.log_counts.any()
