@@ -22,6 +22,7 @@ References    [CH04, Alg. 1, step 8a], [CH04, Eq. 28, 33], [CH07, Alg. 1]
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,8 @@ import numpy as np
 from taxonomist.compiled import inspection, joint
 from taxonomist.compiled.duals import count_positive, drop_all_zeros
 from taxonomist.compiled.joint_arrays import JointFindings
-from taxonomist.solvers.duals import DualStore, no_duals, positive
+from taxonomist.solvers.duals import DualStore, no_duals, of_items, positive
+from taxonomist.solvers.problem import FeatureRows
 from taxonomist.solvers.solution import Certificate, Options, Pass, Solution, certify
 
 if TYPE_CHECKING:
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from taxonomist.compiled.joint_arrays import JointArrays, QPScratch
     from taxonomist.solvers.problem import JointProblem
 
+MANY_ITEMS = 4_096
+"""From so many items on their rows are copied in a random order, and neighbours are visited one
+after another: what belongs to an item is then near to what was read before."""
 GROUP = 256
 """Items that are scored at one state of the weights before these are updated."""
 MOST_NEW = 8
@@ -75,6 +80,28 @@ def solve(
     start
         A solution of a similar problem to start from.
     """
+    if problem.n_items < MANY_ITEMS or not isinstance(problem.items, FeatureRows):
+        return _solve(problem, options, callback, start)
+    order = np.random.default_rng(options.random_state).permutation(problem.n_items)
+    shuffled = replace(
+        problem,
+        items=problem.items.take(order),
+        labels=problem.labels[order],
+        costs=problem.costs[order],
+    )
+    if start is not None:
+        start = replace(start, duals=of_items(start.duals, order))
+    solution = _solve(shuffled, options, callback, start)
+    return replace(solution, duals=of_items(solution.duals, np.argsort(order)))
+
+
+def _solve(
+    problem: JointProblem,
+    options: Options,
+    callback: Callable[[Pass], object] | None,
+    start: Solution | None,
+) -> Solution:
+    """Return the solution of a problem whose items are stored as they are given."""
     state = _State(problem, options, start)
     with ThreadPoolExecutor(options.n_threads) as pool:
         state.pool = pool
