@@ -8,6 +8,7 @@ from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.arrays import Attributes, Rows
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.rows import score_row
+from taxonomist.compiled.vectors import add_narrow, score_narrow
 
 
 class Places(NamedTuple):
@@ -64,7 +65,10 @@ def score_places(
     With ``whole_rows``, all attributes are scored, which is faster unless few have a place.
     """
     if whole_rows:
-        score_row(rows, row, W, places.row)
+        if len(rows.indices) > 0 and W.shape[1] % 8 == 0:
+            score_narrow(rows, row, W, places.row)
+        else:
+            score_row(rows, row, W, places.row)
         for t in range(n_used):
             places.score[t] = places.row[places.used[t]]
         return
@@ -94,11 +98,14 @@ def add_change(
             places.row[z] = 0
         for t in range(n_used):
             places.row[places.used[t]] = places.change[t]
-        for k in range(start, end):
-            x = rows.data[k]
-            w = W[k - start] if dense else W[rows.indices[k]]
-            for z in range(len(w)):
-                w[z] += x * places.row[z]
+        if len(rows.indices) > 0 and W.shape[1] % 8 == 0:
+            add_narrow(rows, row, W, places.row)
+        else:
+            for k in range(start, end):
+                x = rows.data[k]
+                w = W[k - start] if dense else W[rows.indices[k]]
+                for z in range(len(w)):
+                    w[z] += x * places.row[z]
     else:
         for k in range(start, end):
             x = rows.data[k]

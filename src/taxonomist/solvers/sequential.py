@@ -24,7 +24,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from taxonomist.solvers.solution import Certificate, Options, Pass, Solution, ce
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Reals
     from taxonomist.compiled.joint_arrays import JointArrays, QPScratch
     from taxonomist.solvers.problem import JointProblem
 
@@ -47,11 +47,14 @@ MANY_ITEMS = 4_096
 after another: what belongs to an item is then near to what was read before."""
 GROUP = 256
 """Items that are scored at one state of the weights before these are updated."""
+CACHE_LINE = 64
 MOST_NEW = 8
 MOST_ACTIVE_PASSES = 64
-"""Most active passes after a full pass. There is one at first; full passes that certify, or that
-lower the gap too slowly, multiply the number by ``MORE_PASSES``."""
+"""Most active passes after a full pass. There is one at first; full passes that certify a point
+far from the tolerance, or that lower the gap too slowly, multiply the number by ``MORE_PASSES``."""
 MORE_PASSES = 4
+NEAR = 1.5
+"""A point is near if this many times the tolerance would do."""
 SLOWLY = 0.8
 """A full pass lowers the gap too slowly if more than this part of it is left."""
 FIRST_TOLERANCE = 0.02
@@ -127,6 +130,15 @@ def _width(problem: JointProblem) -> int:
     return n_attributes + (-n_attributes % 8 if n_attributes <= joint.FEW_ATTRIBUTES else 0)
 
 
+def _aligned_zeros(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> Reals:
+    """Return zeros that begin at a cache line, so that a short row is in as few as possible."""
+    size = n_rows * n_columns * dtype.itemsize
+    room = np.zeros(size + CACHE_LINE, np.uint8)
+    begin = -room.ctypes.data % CACHE_LINE
+    zeros: Reals = room[begin : begin + size].view(dtype).reshape(n_rows, n_columns)
+    return zeros
+
+
 class _State:
     """The state of the solver between passes."""
 
@@ -135,16 +147,15 @@ class _State:
     def __init__(self, problem: JointProblem, options: Options, start: Solution | None) -> None:
         n_items = problem.n_items
         self.problem, self.options = problem, options
+        self.nearly = replace(options, tol=NEAR * options.tol)
         self.arrays = problem.arrays()
         self.rng = np.random.default_rng(options.random_state)
         self.started = perf_counter()
         self.history: list[Pass] = []
-        if start is None:
-            dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
-            self.W = np.zeros((problem.items.n_weights, _width(problem)), dtype=dtype)
-        else:
-            more = _width(problem) - start.W.shape[1]
-            self.W = np.pad(start.W, ((0, 0), (0, more)))
+        dtype = np.dtype(np.float64 if problem.items.dual_form else options.dtype)
+        self.W = _aligned_zeros(problem.items.n_weights, _width(problem), dtype)
+        if start is not None:
+            self.W[:, : start.W.shape[1]] = start.W
         self.store = DualStore(no_duals(n_items) if start is None else start.duals)
         # Where scoring is cheap threads do not pay, and scores need not be computed twice.
         self.is_swept = self.W.shape[1] <= joint.FEW_ATTRIBUTES
@@ -177,7 +188,8 @@ class _State:
                 self._solve_group(group)
             self.estimate = self._estimate()
             self._lower_tolerance()
-        if self.certificate is not None or self.estimate.gap > SLOWLY * gap:
+        far = self.certificate is not None and not self.certificate.reaches(self.nearly)
+        if far or self.estimate.gap > SLOWLY * gap:
             self.most_active_passes = min(MORE_PASSES * self.most_active_passes, MOST_ACTIVE_PASSES)
 
     def look_around(self) -> Certificate:
