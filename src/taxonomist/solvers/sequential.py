@@ -57,7 +57,7 @@ NEAR = 1.5
 """A point is near if this many times the tolerance would do."""
 SLOWLY = 0.8
 """A full pass lowers the gap too slowly if more than this part of it is left."""
-FIRST_TOLERANCE = 0.02
+FIRST_TOLERANCE = 0.01
 MUCH_BETTER = 0.1
 """Active passes end when the largest violation is this part of that in an earlier one."""
 CERTIFIED_GAP = 0.05
