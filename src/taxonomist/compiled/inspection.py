@@ -14,8 +14,7 @@ from taxonomist.compiled.duals import drop_zeros, unused_cost
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.joint_arrays import InspectionScratch, JointArrays, JointFindings
 from taxonomist.compiled.losses import write_losses
-from taxonomist.compiled.rows import score_row
-from taxonomist.compiled.vectors import score_narrow
+from taxonomist.compiled.places import score_attributes
 
 
 def inspection_scratch(problem: JointArrays, W: Reals, n_new: int) -> InspectionScratch:
@@ -195,10 +194,7 @@ def inspect_item(
     scratch: InspectionScratch,
 ) -> None:
     """Score an item at all categories, and write the findings about it."""
-    if len(problem.rows.indices) > 0 and W.shape[1] % 8 == 0:
-        score_narrow(problem.rows, problem.row_of[i], W, scratch.scores)
-    else:
-        score_row(problem.rows, problem.row_of[i], W, scratch.scores)
+    score_attributes(problem.rows, problem.row_of[i], W, scratch.scores)
     write_category_scores(problem.attributes, scratch.scores, scratch.f)
     judge(i, problem, duals, findings, scratch)
 

@@ -31,6 +31,8 @@ import numpy as np
 from taxonomist.compiled import inspection, joint
 from taxonomist.compiled.duals import count_positive, drop_all_zeros
 from taxonomist.compiled.joint_arrays import JointFindings
+from taxonomist.compiled.places import FEW_ATTRIBUTES
+from taxonomist.compiled.vectors import LANES
 from taxonomist.solvers.duals import DualStore, no_duals, of_items, positive
 from taxonomist.solvers.problem import FeatureRows
 from taxonomist.solvers.solution import Certificate, Options, Pass, Solution, certify
@@ -127,7 +129,7 @@ def _solve(
 def _width(problem: JointProblem) -> int:
     """Return the number of columns of the weights, which fill whole vectors if they are few."""
     n_attributes = int(problem.attributes.shape[1])
-    return n_attributes + (-n_attributes % 8 if n_attributes <= joint.FEW_ATTRIBUTES else 0)
+    return n_attributes + (-n_attributes % LANES if n_attributes <= FEW_ATTRIBUTES else 0)
 
 
 def _aligned_zeros(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> Reals:
@@ -158,7 +160,7 @@ class _State:
             self.W[:, : start.W.shape[1]] = start.W
         self.store = DualStore(no_duals(n_items) if start is None else start.duals)
         # Where scoring is cheap threads do not pay, and scores need not be computed twice.
-        self.is_swept = self.W.shape[1] <= joint.FEW_ATTRIBUTES
+        self.is_swept = self.W.shape[1] <= FEW_ATTRIBUTES
         self.findings = JointFindings(*np.zeros((6, n_items)))
         self.calm = np.zeros(n_items, dtype=np.intp)
         self.rest = np.zeros(n_items, dtype=np.intp)

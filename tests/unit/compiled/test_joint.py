@@ -32,23 +32,27 @@ from taxonomist.compiled.inspection import (
 )
 from taxonomist.compiled.losses import write_loss_matrix, write_losses
 from taxonomist.compiled.pair_qp import (
+    along,
     ascend,
     best_step,
     curvature_along,
     follow,
     gradients_from_scores,
-    pair_product,
+    make_step,
     solve_active,
     write_change,
     write_gradients,
 )
 from taxonomist.compiled.places import (
+    add_all,
     add_change,
     add_coefficients,
     change_category,
     enter_category,
     leave_places,
     placed_score,
+    score_all,
+    score_attributes,
     score_places,
 )
 from taxonomist.compiled.rows import score_row, score_rows
@@ -77,7 +81,7 @@ from tests.reference.joint_toys import (
 
 PAST_16_BITS = 70_000
 
-many = sparse.csr_array(np.random.default_rng(0).normal(size=(6, 80)))
+many = sparse.csr_array(np.random.default_rng(0).normal(size=(6, joint.FEW_ATTRIBUTES + 16)))
 CASES = {
     "one category each": SetToy.of(toy("dag", "weighted")),
     "label sets": set_toy("dag", "weighted"),
@@ -359,17 +363,21 @@ ONE_ITEM = {
     joint.enter_active: "attributes i duals places",
     enter_category: "attributes c n_used places",
     leave_places: "n_used places",
+    score_attributes: "rows i W row",
+    score_all: "rows i W places",
     score_places: "rows i W n_used is_few places",
     placed_score: "attributes c places",
     change_category: "attributes c step places",
+    add_all: "rows i W places",
     add_change: "rows i W n_used is_few places",
     add_coefficients: "zero W n_used places",
     write_gradients: "attributes i duals scratch",
     gradients_from_scores: "i f duals scratch",
-    pair_product: "attributes duals first first",
     best_step: "first m cost per_pair free beta G",
-    follow: "attributes first m up step duals G",
-    curvature_along: "attributes first up down duals",
+    make_step: "first up down duals",
+    along: "attributes c direction",
+    follow: "attributes first m direction step duals G",
+    curvature_along: "attributes direction",
     ascend: "problem i duals scratch tol",
     write_change: "attributes i duals scratch",
     joint.apply_change: "problem i W n_used places",
@@ -391,8 +399,10 @@ def test_loops_of_one_item(name, end):
         )
         now.up, now.down, now.free, now.step, now.tol = now.m - 1, min(0, now.m - 1), 0.5, 0.1, 1e-9
         now.attributes, now.c = now.problem.attributes, now.duals.other[now.first]
+        now.direction = make_step(now.first, now.up, now.down, now.duals)
         now.G, now.f, now.zero = now.scratch.G, now.looks().f, 0
         now.rows, now.places = now.problem.rows, now.scratch.places
+        now.row = now.places.row
         now.beta, now.per_pair = now.duals.beta, now.problem.slack_per_pair
         now.cost = now.problem.costs[now.i]
         now.is_few = now.W.shape[1] <= joint.FEW_ATTRIBUTES
