@@ -79,7 +79,7 @@ def score_all(rows: Rows, row: int, W: Reals, places: Places) -> None:
 
 @compiled(inline=True)
 def add_all(rows: Rows, row: int, W: Reals, places: Places) -> None:
-    """Add x times the change to the weights of all attributes, as in ``score_all``, and clear it."""
+    """Add x times the change to the weights of all attributes, and clear it; see ``score_all``."""
     if not fills_vectors(rows, W):
         add_change(rows, row, W, len(places.row), True, places)
         return
