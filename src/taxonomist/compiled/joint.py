@@ -27,14 +27,14 @@ from taxonomist.compiled.pair_qp import gradients_from_scores, solve_active, wri
 from taxonomist.compiled.places import (
     FEW_ATTRIBUTES,
     Places,
-    add_all,
     add_change,
     add_coefficients,
     enter_category,
     leave_places,
-    score_all,
     score_places,
+    uses_vectors,
 )
+from taxonomist.compiled.vectors import add_vectors, score_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -70,10 +70,14 @@ def apply_change(problem: JointArrays, i: int, W: Reals, n_used: int, places: Pl
     """Add the change of item i's dual variables to the weights, and clear it."""
     if problem.dual_form:
         add_coefficients(i, W, n_used, places)
-    elif W.shape[1] <= FEW_ATTRIBUTES:
-        add_all(problem.rows, problem.row_of[i], W, places)
+    elif uses_vectors(problem.rows, W):
+        for z in range(n_used):
+            places.row[z] = places.change[z]
+            places.change[z] = 0.0
+        add_vectors(problem.rows, problem.row_of[i], W, places.row)
     else:
-        add_change(problem.rows, problem.row_of[i], W, n_used, False, places)
+        whole_rows = W.shape[1] <= FEW_ATTRIBUTES
+        add_change(problem.rows, problem.row_of[i], W, n_used, whole_rows, places)
 
 
 @compiled(inline=True)
@@ -83,10 +87,12 @@ def solve_item(
     """Score one item at the attributes that its active pairs use, and solve its QP."""
     places, few = scratch.places, W.shape[1] <= FEW_ATTRIBUTES
     n_used = enter_active(problem.attributes, i, duals, places)
-    if few:
-        score_all(problem.rows, problem.row_of[i], W, places)
+    if uses_vectors(problem.rows, W):
+        score_vectors(problem.rows, problem.row_of[i], W, places.row)
+        for z in range(n_used):
+            places.score[z] = places.row[z]
     else:
-        score_places(problem.rows, problem.row_of[i], W, n_used, False, places)
+        score_places(problem.rows, problem.row_of[i], W, n_used, few, places)
     write_gradients(problem.attributes, i, duals, scratch)
     violation, gain = solve_active(problem, i, duals, scratch, tol)
     if violation > tol:

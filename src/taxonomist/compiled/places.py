@@ -8,7 +8,7 @@ from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.arrays import Attributes, Rows
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.rows import score_row
-from taxonomist.compiled.vectors import add_vectors, fills_vectors, score_vectors
+from taxonomist.compiled.vectors import IS_COMPILED, LANES
 
 FEW_ATTRIBUTES = 320
 """Up to this many attributes, scoring all of them is faster than scoring those in use: with 285 by
@@ -61,32 +61,10 @@ def change_category(attributes: Attributes, c: int, amount: float, places: Place
 
 
 @compiled(inline=True)
-def score_attributes(rows: Rows, row: int, W: Reals, out: Reals) -> None:
-    """Write <w_z, x> for every attribute z."""
-    if W.shape[1] <= FEW_ATTRIBUTES and fills_vectors(rows, W):
-        score_vectors(rows, row, W, out)
-    else:
-        score_row(rows, row, W, out)
-
-
-@compiled(inline=True)
-def score_all(rows: Rows, row: int, W: Reals, places: Places) -> None:
-    """Write <w_z, x> for all attributes, each of which has its own number as its place."""
-    score_attributes(rows, row, W, places.row)
-    for z in range(len(places.row)):
-        places.score[z] = places.row[z]
-
-
-@compiled(inline=True)
-def add_all(rows: Rows, row: int, W: Reals, places: Places) -> None:
-    """Add x times the change to the weights of all attributes, and clear it; see ``score_all``."""
-    if not fills_vectors(rows, W):
-        add_change(rows, row, W, len(places.row), True, places)
-        return
-    for z in range(len(places.row)):
-        places.row[z] = places.change[z]
-        places.change[z] = 0.0
-    add_vectors(rows, row, W, places.row)
+def uses_vectors(rows: Rows, W: Reals) -> bool:
+    """Return whether the loops of ``vectors`` apply: few attributes, which fill whole vectors."""
+    fills = len(rows.indices) > 0 and W.shape[1] % LANES == 0
+    return IS_COMPILED and fills and W.shape[1] <= FEW_ATTRIBUTES
 
 
 @compiled(inline=True)

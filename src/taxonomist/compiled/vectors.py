@@ -17,14 +17,8 @@ LANES = 8
 IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
 """Whether there are instructions; Python cannot run them."""
 
-_score_8, _score_16, _score_32 = (row_loop(n_lanes, is_change=False) for n_lanes in (8, 16, 32))
-_add_8, _add_16, _add_32 = (row_loop(n_lanes, is_change=True) for n_lanes in (8, 16, 32))
-
-
-@compiled(inline=True)
-def fills_vectors(rows: Rows, W: Reals) -> bool:
-    """Return whether the loops of this file apply: to sparse rows and whole vectors of columns."""
-    return IS_COMPILED and len(rows.indices) > 0 and W.shape[1] % LANES == 0
+_score_8, _score_32 = (row_loop(n_lanes, is_change=False) for n_lanes in (8, 32))
+_add_8, _add_32 = (row_loop(n_lanes, is_change=True) for n_lanes in (8, 32))
 
 
 @compiled()
@@ -36,11 +30,9 @@ def score_vectors(rows: Rows, row: int, W: Reals, out: Reals) -> None:
     while column + 32 <= len(out):
         _score_32(rows.data, rows.indices, W, out, begin, end, column)
         column += 32
-    if column + 16 <= len(out):
-        _score_16(rows.data, rows.indices, W, out, begin, end, column)
-        column += 16
-    if column + 8 <= len(out):
+    while column < len(out):
         _score_8(rows.data, rows.indices, W, out, begin, end, column)
+        column += LANES
 
 
 @compiled()
@@ -51,8 +43,6 @@ def add_vectors(rows: Rows, row: int, W: Reals, change: Reals) -> None:
     while column + 32 <= len(change):
         _add_32(rows.data, rows.indices, W, change, begin, end, column)
         column += 32
-    if column + 16 <= len(change):
-        _add_16(rows.data, rows.indices, W, change, begin, end, column)
-        column += 16
-    if column + 8 <= len(change):
+    while column < len(change):
         _add_8(rows.data, rows.indices, W, change, begin, end, column)
+        column += LANES

@@ -44,15 +44,12 @@ from taxonomist.compiled.pair_qp import (
     write_gradients,
 )
 from taxonomist.compiled.places import (
-    add_all,
     add_change,
     add_coefficients,
     change_category,
     enter_category,
     leave_places,
     placed_score,
-    score_all,
-    score_attributes,
     score_places,
 )
 from taxonomist.compiled.rows import score_row, score_rows
@@ -363,12 +360,9 @@ ONE_ITEM = {
     joint.enter_active: "attributes i duals places",
     enter_category: "attributes c n_used places",
     leave_places: "n_used places",
-    score_attributes: "rows i W row",
-    score_all: "rows i W places",
     score_places: "rows i W n_used is_few places",
     placed_score: "attributes c places",
     change_category: "attributes c step places",
-    add_all: "rows i W places",
     add_change: "rows i W n_used is_few places",
     add_coefficients: "zero W n_used places",
     write_gradients: "attributes i duals scratch",
@@ -402,7 +396,6 @@ def test_loops_of_one_item(name, end):
         now.direction = make_step(now.first, now.up, now.down, now.duals)
         now.G, now.f, now.zero = now.scratch.G, now.looks().f, 0
         now.rows, now.places = now.problem.rows, now.scratch.places
-        now.row = now.places.row
         now.beta, now.per_pair = now.duals.beta, now.problem.slack_per_pair
         now.cost = now.problem.costs[now.i]
         now.is_few = now.W.shape[1] <= joint.FEW_ATTRIBUTES

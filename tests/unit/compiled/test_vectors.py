@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from taxonomist.compiled.vectors import add_vectors, fills_vectors, score_vectors
+from taxonomist.compiled.places import FEW_ATTRIBUTES, uses_vectors
+from taxonomist.compiled.vectors import add_vectors, score_vectors
 from taxonomist.inference.linear_scorer import as_rows
 
 types = pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -24,7 +25,7 @@ def sparse_rows(dtype):
 def test_scores(n_columns, dtype):
     rows, X = sparse_rows(dtype)
     W = np.random.default_rng(1).normal(size=(50, n_columns)).astype(dtype)
-    assert fills_vectors(rows, W)
+    assert uses_vectors(rows, W)
     scores = np.full((7, n_columns), 9, dtype)
     for row in range(7):
         score_vectors(rows, row, W, scores[row])
@@ -54,5 +55,6 @@ def test_rows_of_another_type():
 
 def test_other_matrices_are_left_to_other_loops():
     rows, X = sparse_rows("float32")
-    assert not fills_vectors(rows, np.zeros((50, 27), "float32"))
-    assert not fills_vectors(as_rows(X, "float32"), np.zeros((50, 32), "float32"))
+    assert not uses_vectors(rows, np.zeros((50, 27), "float32"))
+    assert not uses_vectors(rows, np.zeros((50, FEW_ATTRIBUTES + 8), "float32"))
+    assert not uses_vectors(as_rows(X, "float32"), np.zeros((50, 32), "float32"))
