@@ -5,8 +5,6 @@ The notation is that of ``taxonomist.compiled.joint``.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from taxonomist._typing import Floats
@@ -16,17 +14,6 @@ from taxonomist.compiled.duals import unused
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.joint_arrays import JointArrays, QPScratch
 from taxonomist.compiled.places import change_category, placed_score
-
-
-class Step(NamedTuple):
-    """A direction in which one β rises and another falls; Δ is 0 in place of one that does not."""
-
-    up_own: int
-    up_other: int
-    up_delta: float
-    down_own: int
-    down_other: int
-    down_delta: float
 
 
 @compiled(inline=True)
@@ -49,6 +36,15 @@ def gradients_from_scores(i: int, f: Floats, duals: Duals, scratch: QPScratch) -
     first = duals.start[i]
     for a in range(first, first + duals.size[i]):
         scratch.G[a - first] = duals.delta[a] * (1.0 - f[duals.own[a]] + f[duals.other[a]])
+
+
+@compiled(inline=True)
+def pair_product(attributes: Attributes, duals: Duals, a: int, b: int) -> float:
+    """Return the product of Δ(y, c) (Λ(y) - Λ(c)) of two active pairs."""
+    y, c, r, d = duals.own[a], duals.other[a], duals.own[b], duals.other[b]
+    across = product(attributes, y, d) + product(attributes, c, r)
+    along = product(attributes, y, r) + product(attributes, c, d)
+    return float(duals.delta[a] * duals.delta[b] * (along - across))
 
 
 @compiled(inline=True)
@@ -87,47 +83,26 @@ def best_step(
 
 
 @compiled(inline=True)
-def along(attributes: Attributes, c: int, step: Step) -> float:
-    """Return f(x, c) / k(x, x) of the weights that are added as one β rises and another falls."""
-    up = product(attributes, c, step.up_own) - product(attributes, c, step.up_other)
-    down = product(attributes, c, step.down_own) - product(attributes, c, step.down_other)
-    return step.up_delta * up - step.down_delta * down
-
-
-@compiled(inline=True)
-def make_step(first: int, up: int, down: int, duals: Duals) -> Step:
-    """Return the step that raises one β and lowers another; -1 stands for none."""
-    a, b = first + max(up, 0), first + max(down, 0)
-    return Step(
-        duals.own[a],
-        duals.other[a],
-        duals.delta[a] if up >= 0 else 0.0,
-        duals.own[b],
-        duals.other[b],
-        duals.delta[b] if down >= 0 else 0.0,
-    )
-
-
-@compiled(inline=True)
 def follow(
-    attributes: Attributes, first: int, m: int, step: Step, length: float, duals: Duals, G: Floats
+    attributes: Attributes, first: int, m: int, a: int, step: float, duals: Duals, G: Floats
 ) -> None:
-    """Update the gradients of the active pairs after a step."""
-    y = -1
-    own = 0.0
-    for a in range(first, first + m):
-        if duals.own[a] != y:
-            y = duals.own[a]
-            own = along(attributes, y, step)
-        G[a - first] -= length * duals.delta[a] * (own - along(attributes, duals.other[a], step))
+    """Update the gradients of the active pairs after a step of the a-th of them."""
+    if a >= 0:
+        for b in range(m):
+            G[b] -= step * pair_product(attributes, duals, first + b, first + a)
 
 
 @compiled(inline=True)
-def curvature_along(attributes: Attributes, step: Step) -> float:
+def curvature_along(attributes: Attributes, first: int, up: int, down: int, duals: Duals) -> float:
     """Return the second derivative of ½ ||w||² / k(x, x) as one β rises and another falls."""
-    up = along(attributes, step.up_own, step) - along(attributes, step.up_other, step)
-    down = along(attributes, step.down_own, step) - along(attributes, step.down_other, step)
-    return step.up_delta * up - step.down_delta * down
+    total = 0.0
+    if up >= 0:
+        total += pair_product(attributes, duals, first + up, first + up)
+    if down >= 0:
+        total += pair_product(attributes, duals, first + down, first + down)
+    if up >= 0 and down >= 0:
+        total -= 2.0 * pair_product(attributes, duals, first + up, first + down)
+    return total
 
 
 @compiled(inline=True)
@@ -144,13 +119,13 @@ def ascend(problem: JointArrays, i: int, duals: Duals, scratch: QPScratch, tol: 
         up, down, slope, most = best_step(first, m, cost, problem.slack_per_pair, free, beta, G)
         if slope <= tol:
             break
-        step = make_step(first, up, down, duals)
-        curvature = norm * curvature_along(attributes, step)
+        curvature = norm * curvature_along(attributes, first, up, down, duals)
         length = min(most, slope / curvature) if curvature > 0.0 else most
         if length == np.inf:
             break
         gain += length * (slope - 0.5 * length * curvature)
-        follow(attributes, first, m, step, length * norm, duals, G)
+        follow(attributes, first, m, up, length * norm, duals, G)
+        follow(attributes, first, m, down, -length * norm, duals, G)
         # After a full step, the β that fell is exactly 0, or the one that rose exactly C_i.
         is_full = length == most
         if down >= 0:

@@ -32,13 +32,12 @@ from taxonomist.compiled.inspection import (
 )
 from taxonomist.compiled.losses import write_loss_matrix, write_losses
 from taxonomist.compiled.pair_qp import (
-    along,
     ascend,
     best_step,
     curvature_along,
     follow,
     gradients_from_scores,
-    make_step,
+    pair_product,
     solve_active,
     write_change,
     write_gradients,
@@ -367,11 +366,10 @@ ONE_ITEM = {
     add_coefficients: "zero W n_used places",
     write_gradients: "attributes i duals scratch",
     gradients_from_scores: "i f duals scratch",
+    pair_product: "attributes duals first first",
     best_step: "first m cost per_pair free beta G",
-    make_step: "first up down duals",
-    along: "attributes c direction",
-    follow: "attributes first m direction step duals G",
-    curvature_along: "attributes direction",
+    follow: "attributes first m up step duals G",
+    curvature_along: "attributes first up down duals",
     ascend: "problem i duals scratch tol",
     write_change: "attributes i duals scratch",
     joint.apply_change: "problem i W n_used places",
@@ -393,7 +391,6 @@ def test_loops_of_one_item(name, end):
         )
         now.up, now.down, now.free, now.step, now.tol = now.m - 1, min(0, now.m - 1), 0.5, 0.1, 1e-9
         now.attributes, now.c = now.problem.attributes, now.duals.other[now.first]
-        now.direction = make_step(now.first, now.up, now.down, now.duals)
         now.G, now.f, now.zero = now.scratch.G, now.looks().f, 0
         now.rows, now.places = now.problem.rows, now.scratch.places
         now.beta, now.per_pair = now.duals.beta, now.problem.slack_per_pair
