@@ -157,8 +157,10 @@ def test_a_kernel_with_blocks_that_are_recomputed(name, slack, monkeypatch):
 def test_many_attributes(name, slack):
     rng = np.random.default_rng(0)
     n_categories = cached_toy("flat").Y.shape[1]
-    shape = n_categories, joint.FEW_ATTRIBUTES + 16
-    dense = rng.normal(size=shape) * (rng.random(shape) < 0.2)
+    dense = rng.normal(size=(n_categories, 80)) * (rng.random((n_categories, 80)) < 0.2)
+    # Attributes that no category has change nothing, but make few into many.
+    dense = np.pad(dense, ((0, 0), (0, joint.FEW_ATTRIBUTES)))
+    assert dense.shape[1] > joint.FEW_ATTRIBUTES
     found = cached_toy("flat", "weighted", 1.0, slack, *SMALL)
     found = found._replace(attributes=sparse.csr_array(dense))
     solution = SOLVERS[name](found.problem(), GOOD)
