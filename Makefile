@@ -15,7 +15,7 @@ endif
 # Tests start many processes, which start faster from compiled byte code.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-corpora test-slow test-lowest test-pythons reproduction-bounds lint format docs bench clean
+.PHONY: help demo test test-corpora test-slow test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make format        rewrite the sources in the house format"
 	@echo "make docs          build the pages in docs/_build/html"
 	@echo "make bench         run the benchmarks and record them in benchmarks/results"
+	@echo "make peers         install PECOS and napkinXC for the benchmarks, in .venv-peers"
 	@echo "make clean         remove .venv and caches"
 
 $(BIN)/python$(EXE):
@@ -92,8 +93,14 @@ $(VENV)/.bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
-bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks
+# PECOS and napkinXC need an environment of their own, and are run there through files.
+PEERS := $(VENV)-peers$(patsubst $(VENV)%,%,$(BIN))/python$(EXE)
+
+peers: $(VENV)/.dev
+	@$(BIN)/python tools/environments.py peers
+
+bench: $(VENV)/.bench peers
+	TAXONOMIST_PEERS=$$(ls $(PEERS) 2>/dev/null) $(BIN)/python -m benchmarks
 
 clean:
-	rm -rf docs/_build docs/_figures docs/reference/generated $(VENV) $(VENV)-lowest $(VENV)-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/_figures docs/reference/generated $(VENV) $(VENV)-lowest $(VENV)-peers $(VENV)-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -91,3 +91,15 @@ def load_corpus(data_folder):
             pytest.skip(f"the corpus {name} is not complete on this machine: lacks {options}")
 
     return load
+
+
+@pytest.fixture
+def need_peer():
+    """Return a function that skips the test where a package to compare with is absent."""
+    from taxonomist.experiments.work import peers
+
+    def need(name: str) -> None:
+        if name not in peers.installed():
+            pytest.skip(f"{name} is not installed: run make peers, and set TAXONOMIST_PEERS")
+
+    return need

@@ -48,12 +48,9 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_CLASSES[name]), name)
     if name == "__all__":
         return __dir__()
-    models = (
-        {} if name.startswith("_") else importlib.import_module("taxonomist.models").all_models()
-    )
-    if name not in models:
+    if name.startswith("_") or name not in _models():
         raise AttributeError(f"module 'taxonomist' has no attribute {name!r}")
-    return models[name]
+    return getattr(importlib.import_module("taxonomist.models"), name)
 
 
 def __dir__() -> list[str]:
@@ -61,6 +58,7 @@ def __dir__() -> list[str]:
     return sorted([*_MODULES, *_CLASSES, *_models(), "__version__"])
 
 
-def _models() -> dict[str, object]:
-    found: dict[str, Any] = importlib.import_module("taxonomist.models").all_models()
+def _models() -> dict[str, str]:
+    """Return the modules of all models."""
+    found: dict[str, str] = importlib.import_module("taxonomist.models").HOMES
     return found

@@ -17,6 +17,7 @@ NAMED_TUPLES = {"_asdict", "_replace", "_fields", "_make"}
 OWN = {"self", "cls"}
 ALLOWED = {
     "loop._cache",  # numba has no public way to give a loop a cache of its own
+    "self.dispatcher._numba_type_",  # numba's name for it
     "graph._set",  # unpickling makes a graph without its constructor
 }
 

@@ -11,9 +11,7 @@ from pathlib import Path
 import taxonomist
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "new-model.md"
-LINE = (
-    "from taxonomist.models.centroid_classifier import CentroidClassifier as CentroidClassifier\n"
-)
+LINE = '    "CentroidClassifier": "centroid_classifier",\n'
 USE = """
 import taxonomist
 from pathlib import Path
@@ -50,7 +48,7 @@ def test_a_file_and_a_line_make_a_model(tmp_path):
     (package / "models" / "centroid_classifier.py").write_text(code(), encoding="utf-8")
     table = package / "models" / "__init__.py"
     text = table.read_text(encoding="utf-8")
-    at = text.index("from taxonomist.models")
+    at = text.index('    "BlendedClassifier": ')
     table.write_text(text[:at] + LINE + text[at:], encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", USE],

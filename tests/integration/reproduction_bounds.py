@@ -21,8 +21,8 @@ RELATIVE, ABSOLUTE = 0.01, 0.02
 """A number may be off by 1 %, and by 0.02, or 2 points if it is in per cent: two items of 100."""
 OF_THE_MACHINE = ("seconds", "mib", "ms_per_step", "at ", "objective ")
 """Measures with these words depend on the machine, or on how far a run comes in a given time."""
-OPTIONAL = ("HiClass", "Omikuji")
-"""Rows of packages that need not be installed."""
+OPTIONAL = ("HiClass", "Omikuji", "PECOS", "napkinXC", "best other")
+"""Rows of packages that need not be installed, or that depend on which of them are."""
 
 
 class Number(NamedTuple):

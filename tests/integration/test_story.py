@@ -34,7 +34,7 @@ def home(tmp_path_factory):
             title, _, abstract = corpus.texts[i].partition("\n")
             writer.writerow([corpus.ids[i], title, abstract, corpus.y[i]])
     data = [folder / "papers.csv", "--taxonomy", folder / "taxonomy.csv", *TEXTS]
-    done = run("train", *data, "--out", folder / "model", "--model", "svm", "--json")
+    done = run("train", *data, "--out", folder / "model", "--json")
     assert done.code == 0, done.err
     (folder / "trained.json").write_text(done.out)
     return folder
@@ -85,7 +85,7 @@ FAULTS = (
 def test_every_fault_is_named_with_its_line(home, tmp_path):
     (tmp_path / "bad.csv").write_bytes(FAULTS)
     data = [tmp_path / "bad.csv", "-t", home / "taxonomy.csv", *TEXTS, "-o", tmp_path / "model"]
-    done = run("train", *data, "--model", "svm")
+    done = run("train", *data)
     assert done.code == 2
     assert done.err.splitlines() == [
         f"taxonomist: {tmp_path / 'bad.csv'}: 1 of 7 rows have no label and are skipped: line 5.",

@@ -129,7 +129,7 @@ def test_label_sets_with_gaps(shell, tmp_path):
     table[7][0] = table[3][0]
     write_csv(tmp_path / "papers.csv", [["id", "title", "abstract", "codes"], *table])
     common = "papers.csv -t subjects.csv --text title,abstract --label codes --separator ';'"
-    done = shell(f"train {common} --empty-is-none --model svm --out model")
+    done = shell(f"train {common} --empty-is-none --out model")
     assert "1 id occurs more than once: '3' in lines 5, 9." in done.err
     total, terms = row_sum(done)
     assert total == sum(terms.values()) == len(table)
@@ -141,7 +141,7 @@ def test_label_sets_with_gaps(shell, tmp_path):
     assert f"{terms['held out']} items" in report(
         shell, "report model papers.csv -o r.html --quick"
     )
-    done = shell(f"train {common} --model svm --out other")
+    done = shell(f"train {common} --out other")
     n_empty = sum(not row[3] for row in table)
     assert row_sum(done)[1]["without label"] == n_empty
 
@@ -177,8 +177,7 @@ def test_a_german_excel_export(shell, tmp_path):
     new = [[*row[:3], f"{row[3]:.2f}".replace(".", ",")] for row in goods(5)]
     write_csv(tmp_path / "neu.csv", [HEADER[:4], *new], encoding="cp1252", delimiter=";")
     done = shell(
-        "train Artikel.xlsx --text Bezeichnung,Größe --label Warengruppe,Untergruppe --model svm "
-        "--out Modell"
+        "train Artikel.xlsx --text Bezeichnung,Größe --label Warengruppe,Untergruppe --out Modell"
     )
     assert "Artikel.xlsx has 2 sheets; the first one, 'Artikel', is read." in done.err
     assert "1 name is in several places and kept apart by its path: 'Sonstiges'" in done.err

@@ -13,7 +13,7 @@ import sys
 from taxonomist.compiled import compiling
 from taxonomist import datasets
 from taxonomist.text import MODELS, TextClassifier
-compiling._watch.is_announced = True
+compiling.watch.is_announced = True
 for labels in ("primary", "all"):
     corpus = datasets.load("arxiv-sample", labels=labels)
     texts, sets, taxonomy = corpus.texts[::50], corpus.labels[::50], corpus.taxonomy.spanning_tree()
@@ -23,7 +23,7 @@ for labels in ("primary", "all"):
         model.answer(texts[:2]).topk(2)
         model.save(folder)
         TextClassifier.load(folder).answer(texts[:2]).topk(2)
-print(compiling._watch.seconds)
+print(compiling.watch.seconds)
 """
 
 

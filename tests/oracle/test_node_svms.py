@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 
 from taxonomist import PathSVC, Taxonomy
+from taxonomist.compiled.arrays import Labels
 from taxonomist.inference.block_weights import sparse_rows
-from taxonomist.solvers.node_svms import Group, NodeOptions, NodeProblems, solve
+from taxonomist.solvers.node_svms import Groups, NodeOptions, NodeProblems, solve
 from tests.reference.node_svms import optimum
 
 EXACT = NodeOptions(tol=1e-5, max_iter=20_000)
@@ -97,9 +98,12 @@ def test_label_sets_have_a_classifier_for_every_node(kind):
 
 
 def one_group(X, Y, costs, constant=1.0, *, is_squared=True):
-    group = Group(np.arange(len(X)), sparse.csr_array(Y))
+    own = sparse.csr_array(Y)
+    labels = Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp))
+    n_items, n_columns = Y.shape
+    group = Groups(np.arange(n_items), np.array([0, n_items]), labels, np.array([0, n_columns]))
     rows = sparse_rows(sparse.csr_array(X.astype(np.float32)))
-    return NodeProblems(rows, X.shape[1], costs, [group], constant, is_squared)
+    return NodeProblems(rows, X.shape[1], costs, group, constant, is_squared)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
@@ -121,7 +125,7 @@ def test_weights_follow_from_dual_variables():
     rng = np.random.default_rng(2)
     X, Y = rng.normal(size=(25, 4)), rng.random((25, 3)) < 0.5
     solution = solve(one_group(X, Y, np.ones(25), 2.0), EXACT)
-    alpha = solution.duals[0].toarray() * np.where(Y, 1.0, -1.0)
+    alpha = solution.duals.toarray() * np.where(Y, 1.0, -1.0)
     scores = np.empty((25, 3), np.float32)
     solution.weights.scores(sparse.csr_array(X.astype(np.float32)), scores)
     np.testing.assert_allclose(scores, X @ (X.T @ alpha) + 4.0 * alpha.sum(axis=0), atol=1e-3)

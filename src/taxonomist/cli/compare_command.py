@@ -38,7 +38,7 @@ def compare(
             help="Models to compare, separated by commas; 'taxonomist models' lists them. "
             "'flat' is always included."
         ),
-    ] = "svm,flat",
+    ] = "path,flat",
     taxonomy: TaxonomyFile = None,
     text: Text = "text",
     label: Label = "label",

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from taxonomist.cli.checks import OptionError, check_explains, check_text
+from taxonomist.cli.late_import import import_scikit_learn
 from taxonomist.cli.options import ModelFolder
 from taxonomist.cli.output import AsJson, print_json, print_note, print_text
 from taxonomist.cli.places import check_file
@@ -41,6 +42,7 @@ def explain(
     """Show the words in a text for and against a category, level by level."""
     import sys
 
+    import_scikit_learn()
     from taxonomist.cli.writers import open_output
     from taxonomist.text import TextClassifier
     from taxonomist.workflow.model_columns import as_item

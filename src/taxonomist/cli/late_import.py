@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["import_when_used"]
+__all__ = ["import_scikit_learn", "import_when_used"]
 
 
 class _LateModule(ModuleType):
@@ -29,3 +29,17 @@ def import_when_used(name: str) -> None:
     if spec is not None and name not in sys.modules:
         sys.modules[name] = _LateModule(name)
         sys.modules[name].__spec__ = spec
+
+
+def import_scikit_learn() -> None:
+    """Import scikit-learn, but not pandas, which it imports if it is installed.
+
+    Afterwards, pandas is not among the imported modules, so that nothing takes it for used.
+    """
+    if find_spec("pandas") is None or "pandas" in sys.modules:
+        return
+    import_when_used("pandas")
+    late = sys.modules["pandas"]
+    import_module("sklearn.base")
+    if sys.modules.get("pandas") is late:
+        del sys.modules["pandas"]

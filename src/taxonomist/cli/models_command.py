@@ -11,7 +11,7 @@ def models(as_json: AsJson = False) -> None:
     Shows the class for one category per item, the class for label sets, and whether the model
     has the parameter --C, takes word counts instead of tf-idf, and needs a tree.
     """
-    from taxonomist.text.models import MODELS
+    from taxonomist.text.models import DEFAULT_MODEL, MODELS
 
     rows = [
         {
@@ -28,4 +28,7 @@ def models(as_json: AsJson = False) -> None:
         print_json(rows)
         return
     print_table(list(rows[0]), [list(row.values()) for row in rows])
-    print_note("'train --model auto', the default, tries a few of these and keeps the best one.")
+    print_note(
+        f"The default of train is '{DEFAULT_MODEL}'. 'train --model auto' tries a few of these and "
+        "keeps the best one."
+    )

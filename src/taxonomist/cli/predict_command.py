@@ -14,6 +14,7 @@ from taxonomist.cli.checks import (
     check_text,
     explained,
 )
+from taxonomist.cli.late_import import import_scikit_learn
 from taxonomist.cli.next_steps import after_predicting
 from taxonomist.cli.options import (
     FILE,
@@ -93,6 +94,7 @@ def predict(
 
     Rows are read and written in blocks, in order. With --out, nothing is written if a row is bad.
     """
+    import_scikit_learn()
     from taxonomist import workflow
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.table_file import TableSource

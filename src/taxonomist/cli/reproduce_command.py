@@ -28,15 +28,16 @@ def reproduce(
 
     Finished parts are kept: run the same command again to continue an interrupted run.
     """
-    from taxonomist.experiments import PAPERS
+    from taxonomist.experiments import PAPERS, load_paper
     from taxonomist.experiments import reproduce as run
 
     if table is not None and figure is not None:
         raise typer.BadParameter("pass --table or --figure, not both.")
     wanted = f"table-{table}" if table is not None else figure and f"figure-{figure}"
+    papers = PAPERS if paper is None else [paper]
     with progress("cells") as report:
         written = run(
-            PAPERS if paper is None else [paper],
+            papers,
             out,
             wanted=wanted,
             is_quick=quick,
@@ -62,4 +63,6 @@ def reproduce(
             print_note(
                 f"{part.paper} {part.name} was not written: it needs {', '.join(part.missing)}."
             )
+    for note in (note for key in papers for note in load_paper(key, is_quick=quick).notes):
+        print_note(note)
     print_note(f"Tables and figures are in {out}; start with {out / 'index.md'}.")

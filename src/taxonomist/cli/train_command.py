@@ -54,6 +54,8 @@ Out = Annotated[
     Path,
     typer.Option("--out", "-o", help="Folder for the model; an existing model is replaced."),
 ]
+DEFAULT_MODEL = "path"
+"""Same as the one in ``taxonomist.text.models``, which is too slow to import for ``--help``."""
 BUDGET = 120.0
 """Same as in ``taxonomist.text.budget``, which is too slow to import for ``--help``."""
 ORIGINS = {
@@ -88,7 +90,7 @@ def train(
             help="Name of a model; 'taxonomist models' lists them. 'auto' tries a few and keeps "
             "the best one."
         ),
-    ] = "auto",
+    ] = DEFAULT_MODEL,
     C: Cost = None,
     words: Annotated[int, typer.Option(min=1, help="Longest word n-grams to use as features.")] = 1,
     characters: Annotated[
@@ -100,8 +102,8 @@ def train(
     calibration: Annotated[
         str,
         typer.Option(
-            help="Calibration of probabilities: auto, temperature, platt or isotonic; none for a "
-            "model without probabilities."
+            help="Calibration of probabilities: auto (the model's own, if it has them), "
+            "temperature, platt or isotonic; none for a model without probabilities."
         ),
     ] = "auto",
     test_size: Annotated[

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from taxonomist._typing import Codes, Integers, Reals
 from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.jit import compiled
@@ -24,13 +26,15 @@ class BlockTable(NamedTuple):
     bias: Reals  # (n_columns,)
 
 
-# Sums over features may be reordered, which lets them run in vector registers.
-@compiled("reassoc", "contract", "nsz")
+# Every product and every sum is rounded, so that ``score_few_blocks`` has the same results.
+@compiled()
 def score_blocks(rows: Rows, table: BlockTable, out: Reals) -> None:
     """Write the score of every row in every column."""
     for i in range(len(out)):
         score = out[i]
-        score[:] = table.bias
+        # Assigning a slice would take two seconds to compile.
+        for b in range(len(score)):
+            score[b] = table.bias[b]
         for k in range(rows.indptr[i], rows.indptr[i + 1]):
             x, f = rows.data[k], rows.indices[k]
             for t in range(table.indptr[f], table.indptr[f + 1]):
@@ -38,3 +42,38 @@ def score_blocks(rows: Rows, table: BlockTable, out: Reals) -> None:
                 weights = table.values[table.start[t] : table.start[t] + end - begin]
                 for b in range(end - begin):
                     score[begin + b] += x * weights[b]
+
+
+def score_few_blocks(rows: Rows, table: BlockTable, out: Reals) -> None:
+    """Do the same as ``score_blocks`` for few items, without numba; the results are the same."""
+    for i in range(len(out)):
+        part = slice(rows.indptr[i], rows.indptr[i + 1])
+        counts, segments = _segments(rows.indices[part], table)
+        blocks = table.block[segments]
+        widths = table.first[blocks + 1] - table.first[blocks]
+        weights = table.values[_spread(table.start[segments], widths)]
+        x = np.repeat(np.repeat(rows.data[part], counts), widths)
+        out[i] = table.bias
+        # This adds one after the other, in the order of the loop.
+        np.add.at(out[i], _spread(table.first[blocks], widths), x * weights)
+
+
+def n_used_weights(rows: Rows, table: BlockTable, most: int) -> int:
+    """Return the number of weights that the features of items have; a bound if there are many."""
+    n_segments = int((table.indptr[rows.indices + 1] - table.indptr[rows.indices]).sum())
+    if n_segments > most:
+        return n_segments
+    blocks = table.block[_segments(rows.indices, table)[1]]
+    return int((table.first[blocks + 1] - table.first[blocks]).sum())
+
+
+def _segments(features: Integers, table: BlockTable) -> tuple[Codes, Codes]:
+    """Return the number of segments of each feature, and these segments."""
+    counts = table.indptr[features + 1] - table.indptr[features]
+    return counts, _spread(table.indptr[features], counts)
+
+
+def _spread(starts: Codes, counts: Codes) -> Codes:
+    """Return so many consecutive numbers from each start."""
+    ends = np.cumsum(counts)
+    return np.repeat(starts - ends + counts, counts) + np.arange(counts.sum())

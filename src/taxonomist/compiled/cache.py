@@ -5,7 +5,7 @@ other files, so a change of any file must count. The names of our cache files th
 digest of all sources of this package. Sources that change lead to new files, and old ones, which
 may hold classes that are gone, are never opened.
 
-This file and ``jit`` have all of numba's internals that we use: ``FunctionCache``,
+This file and ``dispatchers`` have all of numba's internals that we use: ``FunctionCache``,
 ``CompileResultCacheImpl``, the methods of locators, and ``get_call_template`` and ``get_overload``
 of dispatchers. They have been the same since numba 0.61 at least.
 """

@@ -5,23 +5,22 @@ from __future__ import annotations
 import logging
 from time import perf_counter
 
-from numba.core import event
-
 logger = logging.getLogger(__name__)
 
 
-class _Watch(event.Listener):
+class _Watch:
     """Adds up the time that numba compiles; loops compile the loops that they call."""
 
     def __init__(self) -> None:
         self.depth = 0
-        self.start = 0.0
+        self.since = 0.0
         self.seconds = 0.0
         self.is_announced = False
 
-    def on_start(self, event: event.Event) -> None:  # noqa: ARG002 (numba calls it)
+    def start(self) -> None:
+        """Note that a loop is being compiled."""
         if self.depth == 0:
-            self.start = perf_counter()
+            self.since = perf_counter()
         self.depth += 1
         if not self.is_announced:
             self.is_announced = True
@@ -29,18 +28,19 @@ class _Watch(event.Listener):
                 "Compiling what this model needs. It takes some seconds, and only the first time."
             )
 
-    def on_end(self, event: event.Event) -> None:  # noqa: ARG002 (numba calls it)
+    def end(self) -> None:
+        """Note that a loop has been compiled."""
         self.depth -= 1
         if self.depth == 0:
-            self.seconds += perf_counter() - self.start
+            self.seconds += perf_counter() - self.since
 
 
-_watch = _Watch()
-event.register("numba:compile", _watch)  # type: ignore[no-untyped-call]
+watch = _Watch()
+"""The time that compiling has taken."""
 
 
 def working_clock() -> float:
     """Return the value of a clock, in seconds, that stands still while loops are compiled."""
     now = perf_counter()
-    compiling = now - _watch.start if _watch.depth else 0.0
-    return now - compiling - _watch.seconds
+    compiling = now - watch.since if watch.depth else 0.0
+    return now - compiling - watch.seconds

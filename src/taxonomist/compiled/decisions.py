@@ -45,6 +45,20 @@ def choose_categories(
     return -1
 
 
+def choose_few_categories(excess: Floats, least: int, most: int, chosen: Bools) -> int:
+    """Do the same as ``choose_categories`` for few items, without numba."""
+    missing = np.flatnonzero(np.isnan(excess))
+    if len(missing):
+        return int(missing[0])
+    chosen[:] = excess > 0.0
+    for i, n_positive in enumerate(chosen.sum(axis=1).tolist()):
+        k = min(max(n_positive, least), most)
+        if k != n_positive:
+            chosen[i] = False
+            chosen[i, np.argsort(-excess[i], kind="stable")[:k]] = True
+    return -1
+
+
 @compiled(inline=True)
 def _choose_best(
     excess: Floats,  # in (n_items, n_categories)

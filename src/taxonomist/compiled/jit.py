@@ -3,17 +3,90 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-import numba
-
-from taxonomist.compiled import compiling as compiling
-from taxonomist.compiled.cache import InlineCache, LoopCache, cache_folder
+from functools import update_wrapper
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-F = TypeVar("F", bound="Callable[..., Any]")
+Function: TypeAlias = "Callable[..., Any]"
+F = TypeVar("F", bound="Function")
+
+_lock = RLock()
+
+
+class Loop:
+    """A function that is compiled when it is first called, or when a loop that calls it is.
+
+    numba is imported only then: many programs import loops that they never call.
+
+    Attributes
+    ----------
+    py_func
+        The function, uncompiled.
+    n_spared
+        The work that callers did without the function; see ``can_spare``.
+    """
+
+    def __init__(self, function: Function, rules: dict[str, object]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._rules = rules
+        self._dispatcher: Function | None = None
+        self.n_spared = 0
+
+    def __call__(self, *arguments: object) -> object:
+        """Call the compiled function."""
+        return (self._dispatcher or self.dispatcher)(*arguments)
+
+    @property
+    def dispatcher(self) -> Any:
+        """The function as numba knows it."""
+        with _lock:
+            if self._dispatcher is None:
+                from taxonomist.compiled.dispatchers import make_dispatcher
+
+                self._dispatcher = make_dispatcher(self.py_func, self._rules)
+        return self._dispatcher
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the function has been called, so that numba is there."""
+        return self._dispatcher is not None
+
+    @property
+    def signatures(self) -> list[object]:
+        """The types of arguments for which the function was compiled."""
+        return list(self.dispatcher.signatures)
+
+    @property
+    def _numba_type_(self) -> object:
+        """The type by which numba knows the function in loops that call it."""
+        found: object = self.dispatcher._numba_type_
+        return found
+
+
+def can_spare(loop: Function, n_steps: int, most: int) -> bool:
+    """Return whether to do a little work without a loop, if the result is the same.
+
+    Before the first call of a loop, numba must be imported, and the loop read from the cache or
+    compiled, which takes longer than a little work.
+
+    Parameters
+    ----------
+    loop
+        The loop.
+    n_steps
+        The work to be done, in any unit.
+    most
+        The largest sum of such work. Once there is more, or after the loop was called, callers use
+        the loop.
+    """
+    if not isinstance(loop, Loop) or loop.is_ready or loop.n_spared + n_steps > most:
+        return False
+    loop.n_spared += n_steps
+    return True
 
 
 def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:
@@ -28,28 +101,15 @@ def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:
         Whether callers include the loop's code instead of calling it. A call passes each array as
         seven words, which can take longer than a short loop itself.
     """
-    rules: dict[str, Any] = {
+    rules: dict[str, object] = {
         "error_model": "numpy",
         "forceinline": inline,
         "fastmath": set(relaxed) or False,
     }
-    loops_only: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
     def decorate(function: F) -> F:
         if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
             return function
-        loop = _cached(numba.njit(nogil=True, **rules)(function), LoopCache)
-        if inline:
-            # Code that only loops include needs no entry from Python, which takes long to compile.
-            inlined = _cached(numba.njit(**rules, **loops_only)(function), InlineCache)
-            loop.get_call_template = inlined.get_call_template
-            loop.get_overload = inlined.get_overload
-        return cast("F", loop)
+        return cast("F", Loop(function, rules))
 
     return decorate
-
-
-def _cached(loop: Any, kind: type[LoopCache]) -> Any:
-    if cache_folder() is not None:
-        loop._cache = kind(loop.py_func)
-    return loop

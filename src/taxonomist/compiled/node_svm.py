@@ -49,7 +49,8 @@ def gather(items: Codes, rows: Rows, place: Integers) -> tuple[Rows, Integers]:
     n_values = 0
     for i in items:
         n_values += rows.indptr[i + 1] - rows.indptr[i]
-    indptr = np.zeros(len(items) + 1, np.intp)
+    indptr = np.empty(len(items) + 1, np.intp)
+    indptr[0] = 0
     indices = np.empty(n_values, np.int32)
     data = np.empty(n_values, rows.data.dtype)
     features = np.empty(min(n_values, len(place)), np.int32)
@@ -174,11 +175,16 @@ def shuffle(order: Codes, n: int, seed: np.uint64) -> np.uint64:
 @compiled()
 def rebuild_block(block: BlockArrays, state: BlockState) -> None:
     """Write the weights that follow from ``alpha``; ``W`` is 0 before."""
+    n_columns = len(state.primal)
+    change = np.empty(n_columns, np.float32)
     for i in range(len(state.alpha)):
-        change = -state.alpha[i]
+        is_used = False
+        for b in range(n_columns):
+            change[b] = -state.alpha[i, b]
+            is_used |= change[b] != 0
         for t in range(block.own.indptr[i], block.own.indptr[i + 1]):
             change[block.own.indices[t]] *= np.float32(-1)
-        if change.any():
+        if is_used:
             add_row(block, i, state.W, change)
 
 
@@ -194,15 +200,18 @@ def solve_block(
     columns together.
     """
     n_items, n_columns = state.alpha.shape
-    score = np.zeros(n_columns, np.float32)
-    sign, change = np.zeros_like(score), np.zeros_like(score)
-    order, n_active = np.arange(n_items), n_items
+    score, sign = np.empty(n_columns, np.float32), np.empty(n_columns, np.float32)
+    change = np.empty(n_columns, np.float32)
+    order, n_active = np.empty(n_items, np.intp), n_items
+    for i in range(n_items):
+        order[i] = i
     limit, gap = np.inf, np.inf
-    n_passes, is_fixed = 0, False
+    # A literal False would compile ``ascend_row`` a second time.
+    n_passes, is_fixed = 0, max_iter < 0
     while True:
         seed = np.uint64(shuffle(order, n_active, seed))
-        state.primal[:] = 0.0
-        state.dual[:] = 0.0
+        for b in range(n_columns):
+            state.primal[b] = state.dual[b] = 0.0
         largest = 0.0
         t = 0
         while t < n_active:

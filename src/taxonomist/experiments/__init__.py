@@ -8,6 +8,6 @@ tables and figures.
 
 from __future__ import annotations
 
-from taxonomist.experiments.reproduction import PAPERS, Written, reproduce
+from taxonomist.experiments.reproduction import PAPERS, Written, load_paper, reproduce
 
-__all__ = ["PAPERS", "Written", "reproduce"]
+__all__ = ["PAPERS", "Written", "load_paper", "reproduce"]

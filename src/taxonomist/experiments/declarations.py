@@ -73,17 +73,21 @@ class Cell:
         The named corpus that it needs; empty for none.
     is_timed
         Whether it measures seconds, so that nothing else may run at the same time.
+    sources
+        A digest of sources; a stored result is not used after they have changed. If empty, it is
+        used until the version of the library changes.
     """
 
     name: str
     work: Callable[[], Result]
     corpus: str = ""
     is_timed: bool = False
+    sources: str = ""
 
     @property
     def key(self) -> str:
-        """A digest of the work, its parameters and the version of the library."""
-        described = f"{_FORM} {__version__} {self.name} {describe(self.work)}"
+        """A digest of the work, its parameters, the version of the library and ``sources``."""
+        described = f"{_FORM} {__version__} {self.name} {describe(self.work)}{self.sources}"
         return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
@@ -151,7 +155,10 @@ class Entry:
         Another cell. If given, the number is by what fraction of the smaller of the two means the
         cell is better, with a sign.
     lower
-        Whether lower is better. Only used with ``relative_to``.
+        Whether lower is better. Only used with ``relative_to`` and ``versus``.
+    versus
+        Other cells. If given, the number is by how much the cell is better than the best of them,
+        shown with the 95 % bootstrap interval of the difference over items.
     """
 
     row: str
@@ -163,6 +170,7 @@ class Entry:
     scale: float = 1.0
     relative_to: str = ""
     lower: bool = False
+    versus: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +226,8 @@ class Table:
     def cells(self) -> tuple[str, ...]:
         """The names of the required cells."""
         told = [name for claim in self.claims for name in claim.cells]
-        return tuple(dict.fromkeys([*(entry.cell for entry in self.entries), *told]))
+        shown = [name for entry in self.entries for name in (entry.cell, *entry.versus)]
+        return tuple(dict.fromkeys([*shown, *told]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,6 +280,8 @@ class Paper:
         The work.
     tables, figures
         The tables and figures that show the results.
+    notes
+        What is left out here, in sentences.
     """
 
     key: str
@@ -278,6 +289,7 @@ class Paper:
     cells: tuple[Cell, ...]
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         known = [cell.name for cell in self.cells]

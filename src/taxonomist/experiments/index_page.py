@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from taxonomist import __version__
 from taxonomist.experiments.contents_page import VERDICTS, count_verdicts, summary
+from taxonomist.experiments.work import peers
 from taxonomist.experiments.writing import NOT_CORRECTED, TOO_FEW, after_holm, markdown_table
 
 if TYPE_CHECKING:
@@ -115,3 +116,5 @@ def _versions() -> Iterator[str]:
             yield f"{package} {version(package)}"
         except PackageNotFoundError:
             continue
+    for name, found in peers.installed().items():
+        yield f"{name} {found}"

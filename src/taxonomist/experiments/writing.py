@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from taxonomist.experiments.claims.rivals import best_of, contestant_of, lead
 from taxonomist.experiments.declarations import Table
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taxonomist._typing import Floats
+    from taxonomist.experiments.claims.pairing import Paired
     from taxonomist.experiments.declarations import Entry, Figure, Judgement, Results, Settings
 
 CLAIMS = "## Claims\n\n"
@@ -131,14 +133,34 @@ def _grid(entries: Sequence[Entry], results: Results) -> str:
 
 
 def _shown(entry: Entry, results: Results) -> str:
-    """Return a number, with the paper's in brackets."""
+    """Return a number, with the paper's in brackets, or with its interval."""
+    if entry.versus:
+        return _shown_lead(entry, results)
     sign = "+" if entry.relative_to else ""
     ours = f"{entry.scale * float(_values(entry, results).mean()):{sign}.{entry.digits}f}"
     return ours if entry.paper is None else f"{ours} ({entry.paper:{sign}.{entry.digits}f})"
 
 
+def _shown_lead(entry: Entry, results: Results) -> str:
+    """Return a difference with its interval, and with the name of the best of several others."""
+    other, gained = _lead(entry, results)
+    low, high = gained.interval()
+    digits = f"+.{entry.digits}f"
+    shown = f"{gained.mean:{digits}} [{low:{digits}}, {high:{digits}}]"
+    return shown if len(entry.versus) == 1 else f"{shown} {contestant_of(other)}"
+
+
+def _lead(entry: Entry, results: Results) -> tuple[str, Paired]:
+    """Return the best of the cells that an entry is compared with, and the lead over it."""
+    compared = results, entry.cell
+    other = best_of(*compared, entry.versus, entry.measure, lower=entry.lower)
+    return other, lead(*compared, other, entry.measure, lower=entry.lower)
+
+
 def _values(entry: Entry, results: Results) -> Floats:
     """Return the values of an entry, or the one value of a relative improvement."""
+    if entry.versus:
+        return _lead(entry, results)[1].values
     values: Floats = np.asarray(results[entry.cell].values[entry.measure], dtype=np.float64)
     if not entry.relative_to:
         return values

@@ -78,6 +78,20 @@ class BlockScorer:
         best = scores.argmax(axis=1)[:, None]
         return best, np.take_along_axis(scores, best, axis=1)
 
+    def top_features(self, n: int) -> dict[int, list[tuple[int, float]]]:
+        """Return the n features with the largest positive weights of every node, largest first.
+
+        If a node has two classifiers, these are the weights of the one against siblings.
+        """
+        found: dict[int, list[tuple[int, float]]] = {}
+        for first, features, weights in self.weights.blocks():
+            for inside, column in enumerate(weights.T):
+                best = np.argsort(-column, kind="stable")[:n]
+                found[int(self.nodes[first + inside])] = [
+                    (int(features[k]), float(column[k])) for k in best.tolist() if column[k] > 0
+                ]
+        return found
+
     def pruned(self, cut: Cut) -> Self:
         """Return a scorer with the weights that ``cut`` returns; see ``Scorer``."""
         return replace(self, weights=self.weights.pruned(cut))

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
-from taxonomist.compiled.decisions import choose_categories
+from taxonomist.compiled.decisions import choose_categories, choose_few_categories
+from taxonomist.compiled.jit import can_spare
 from taxonomist.errors import LabelError, ParameterError
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Floats
+
+MOST_ITEMS = 1_000
+"""Items that are decided without numba: this takes 20 ms, and numba and its cache take 300."""
 
 
 class Limits(NamedTuple):
@@ -102,7 +106,9 @@ def choose(excess: Floats, least: int, most: int) -> CSR:
         raise ParameterError(f"Limits are {least} and {most}; give 0 <= least <= most.")
     n_items, n_categories = excess.shape
     chosen = np.zeros(excess.shape, dtype=bool)
-    missing = choose_categories(excess, min(least, n_categories), min(most, n_categories), chosen)
+    is_little = can_spare(choose_categories, n_items, MOST_ITEMS)
+    mark = choose_few_categories if is_little else choose_categories
+    missing = mark(excess, min(least, n_categories), min(most, n_categories), chosen)
     if missing >= 0:
         row, column = divmod(missing, n_categories)
         raise LabelError(f"The excess of category {column} in row {row} is NaN: score all items.")

@@ -1,9 +1,13 @@
 """``NodeModel``: coherent probabilities of nodes from the margins of all nodes.
 
-A logistic model of seven features of an item and a node: the node's margin against all other items
-and against siblings, the mean of the margins above it, the least margin of its path, the best
-margin at or below it, the logarithm of its frequency, and the best margin of the item. Coherent
-means that no node is more probable than a parent.
+A logistic model of an item and a node z with frequency f_z and depth d_z:
+
+    log-odds = Σ_k (a_k + b_k log f_z) m_k + c_0 + c_1 log f_z + c_2 (log f_z)² + c_3 d_z,
+
+where m are six margins: the node's own against all other items and against siblings, the mean of
+the margins above it, the least margin of its path, the best margin at or below it, and the best
+margin of the item. Margins of rare nodes mean less than those of frequent ones, so their weights
+depend on the frequency. Coherent means that no node is more probable than a parent.
 """
 
 from __future__ import annotations
@@ -15,9 +19,14 @@ import numpy as np
 from scipy.special import expit
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Bools, Floats, Reals
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
     from taxonomist.taxonomy import Taxonomy
 
+N_MARGINS = 6
+NEGATIVES = 10
+"""Pairs of an item and a node that is not its own, for each pair that is, used in a fit."""
+LEAST_NEGATIVES = 50_000
+"""The number of such pairs that are always used, if there are as many."""
 LEAST_ODDS = -30.0
 """Log-odds of nodes without training items; those of nodes with all of them are the opposite."""
 
@@ -37,11 +46,11 @@ class Frequencies(NamedTuple):
     is_always: Bools
 
     @classmethod
-    def of(cls, shares: Floats) -> Frequencies:
-        """Return the frequencies of nodes from their shares; the root counts as certain."""
-        always = shares >= 1
+    def of(cls, counts: Floats, n_items: int) -> Frequencies:
+        """Return the frequencies of nodes from their items; the root counts as certain."""
+        always = counts >= n_items
         always[0] = True
-        return cls(np.log(np.where(shares > 0, shares, 1.0)), shares <= 0, always)
+        return cls(np.log(np.where(counts > 0, counts, n_items) / n_items), counts <= 0, always)
 
     @property
     def is_open(self) -> Bools:
@@ -59,16 +68,21 @@ class NodeModel:
         The taxonomy.
     frequencies
         The frequencies of its nodes.
-    coef
-        The weights of the features, (7,).
-    intercept
-        The intercept.
+    margin_coef
+        a and b, (2, 6).
+    node_coef
+        c, (4,).
     """
 
     taxonomy: Taxonomy
     frequencies: Frequencies
-    coef: Floats
-    intercept: float
+    margin_coef: Floats
+    node_coef: Floats
+
+    @classmethod
+    def of_margins(cls, taxonomy: Taxonomy, frequencies: Frequencies) -> NodeModel:
+        """Return the model whose log-odds are the nodes' own margins."""
+        return cls(taxonomy, frequencies, np.eye(2, N_MARGINS) * [[1], [0]], np.zeros(4))
 
     @classmethod
     def fit(
@@ -80,6 +94,8 @@ class NodeModel:
         weights: Floats,
     ) -> NodeModel:
         """Fit the model to held-out items.
+
+        All pairs of an item and a node of its own are used, and a sample of the other pairs.
 
         Parameters
         ----------
@@ -94,25 +110,35 @@ class NodeModel:
         """
         from sklearn.linear_model import LogisticRegression
 
-        is_open = np.flatnonzero(frequencies.is_open)
-        table = node_features(taxonomy, frequencies, margins)[:, is_open]
-        is_in = truth[:, is_open].toarray().T.ravel()
+        nodes, items, is_in, counts = _pairs(frequencies.is_open, truth)
         if is_in.all() or not is_in.any():
-            return cls(taxonomy, frequencies, np.array([1.0, *[0.0] * 6]), 0.0)
+            return cls.of_margins(taxonomy, frequencies)
+        table = margin_features(taxonomy, margins)[:, nodes, items].T.astype(np.float64)
+        about = _about(taxonomy, frequencies)[nodes]
+        rows = np.hstack([table, table * about[:, [1]], about[:, 1:]])
         model = LogisticRegression(solver="newton-cholesky")
-        rows = table.reshape(len(table), -1).T
-        model.fit(rows, is_in, np.tile(weights, len(is_open)))
-        return cls(taxonomy, frequencies, model.coef_[0], float(model.intercept_[0]))
+        model.fit(rows, is_in, weights[items] * counts)
+        found = model.coef_[0]
+        margin_coef = found[: 2 * N_MARGINS].reshape(2, N_MARGINS)
+        node_coef = np.concatenate([model.intercept_, found[2 * N_MARGINS :]])
+        return cls(taxonomy, frequencies, margin_coef, node_coef)
 
     def log_odds(self, margins: NodeMargins) -> Floats:
         """Return the log-odds of nodes, (n_nodes, n_items), before they are made coherent."""
-        features = node_features(self.taxonomy, self.frequencies, margins)
+        features = margin_features(self.taxonomy, margins)
         # A product of matrices would sum in an order that depends on the number of items.
-        odds: Floats = sum(c * part for c, part in zip(self.coef, features, strict=True))
-        odds += self.intercept
+        weights = self._weights()[:, :, None]
+        odds: Floats = sum(c * part for c, part in zip(weights, features, strict=True))
+        odds += (_about(self.taxonomy, self.frequencies) @ self.node_coef)[:, None]
         odds[self.frequencies.is_never] = LEAST_ODDS
         odds[self.frequencies.is_always] = -LEAST_ODDS
         return np.clip(odds, LEAST_ODDS, -LEAST_ODDS)
+
+    def _weights(self) -> Floats:
+        """Return the weight of each margin for each node, (6, n_nodes)."""
+        slopes, steps = self.margin_coef
+        found: Floats = slopes[:, None] + steps[:, None] * self.frequencies.logs
+        return found
 
     def coherent_odds(self, margins: NodeMargins) -> Floats:
         """Return log-odds of nodes, (n_nodes, n_items), of which none exceeds a parent's."""
@@ -155,24 +181,25 @@ class NodeModel:
             path = np.setdiff1d(table[[limit]].indices, [0])
             others = np.setdiff1d(path, [limit])
             below = table[:, [limit]].tocoo().row
-            beside[limit] += self.coef[1]
+            weights = self._weights()[:, limit]
+            beside[limit] += weights[1]
             for nodes, coef in (
-                ([limit], self.coef[0]),
-                (others if len(others) else [limit], self.coef[2]),
-                ([path[np.argmin(own[path])]], self.coef[3]),
-                ([below[np.argmax(own[below])]], self.coef[4]),
-                ([1 + np.argmax(own[1:])], self.coef[6]),
+                ([limit], weights[0]),
+                (others if len(others) else [limit], weights[2]),
+                ([path[np.argmin(own[path])]], weights[3]),
+                ([below[np.argmax(own[below])]], weights[4]),
+                ([1 + np.argmax(own[1:])], weights[5]),
             ):
                 above[nodes] += coef / len(nodes)
         return NodeMargins(above, beside), float(odds[limit])
 
 
-def node_features(taxonomy: Taxonomy, frequencies: Frequencies, margins: NodeMargins) -> Floats:
-    """Return the features of all pairs of a node and an item, (7, n_nodes, n_items)."""
-    own, beside = (part.astype(np.float64) for part in margins)
+def margin_features(taxonomy: Taxonomy, margins: NodeMargins) -> Reals:
+    """Return six margins of all pairs of a node and an item, (6, n_nodes, n_items)."""
+    own, beside = margins
     above = _strictly_above(taxonomy)
-    counts = np.maximum(np.diff(above.indptr), 1)[:, None]
-    mean = np.where(np.diff(above.indptr)[:, None] > 0, (above @ own) / counts, own)
+    counts = np.diff(above.indptr)[:, None]
+    mean = np.where(counts > 0, (above @ own) / np.maximum(counts, 1), own)
     least, most = own.copy(), own.copy()
     families = parent_lists(taxonomy)
     for code, parents in enumerate(families):
@@ -182,9 +209,29 @@ def node_features(taxonomy: Taxonomy, frequencies: Frequencies, margins: NodeMar
     for code in range(len(own) - 1, 0, -1):
         for parent in families[code]:
             np.maximum(most[parent], most[code], out=most[parent])
-    logs = np.broadcast_to(frequencies.logs[:, None], own.shape)
     best = np.broadcast_to(own[1:].max(axis=0, initial=-1.0), own.shape)
-    return np.stack([own, beside, mean, least, most, logs, best])
+    return np.stack([own, beside, mean, least, most, best])
+
+
+def _about(taxonomy: Taxonomy, frequencies: Frequencies) -> Floats:
+    """Return the features of nodes alone: 1, log f, (log f)², depth; (n_nodes, 4)."""
+    logs = frequencies.logs
+    depths = taxonomy.depths.astype(np.float64)
+    return np.column_stack([np.ones_like(logs), logs, np.square(logs), depths])
+
+
+def _pairs(is_open: Bools, truth: CSR) -> tuple[Codes, Codes, Bools, Floats]:
+    """Return the pairs of a fit: nodes, items, whether they belong together, and multiplicities."""
+    is_in = truth.toarray().T
+    nodes, items = np.nonzero(is_in & is_open[:, None])
+    others = np.flatnonzero(~is_in & is_open[:, None])
+    n_most = max(NEGATIVES * len(nodes), LEAST_NEGATIVES)
+    rng = np.random.default_rng(0)
+    kept = others if len(others) <= n_most else rng.choice(others, n_most, replace=False)
+    away = np.divmod(kept, is_in.shape[1])
+    counts = np.repeat([1.0, len(others) / max(1, len(kept))], [len(nodes), len(kept)])
+    which = np.concatenate([nodes, away[0]]), np.concatenate([items, away[1]])
+    return *which, np.arange(len(counts)) < len(nodes), counts
 
 
 def parent_lists(taxonomy: Taxonomy) -> list[list[int]]:

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import softmax
 
+from taxonomist.compiled.jit import can_spare
+from taxonomist.compiled.path_search import (
+    PathTerms,
+    SearchTree,
+    few_path_scores,
+    path_scores,
+    search_paths,
+)
 from taxonomist.inference.block_scorer import BlockScorer
+from taxonomist.inference.block_weights import sparse_rows
+from taxonomist.inference.linear_scorer import in_blocks
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Bools, Floats, Reals
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
     from taxonomist.inference.scorers import ScorePart
+    from taxonomist.taxonomy import Taxonomy
+
+MOST_SPARED = 100_000
+"""Scores of categories that are computed without compiled loops at most, for a quick start."""
+SEARCH_COST = 128
+"""How many scores a search counts for when items are shared out to threads."""
 
 
 class Blend(NamedTuple):
@@ -26,63 +44,199 @@ class Blend(NamedTuple):
         Weight of the squashed margins against all other items, summed along the path.
     beside
         Weight of the squashed margins against siblings, summed along the path.
+    rarity
+        What a category gains for being rare: τ times minus the logarithm of its items' number.
     """
 
     own: float = 1.0
     above: float = 1.0
     beside: float = 1.0
+    rarity: float = 0.0
+
+    @property
+    def parts(self) -> Floats:
+        """The weights of the parts without that of rarity, (3,)."""
+        return np.array(self[:3])
 
 
 @dataclass(frozen=True, eq=False)
 class PathScorer(BlockScorer):
     """Scores of categories for one category per item.
 
-    f(x, c) = θ_1 s_c(x) + θ_2 Σ_z q(s_z(x)) + θ_3 Σ_z q(t_z(x)),  q(s) = -max(0, 1 - s)²,
+    f(x, c) = θ_1 s_c(x) + θ_2 Σ_z q(s_z(x)) + θ_3 Σ_z q(t_z(x)) - τ log n_c,
+
+    q(s) = -max(0, 1 - s)²,
 
     where z runs over the nodes from the top to c, s_z is the margin of node z against all other
-    items, and t_z its margin against siblings. q keeps a sure node from paying for a doubtful one.
+    items, t_z its margin against siblings, and n_c the number of training items of c. q keeps a
+    sure node from paying for a doubtful one. The last term makes up for the low margins of rare
+    categories.
 
     Attributes
     ----------
-    own, above, beside
-        The classifiers that each part of a score sums, (n_categories, n_columns).
-    seen
-        Whether each category has training items. Others score below all that have.
+    taxonomy
+        The taxonomy of the classifiers; interior categories have terminals.
+    above, beside
+        The classifier of each node against all other items, and against siblings, or -1.
+    category_nodes
+        The node of each category.
+    counts
+        The number of training items of each category. Those without score below all others.
     blend
-        θ.
+        θ and τ.
+    beam
+        If it is not None, the best categories are searched for from the top, and at most so many
+        nodes of each depth are expanded.
     """
 
-    own: CSR
-    above: CSR
-    beside: CSR
-    seen: Bools
+    taxonomy: Taxonomy
+    above: Codes
+    beside: Codes
+    category_nodes: Codes
+    counts: Floats
     blend: Blend = field(default_factory=Blend)
+    beam: int | None = None
+
+    @property
+    def seen(self) -> Bools:
+        """Whether each category has training items."""
+        return self.counts > 0
+
+    @property
+    def rarity(self) -> Floats:
+        """-log n_c of each category; 0 for those without items."""
+        found: Floats = -np.log(np.where(self.seen, self.counts, 1.0))
+        return found
 
     @property
     def n_scores(self) -> int:
         """The number of scores of an item that are held at the same time."""
-        return max(len(self.seen), self.weights.n_columns)
+        return max(len(self.counts), self.weights.n_columns)
+
+    @cached_property
+    def tables(self) -> tuple[CSR, CSR, CSR]:
+        """The classifiers that each part of a score sums, (n_categories, n_columns) each."""
+        nodes, everyone = self.category_nodes, np.arange(len(self.category_nodes))
+        paths = csr_array(self.taxonomy.ancestor_matrix()[nodes])
+        rows = np.repeat(everyone, np.diff(paths.indptr))
+
+        def table(column_of: Codes, rows: Codes, nodes: Codes) -> CSR:
+            found = column_of[nodes]
+            has = found >= 0
+            ones, shape = np.ones(has.sum()), (len(everyone), self.weights.n_columns)
+            return csr_array((ones, (rows[has], found[has])), shape=shape)
+
+        along = table(self.above, rows, paths.indices), table(self.beside, rows, paths.indices)
+        return table(self.above, everyone, nodes), *along
 
     def parts(self, raw: Reals) -> Floats:
         """Return the three parts of the scores, (3, n_categories, n_items)."""
         margins = np.ascontiguousarray(raw.T, dtype=np.float64)
         squashed = squash(margins)
-        return np.stack([self.own @ margins, self.above @ squashed, self.beside @ squashed])
+        own, above, beside = self.tables
+        return np.stack([own @ margins, above @ squashed, beside @ squashed])
+
+    @cached_property
+    def _terms(self) -> PathTerms:
+        """The terms of every score, from the top down."""
+        theta, parts = self.blend.parts, [table.tocoo() for table in self.tables]
+        rows = np.concatenate([part.row for part in parts])
+        columns = np.concatenate([part.col for part in parts])
+        weights = np.repeat(theta, [part.nnz for part in parts])
+        is_own = np.arange(len(rows)) < parts[0].nnz
+        order = np.lexsort((columns, rows))
+        ends = np.cumsum(np.bincount(rows, minlength=len(self.counts)))
+        return PathTerms(
+            np.concatenate([[0], ends]).astype(np.intp),
+            columns[order].astype(np.int32),
+            np.where(is_own, weights, 0.0)[order],
+            np.where(is_own, 0.0, weights)[order],
+            self.blend.rarity * self.rarity,
+        )
 
     def categories(self, raw: Reals) -> Floats:
         """Return the scores of categories, (n_items, n_categories)."""
-        margins = np.ascontiguousarray(raw.T, dtype=np.float64)
-        along = self.above * self.blend.above + self.beside * self.blend.beside
-        scores = (self.own * self.blend.own) @ margins + along @ squash(margins)
+        scores = np.empty((len(raw), len(self.counts)))
+        is_little = can_spare(path_scores, scores.size, MOST_SPARED)
+        (few_path_scores if is_little else path_scores)(raw, self._terms, scores)
         if not self.seen.all():
-            lowest = scores.min(axis=0, where=self.seen[:, None], initial=0.0)
-            scores[~self.seen] = lowest - 1
-        return np.ascontiguousarray(scores.T)
+            lowest = scores.min(axis=1, where=self.seen, initial=0.0)
+            scores[:, ~self.seen] = lowest[:, None] - 1
+        return scores
 
     def probabilities(self, raw: Reals) -> Floats:
         """Return the probabilities of categories: the softmax of their scores."""
         found: Floats = softmax(np.where(self.seen, self.categories(raw), -np.inf), axis=1)
         return found
+
+    def best(self, X: CSR, k: int, n_threads: int = 1) -> tuple[Codes, Floats]:
+        """Return the columns of the k best categories of each item, and their scores.
+
+        If there are only classifiers against siblings and the taxonomy is a tree, the search from
+        the top is exact, and faster than scoring all categories.
+        """
+        is_bounded = (self.above < 0).all()
+        is_little = can_spare(search_paths, X.shape[0] * self.n_scores, MOST_SPARED)
+        is_worth_it = self.beam is not None or (is_bounded and not is_little)
+        if is_worth_it and self.taxonomy.is_tree and k <= self.seen.sum():
+            found, scores, _ = self.search(X, k, n_threads)
+            if (found >= 0).all():
+                return found, scores
+        return super().best(X, k, n_threads)
+
+    def search(self, X: CSR, k: int, n_threads: int = 1) -> tuple[Codes, Floats, Bools]:
+        """Search for the k best categories from the top.
+
+        Returns
+        -------
+        columns
+            The categories, best first, (n_items, k); -1 where fewer were found.
+        scores
+            Their scores.
+        is_exact
+            Whether each item's answer is certainly that of scoring all categories.
+        """
+        n_items, tree = X.shape[0], self._search_tree
+        found, scores = np.empty((n_items, k), np.intp), np.empty((n_items, k))
+        is_exact = np.empty(n_items, dtype=bool)
+        beam = tree.above.size if self.beam is None else self.beam
+
+        def work(block: slice) -> None:
+            rows, parts = sparse_rows(X[block]), (found[block], scores[block], is_exact[block])
+            search_paths(rows, self.weights.table, tree, beam, *parts)
+
+        in_blocks(work, n_items, SEARCH_COST, n_threads)
+        return found, scores, is_exact
+
+    @cached_property
+    def _search_tree(self) -> SearchTree:
+        """The tree of nodes with training items."""
+        taxonomy, offset = self.taxonomy, self._terms.offset
+        bonus = np.full(taxonomy.n_nodes, -np.inf)
+        bonus[self.category_nodes[self.seen]] = offset[self.seen]
+        parents = taxonomy.parent_indices.tolist()
+        for code in range(taxonomy.n_nodes - 1, 0, -1):
+            parent = parents[code - 1]
+            bonus[parent] = max(bonus[parent], bonus[code])
+        category = np.full(taxonomy.n_nodes, -1, np.intp)
+        category[self.category_nodes] = np.arange(len(self.category_nodes))
+        children = taxonomy.child_indices
+        kept = np.isfinite(bonus[children])
+        ends = np.concatenate([[0], np.cumsum(kept)])[taxonomy.child_indptr]
+        depths = taxonomy.depths.astype(np.intp)
+        has_own = len(self.tables[0].indices) > 0
+        return SearchTree(
+            ends.astype(np.intp),
+            children[kept].astype(np.intp),
+            self.above,
+            self.beside,
+            category,
+            bonus,
+            depths,
+            self.blend.own if has_own else 0.0,
+            self.blend.above,
+            self.blend.beside,
+        )
 
     def explain(self, row: CSR, category: int, against: int | None, n: int) -> list[ScorePart]:
         """Return the contribution of each node to a score; see ``Explains``.
@@ -90,23 +244,29 @@ class PathScorer(BlockScorer):
         A word's share of a squashed margin is its share of the margin times the mean slope of q
         between 0 and the margin, so that all shares sum to the score.
         """
-        linear, squashed = self._weights_of(category)
+        linear, squashed, bonus = self._weights_of(category)
         if against is not None:
             others = self._weights_of(against)
             linear, squashed = linear - others[0], squashed - others[1]
+            bonus -= others[2]
         margins = self.raw(row)[0].astype(np.float64)
         bent = squash(margins)
         mean_slopes = np.divide(bent + 1, margins, out=np.zeros_like(bent), where=margins != 0)
         values = linear * margins + squashed * bent
         slopes = linear + squashed * mean_slopes
         used = np.flatnonzero((linear != 0) | (squashed != 0)).tolist()
+        # What a category gains for being rare counts for the last node.
+        values[used[-1:]] += bonus
         return self.node_parts(row, [(z, values[z], slopes[z]) for z in used], n)
 
-    def _weights_of(self, category: int) -> tuple[Floats, Floats]:
-        """Return how a category's score weights margins and squashed margins, (n_columns,)."""
-        along = self.above * self.blend.above + self.beside * self.blend.beside
-        linear: Floats = (self.own * self.blend.own)[[category]].toarray().ravel()
-        return linear, along[[category]].toarray().ravel()
+    def _weights_of(self, category: int) -> tuple[Floats, Floats, float]:
+        """Return the weights of margins and squashed margins in a score, and its constant."""
+        terms, n_columns = self._terms, self.weights.n_columns
+        here = slice(*terms.indptr[category : category + 2])
+        linear, squashed = np.zeros(n_columns), np.zeros(n_columns)
+        np.add.at(linear, terms.columns[here], terms.linear[here])
+        np.add.at(squashed, terms.columns[here], terms.squashed[here])
+        return linear, squashed, float(terms.offset[category])
 
 
 def squash(margins: Floats) -> Floats:

@@ -109,6 +109,10 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         rule = decision_rule(self.get_params(deep=False)["decision"])
         return RuleTuning(rule, training.targets, held_out, self.label_limits_)
 
+    def tuning_folds(self, folds: Folds) -> Folds:
+        """Return the folds that the tuning needs; all by default."""
+        return folds
+
     # Fitting ----------------------------------------------------------------------------------
 
     def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -228,7 +232,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         weighted = held_out = np.flatnonzero(training.weights)
         if folds is None:
             cv = self.get_params(deep=False).get("cv")
-            folds = [] if cv is None else plain_folds(cv, training.weights)
+            folds = [] if cv is None else self.tuning_folds(plain_folds(cv, training.weights))
         if folds:
             held_out = np.sort(np.concatenate([test for _, test in folds]))
         tuning = self.tuning(training, held_out)

@@ -96,7 +96,7 @@ class CalibratedClassifier(ProbableQuestions, MetaEstimatorMixin, ClassifierMixi
     ['animal', 'oak']
     """
 
-    traits = Traits()
+    traits = Traits(fits_probabilities=True)
     file_version = 2
 
     def __init__(self, model: Any, *, method: str = "temperature", cv: FoldsLike = 5) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from taxonomist.models.node_margins import parents_of
-from taxonomist.solvers.node_svms import Group
+from taxonomist.compiled.arrays import Labels
+from taxonomist.solvers.node_svms import Groups
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
@@ -32,16 +32,19 @@ class PathColumns:
         ``ALL`` or ``SIBLINGS`` for each column.
     above, beside
         The column of each node against all other items, and against siblings; -1 if it has none.
-    shares
-        The share of training items at or below each node.
+    counts
+        The number of training items at or below each node.
+    n_items
+        The number of all items.
     """
 
-    groups: list[Group]
+    groups: Groups
     nodes: Codes
     kinds: Codes
     above: Codes
     beside: Codes
-    shares: Floats
+    counts: Floats
+    n_items: int
 
 
 def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns:
@@ -62,50 +65,78 @@ def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns
     table = csc_array(closed)
     table.sort_indices()
     n_items, n_nodes = table.shape
-    members = np.split(table.indices.astype(np.intp), table.indptr[1:-1])
+    counts = np.diff(table.indptr)
+    parts = _Parts(table, [], [])
     above = np.full(n_nodes, -1, np.intp)
     beside = np.full(n_nodes, -1, np.intp)
-    groups: list[Group] = []
-    nodes: list[int] = []
-    kinds: list[int] = []
-
-    def add(candidates: list[int], items: Codes, columns: Codes, kind: int) -> None:
-        used = [code for code in candidates if 0 < len(members[code]) < len(items)]
-        if not used:
-            return
-        columns[used] = len(nodes) + np.arange(len(used))
-        groups.append(Group(items, _own([members[code] for code in used], items)))
-        nodes.extend(used)
-        kinds.extend([kind] * len(used))
-
-    everyone = np.arange(n_items)
     if negatives in ("all", "both"):
-        add(list(range(1, n_nodes)), everyone, above, ALL)
+        nodes = np.arange(1, n_nodes)
+        parts.add(np.arange(n_items), nodes[(counts[1:] > 0) & (counts[1:] < n_items)], above)
+    n_above = parts.n_columns
     if negatives in ("siblings", "both"):
         for parents, children in _families(taxonomy).items():
-            if parents != (0,):
-                items = np.unique(np.concatenate([members[code] for code in parents]))
-                add(children, items, beside, SIBLINGS)
-            elif negatives == "both":
+            if parents == (0,) and negatives == "both":
                 beside[children] = above[children]
-            else:
-                add(children, everyone, beside, SIBLINGS)
-    shares = np.array([len(found) for found in members]) / n_items
-    codes, columns = np.array(nodes, np.intp), np.array(kinds, np.intp)
-    return PathColumns(groups, codes, columns, above, beside, shares)
+                continue
+            items = np.arange(n_items) if parents == (0,) else parts.members(parents)
+            inside = counts[children]
+            parts.add(items, children[(inside > 0) & (inside < len(items))], beside)
+    codes = np.concatenate([np.arange(0), *parts.nodes])
+    kinds = np.where(np.arange(len(codes)) < n_above, ALL, SIBLINGS)
+    return PathColumns(parts.joined(), codes, kinds, above, beside, counts.astype(float), n_items)
 
 
-def _own(positive: list[Codes], items: Codes) -> CSR:
-    """Return in which columns each item is positive, (n_items, n_columns)."""
-    rows = np.searchsorted(items, np.concatenate(positive))
-    columns = np.repeat(np.arange(len(positive)), [len(found) for found in positive])
-    ones = np.ones(len(rows), dtype=bool)
-    return csr_array((ones, (rows, columns)), shape=(len(items), len(positive)))
+class _Parts(NamedTuple):
+    """The groups of classifiers so far: the items and the nodes of each."""
+
+    table: csc_array
+    items: list[Codes]
+    nodes: list[Codes]
+
+    @property
+    def n_columns(self) -> int:
+        """The number of classifiers."""
+        return sum(map(len, self.nodes))
+
+    def members(self, nodes: tuple[int, ...]) -> Codes:
+        """Return the items that belong to at least one of some nodes."""
+        indptr, indices = self.table.indptr, self.table.indices
+        found = [indices[indptr[node] : indptr[node + 1]] for node in nodes]
+        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+
+    def add(self, items: Codes, nodes: Codes, columns: Codes) -> None:
+        """Add a group, and write the columns of its nodes."""
+        if len(nodes):
+            columns[nodes] = self.n_columns + np.arange(len(nodes))
+            self.items.append(items)
+            self.nodes.append(nodes)
+
+    def joined(self) -> Groups:
+        """Return all groups."""
+        n_items = max(1, self.table.shape[0])
+        sizes, widths = ([len(part) for part in parts] for parts in (self.items, self.nodes))
+        items = np.concatenate([np.arange(0), *self.items])
+        nodes = np.concatenate([np.arange(0), *self.nodes])
+        # The items of a column's node are at places of its group: look them up by number.
+        places = np.repeat(np.arange(len(sizes)), sizes) * n_items + items
+        counts = np.diff(self.table.indptr)[nodes]
+        group = np.repeat(np.repeat(np.arange(len(sizes)), widths), counts)
+        rows = np.searchsorted(places, group * n_items + self.table[:, nodes].indices)
+        columns = np.repeat(np.arange(len(nodes)), counts)
+        shape = len(items), max(1, len(nodes))
+        own = csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=shape)
+        return Groups(
+            items.astype(np.intp),
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
+            Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp)),
+            np.concatenate([[0], np.cumsum(widths)]).astype(np.intp),
+        )
 
 
-def _families(taxonomy: Taxonomy) -> dict[tuple[int, ...], list[int]]:
+def _families(taxonomy: Taxonomy) -> dict[tuple[int, ...], Codes]:
     """Return the children of each set of parents."""
     families: dict[tuple[int, ...], list[int]] = {}
+    parents, ends = taxonomy.parent_indices.tolist(), taxonomy.parent_indptr.tolist()
     for code in range(1, taxonomy.n_nodes):
-        families.setdefault(parents_of(taxonomy, code), []).append(code)
-    return families
+        families.setdefault(tuple(parents[ends[code] : ends[code + 1]]), []).append(code)
+    return {key: np.array(children) for key, children in families.items()}

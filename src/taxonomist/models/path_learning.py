@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_WORK = 2_000_000_000
+MOST_WORK = 500_000_000
 """Nodes times stored values up to which ``negatives="auto"`` trains both kinds of classifiers.
-A classifier against all other items visits all stored values, so that this many take about 20
+A classifier against all other items visits all stored values, so that this many take about 5
 seconds of one core; classifiers against siblings visit them once per level of the taxonomy."""
 
 
@@ -42,11 +43,14 @@ class PathStart(NamedTuple):
         Dual variables, (n_items, n_columns).
     nodes, kinds
         The id of the node, and the kind, of each column.
+    negatives
+        The negative items that were chosen.
     """
 
     alpha: CSR
     nodes: tuple[str, ...]
     kinds: Codes
+    negatives: str
 
     def of(self, items: Codes) -> PathStart:
         """Return the state of some items; those that are new start at 0."""
@@ -56,6 +60,18 @@ class PathStart(NamedTuple):
         new = csr_array((int(items.max()) + 1 - n_old, n_columns), dtype=np.float32)
         return self._replace(alpha=csr_array(vstack([self.alpha, new]))[items])
 
+    def columns(self, nodes: tuple[str, ...], kinds: Codes) -> CSR:
+        """Return the dual variables of some columns; those that are new start at 0."""
+        keys = dict(zip(zip(self.kinds.tolist(), self.nodes, strict=True), count(), strict=False))
+        n_old = self.alpha.shape[1]
+        which = [keys.get(key, n_old) for key in zip(kinds.tolist(), nodes, strict=True)]
+        if which == list(range(n_old)):
+            return self.alpha
+        # The last column stands for those that are new.
+        shape = self.alpha.shape[0], n_old + 1
+        old = csr_array((self.alpha.data, self.alpha.indices, self.alpha.indptr), shape=shape)
+        return csr_array(old[:, which])
+
 
 class PathParameters(NamedTuple):
     """The parameters of the classifiers; see ``PathSVC``."""
@@ -64,6 +80,7 @@ class PathParameters(NamedTuple):
     negatives: str
     constant: float
     is_squared: bool
+    beam: int | None
 
 
 def learn_paths(
@@ -85,7 +102,9 @@ def learn_paths(
     items, used = np.flatnonzero(training.weights), training.with_weight()
     taxonomy = path_taxonomy(used.targets)
     negatives = given.negatives
-    if negatives == "auto":
+    if negatives == "auto" and start is not None:
+        negatives = start.negatives
+    elif negatives == "auto":
         negatives = "both" if taxonomy.n_nodes * used.X.nnz <= MOST_WORK else "siblings"
     columns = path_columns(taxonomy, _closed(used.targets), negatives)
     problems = NodeProblems(
@@ -96,13 +115,15 @@ def learn_paths(
         given.constant,
         given.is_squared,
     )
-    begin = None if start is None else _group_starts(start.of(items), columns, taxonomy)
+    names = tuple(taxonomy.nodes[code] for code in columns.nodes.tolist())
+    begin = None if start is None else start.of(items).columns(names, columns.kinds)
     solution = solve(problems, options, _log, begin)
     make = _single_scorer if used.targets.is_single else _set_scorer
-    scorer = make(solution.weights, columns, used.targets.categories)
-    alpha = _whole(solution.duals, columns, items, len(training.weights))
-    names = tuple(taxonomy.nodes[code] for code in columns.nodes.tolist())
-    return Learned(scorer, {}, PathStart(alpha, names, columns.kinds)), solution
+    scorer = make(solution.weights, columns, used.targets.categories, given.beam)
+    alpha = solution.duals
+    if len(items) < len(training.weights):
+        alpha = _spread(alpha, items, len(training.weights))
+    return Learned(scorer, {}, PathStart(alpha, names, columns.kinds, negatives)), solution
 
 
 def path_taxonomy(targets: Targets) -> Taxonomy:
@@ -124,71 +145,30 @@ def _closed(targets: Targets) -> CSR:
 
 
 def _single_scorer(
-    weights: BlockWeights, columns: PathColumns, categories: Categories
+    weights: BlockWeights, columns: PathColumns, categories: Categories, beam: int | None
 ) -> PathScorer:
     """Return the scorer of one category per item."""
     codes = categories.codes
-    paths = csr_array(categories.expanded.ancestor_matrix()[codes])
-    rows = np.repeat(np.arange(len(codes)), np.diff(paths.indptr))
-    shape = len(codes), weights.n_columns
-
-    def table(column_of: Codes, rows: Codes, nodes: Codes) -> CSR:
-        found = column_of[nodes]
-        has = found >= 0
-        return csr_array((np.ones(has.sum()), (rows[has], found[has])), shape=shape)
-
-    return PathScorer(
-        weights,
-        columns.nodes,
-        table(columns.above, np.arange(len(codes)), codes),
-        table(columns.above, rows, paths.indices),
-        table(columns.beside, rows, paths.indices),
-        columns.shares[codes] > 0,
-    )
+    places = columns.nodes, categories.expanded, columns.above, columns.beside, codes
+    return PathScorer(weights, *places, columns.counts[codes], beam=beam)
 
 
-def _set_scorer(weights: BlockWeights, columns: PathColumns, categories: Categories) -> NodeScorer:
+def _set_scorer(
+    weights: BlockWeights, columns: PathColumns, categories: Categories, _: int | None
+) -> NodeScorer:
     """Return the scorer of label sets, which takes margins for log-odds until it is tuned."""
     taxonomy = categories.taxonomy
-    model = NodeModel(taxonomy, Frequencies.of(columns.shares), np.eye(7)[0], 0.0)
+    model = NodeModel.of_margins(taxonomy, Frequencies.of(columns.counts, columns.n_items))
     nodes = taxonomy.codes(categories.ids)
     return NodeScorer(weights, columns.nodes, columns.above, columns.beside, nodes, model)
 
 
-def _whole(duals: list[CSR], columns: PathColumns, items: Codes, n_items: int) -> CSR:
-    """Return the dual variables of all groups as one table, (n_items, n_columns)."""
-    rows, places, values = [np.arange(0)], [np.arange(0)], [np.empty(0, np.float32)]
-    first = 0
-    for alpha, group in zip(duals, columns.groups, strict=True):
-        found = alpha.tocoo()
-        rows.append(items[group.items[found.row]])
-        places.append(found.col + first)
-        values.append(found.data)
-        first += alpha.shape[1]
-    where = np.concatenate(rows), np.concatenate(places)
-    return csr_array((np.concatenate(values), where), shape=(n_items, first))
-
-
-def _group_starts(start: PathStart, columns: PathColumns, taxonomy: Taxonomy) -> list[CSR]:
-    """Return the dual variables of each group; columns that are new start at 0."""
-    old = {key: c for c, key in enumerate(zip(start.kinds.tolist(), start.nodes, strict=True))}
-    keys = [
-        (kind, taxonomy.nodes[code])
-        for kind, code in zip(columns.kinds.tolist(), columns.nodes.tolist(), strict=True)
-    ]
-    # The last column stands for those that are new.
-    n_old = start.alpha.shape[1]
-    alpha = csr_array(
-        (start.alpha.data, start.alpha.indices, start.alpha.indptr),
-        shape=(start.alpha.shape[0], n_old + 1),
-    ).tocsc()
-    found, first = [], 0
-    for group in columns.groups:
-        end = first + group.own.shape[1]
-        which = [old.get(key, n_old) for key in keys[first:end]]
-        found.append(csr_array(csr_array(alpha[:, which])[group.items]))
-        first = end
-    return found
+def _spread(alpha: CSR, items: Codes, n_items: int) -> CSR:
+    """Return the dual variables with rows of 0 for items that are not used."""
+    counts = np.zeros(n_items, dtype=np.intp)
+    counts[items] = np.diff(alpha.indptr)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return csr_array((alpha.data, alpha.indices, indptr), shape=(n_items, alpha.shape[1]))
 
 
 def _log(n_done: int, n_blocks: int) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from taxonomist._threads import n_threads
 from taxonomist.compiled.block_scores import BlockTable
+from taxonomist.errors import ParameterError
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.inference.node_model import Frequencies, NodeModel
 from taxonomist.inference.node_scorer import NodeScorer
@@ -33,19 +35,52 @@ from taxonomist.models.path_learning import (
     learn_paths,
     path_taxonomy,
 )
-from taxonomist.models.path_tuning import DECISIONS, BlendTuning, NodeDecision, NodeTuning
+from taxonomist.models.path_tuning import (
+    DECISIONS,
+    BlendTuning,
+    NodeDecision,
+    NodeTuning,
+    first_folds,
+)
 from taxonomist.models.probable_questions import ProbableQuestions
 from taxonomist.models.traits import Traits
 from taxonomist.solvers.node_svms import NodeOptions
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats, FoldsLike, MatrixLike, Objects, Seed
+    from taxonomist._typing import (
+        CSR,
+        Bools,
+        Codes,
+        Floats,
+        FoldsLike,
+        MatrixLike,
+        Objects,
+        Seed,
+    )
     from taxonomist.inference.scorers import Scored
-    from taxonomist.models.learning import Learned, Training
+    from taxonomist.models.learning import Folds, Learned, Training
     from taxonomist.models.parameters import Requirement
     from taxonomist.taxonomy import Taxonomy
 
 DEFAULTS = NodeOptions()
+
+
+class PathSearch(NamedTuple):
+    """The result of ``PathSVC.search``.
+
+    Attributes
+    ----------
+    labels
+        The labels of each item, best first, (n_items, k); None where fewer were found.
+    scores
+        Their scores, as in ``decision_function``; -inf where fewer were found.
+    is_exact
+        Whether the answer is certainly the one of scoring all categories, (n_items,).
+    """
+
+    labels: Objects
+    scores: Floats
+    is_exact: Bools
 
 
 class PathSVC(ProbableQuestions, TaxonomyClassifier):
@@ -71,7 +106,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     negatives
         The negative items of a node's classifier: ``"all"`` other items, ``"siblings"`` (the other
         items below its parents), ``"both"`` (two classifiers), or ``"auto"``: both if nodes times
-        stored values are at most 2·10⁹, else siblings. Classifiers against siblings take about as
+        stored values are at most 5·10⁸, else siblings. Classifiers against siblings take about as
         long as a few passes over the items; those against all other items as many times as there
         are nodes.
     loss
@@ -85,7 +120,13 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         ``"loss"`` (the number of wrong nodes).
     cv
         The number of cross-validation folds for the weights, the probabilities and the decision, a
-        splitter with a ``split`` method, or pairs of training and test items.
+        splitter with a ``split`` method, or pairs of training and test items. A few thousand
+        held-out items determine them, so with many items only the first folds are used.
+    beam
+        How many nodes of each depth to expand when the best categories of single labels are
+        searched for from the top. None scores all categories, or searches exactly where a bound
+        allows it: in a tree with ``negatives="siblings"``. Only ``predict``, ``predict_labels``,
+        ``predict_paths``, ``predict_topk`` and ``search`` use it, and DAGs never do.
     min_labels, max_labels
         Limits of the number of categories of a label set. None uses the smallest and the largest
         number among training items.
@@ -109,7 +150,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         The taxonomy as given.
     blend_
         With one category per item, the weights ``own``, ``above`` and ``beside`` of the three parts
-        of a score.
+        of a score, and the weight of ``rarity``.
     thresholds_
         With label sets, the threshold of the probability of each node.
     objective_, dual_objective_, duality_gap_
@@ -137,6 +178,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     traits = Traits(
         single={"path": {}},
         sets={"path": {}},
+        fits_probabilities=True,
         parts=(
             PathScorer,
             Blend,
@@ -154,6 +196,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         "loss": Word(("squared_hinge", "hinge")),
         "constant": at_least(0),
         "decision": Word(DECISIONS),
+        "beam": at_least(1, whole=True, optional=True),
         "tol": Number("above 0", lambda value: value > 0),
         "max_iter": Number("above 0", lambda value: value > 0),
     }
@@ -168,6 +211,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         constant: float = 1.0,
         decision: str = "hierarchical_f1",
         cv: FoldsLike = 3,
+        beam: int | None = None,
         min_labels: int | None = None,
         max_labels: int | None = None,
         tol: float = DEFAULTS.tol,
@@ -183,6 +227,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         self.constant = constant
         self.decision = decision
         self.cv = cv
+        self.beam = beam
         self.min_labels = min_labels
         self.max_labels = max_labels
         self.tol = tol
@@ -206,7 +251,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         options = NodeOptions(self.tol, self.max_iter, int(seed), n_threads(self.n_jobs))
         is_squared = self.loss == "squared_hinge"
-        given = PathParameters(self.C, self.negatives, self.constant, is_squared)
+        given = PathParameters(self.C, self.negatives, self.constant, is_squared, self.beam)
         learned, solution = learn_paths(training, given, options, start)
         primal, dual = float(solution.primal.sum()), float(solution.dual.sum())
         facts: dict[str, object] = {
@@ -230,6 +275,11 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     def start_of(self, items: Codes) -> PathStart | None:
         """Return the dual variables of some items of the last fit."""
         return None if self.start_ is None else self.start_.of(items)
+
+    def tuning_folds(self, folds: Folds) -> Folds:
+        """Return folds with enough held-out items; see ``first_folds``."""
+        is_single = self.targets_.is_single
+        return first_folds(folds, len(self.classes_) if is_single else 4 * self.taxonomy_.n_nodes)
 
     def tuning(self, training: Training, held_out: Codes) -> BlendTuning | NodeTuning:
         """Return the tuning of weights, probabilities and decision on held-out margins."""
@@ -277,6 +327,44 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         """
         return self.answer(X).topk(k)
 
+    def search(self, X: MatrixLike, k: int = 1, beam: int | None = None) -> PathSearch:
+        """Search for the k best categories of each item from the top of a tree.
+
+        Parameters
+        ----------
+        X
+            Items as in ``fit``.
+        k
+            The number of categories to return.
+        beam
+            How many nodes of each depth to expand at most; None sets no limit.
+
+        Returns
+        -------
+        PathSearch
+            The labels, best first; their scores; and whether each item's answer is certainly that
+            of scoring all categories. Without classifiers against all other items, the sum of a
+            path's squashed margins bounds the scores below, so that this can be known.
+
+        Raises
+        ------
+        ParameterError
+            If the model predicts label sets, or if the taxonomy is a DAG.
+        """
+        check_is_fitted(self)
+        if not (self.targets_.is_single and self.taxonomy_.is_tree):
+            raise ParameterError(
+                "search needs single labels and a taxonomy that is a tree; use predict_topk."
+            )
+        if not 1 <= k <= len(self.classes_):
+            raise ParameterError(f"k must be between 1 and {len(self.classes_)}. Got {k}.")
+        scorer = replace(cast("PathScorer", self.scorer_), beam=beam)
+        rows = self.checked_rows(X, reset=False)
+        columns, scores, is_exact = scorer.search(rows, k, n_threads(self.n_jobs))
+        labels = self.classes_.astype(object)[columns]
+        labels[columns < 0] = None
+        return PathSearch(labels, scores, is_exact)
+
     @property
     def decider(self) -> NodeDecision:
         """The decision that converts node probabilities to label sets."""
@@ -286,6 +374,26 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         """Return the probabilities of categories, (n_items, n_categories)."""
         scorer = cast("PathScorer | NodeScorer", scored.scorer)
         return scorer.probabilities(scored.raw)
+
+    def top_features(self, n: int = 10) -> dict[str, list[tuple[int, float]]]:
+        """Return the features that are most typical of each node.
+
+        Parameters
+        ----------
+        n
+            The number of features to return for each node.
+
+        Returns
+        -------
+        dict
+            For each node id, the columns and the weights of the features with the largest positive
+            weights in the node's classifier, largest first. If a node has two classifiers, it is
+            the one against siblings.
+        """
+        check_is_fitted(self)
+        nodes = path_taxonomy(self.targets_).nodes
+        found = cast("PathScorer | NodeScorer", self.scorer_).top_features(n)
+        return {nodes[code]: features for code, features in found.items()}
 
     def source_title(self, source: int) -> tuple[str, str]:
         """Return the id and display name of a node."""

@@ -3,33 +3,68 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 from scipy.special import logit
 
-from taxonomist.inference.blend import fit_blend
+from taxonomist.inference.blend import blended, fit_blend
 from taxonomist.inference.f1_thresholds import ScoredPairs, f1_thresholds
 from taxonomist.inference.label_sets import choose
 from taxonomist.inference.node_model import NodeMargins, NodeModel, best_threshold
 from taxonomist.inference.path_scorer import Blend
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.inference.label_sets import Limits
     from taxonomist.inference.node_scorer import NodeScorer
     from taxonomist.inference.path_scorer import PathScorer
     from taxonomist.inference.scorers import Scored
-    from taxonomist.models.learning import Training
+    from taxonomist.models.learning import Folds, Training
     from taxonomist.models.targets import Targets
 
-MOST_HELD_OUT = 2**21
-"""Held-out scores of categories or nodes that are kept for tuning, 16 MiB for each part."""
+MOST_ITEMS = 4096
+"""Held-out items that are used at most: there are a few parameters to fit."""
+LEAST_ITEMS = 1024
+"""Held-out items that are used at least, if there are as many."""
+MOST_SCORES = 2**21
+"""Scores of held-out items that are computed at most, unless these are few items."""
+CANDIDATES = 128
+"""Categories of a held-out item whose scores are kept."""
+RARITIES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
+"""Weights of rarity to choose from."""
 LEAST_PROBABILITY = 0.01
 """Lowest threshold of a probability."""
 DECISIONS = ("hierarchical_f1", "micro_f1", "macro_f1", "subset", "loss")
 """Measures that the decision on label sets can be made for."""
+
+
+def most_items(n_scores: int) -> int:
+    """Return how many held-out items are used if each has so many scores."""
+    return int(np.clip(MOST_SCORES // max(1, n_scores), LEAST_ITEMS, MOST_ITEMS))
+
+
+def first_folds(folds: Folds, n_scores: int) -> Folds:
+    """Return the first folds that hold enough items out, and at most as many as are used.
+
+    Parameters
+    ----------
+    folds
+        Pairs of training and test items.
+    n_scores
+        The number of categories or nodes.
+    """
+    used: Folds = []
+    n_items, most = 0, most_items(n_scores)
+    for train, test in folds:
+        if n_items < most // 2:
+            kept = np.random.default_rng(0).permutation(test)[: most - n_items]
+            used.append((train, np.sort(kept)))
+            n_items += len(kept)
+    return used
 
 
 class HeldOutMargins:
@@ -42,7 +77,7 @@ class HeldOutMargins:
     held_out
         The items that will be held out.
     n_scores
-        The number of scores to keep of each item.
+        The number of categories or nodes.
     """
 
     needs_scores = True
@@ -50,8 +85,7 @@ class HeldOutMargins:
     def __init__(self, training: Training, held_out: Codes, n_scores: int) -> None:
         self._training = training
         self._kept = np.zeros(len(training.weights), dtype=bool)
-        n_kept = max(1, MOST_HELD_OUT // max(1, n_scores))
-        self._kept[np.random.default_rng(0).permutation(held_out)[:n_kept]] = True
+        self._kept[np.random.default_rng(0).permutation(held_out)[: most_items(n_scores)]] = True
         self._items: list[Codes] = []
 
     @property
@@ -61,12 +95,17 @@ class HeldOutMargins:
 
 
 class BlendTuning(HeldOutMargins):
-    """Fits the weights of the three parts of a score by the likelihood of held-out items."""
+    """Fits the weights of a score to held-out items.
+
+    The weights of the three parts maximise the likelihood. Margins of rare categories are too low,
+    in a way that the likelihood does not show: what makes up for that is chosen by the hierarchical
+    F1 of the best categories, and then the weights are fitted again.
+    """
 
     def __init__(self, training: Training, held_out: Codes, scorer: PathScorer) -> None:
-        super().__init__(training, held_out, 3 * len(training.targets.categories))
+        super().__init__(training, held_out, len(training.targets.categories))
         self._scorer = scorer
-        self._parts: list[Floats] = []
+        self._candidates: list[Candidates] = []
 
     def take(self, items: Codes, scored: Scored) -> None:
         """Take a block of held-out items; see ``HeldOutTaker``."""
@@ -75,17 +114,93 @@ class BlendTuning(HeldOutMargins):
         used = self._kept[items] & scorer.seen[columns]
         parts = scorer.parts(scored.raw[used]).transpose(0, 2, 1)
         parts[:, :, ~scorer.seen] = -np.inf
-        self._parts.append(parts)
+        self._candidates.append(Candidates.chosen(parts, columns[used], CANDIDATES))
         self._items.append(items[used])
 
     def finish(self) -> dict[str, object]:
         """Return the scorer with the fitted weights, as fitted attributes."""
-        items, blend = self.items, self._scorer.blend
+        items, scorer, blend = self.items, self._scorer, self._scorer.blend
         if len(items):
-            columns = self._training.targets.labels[items].indices
-            parts, weights = np.concatenate(self._parts, axis=1), self._training.weights[items]
-            blend = Blend(*fit_blend(parts, columns, weights, np.array(blend)).tolist())
-        return {"scorer_": replace(self._scorer, blend=blend), "blend_": blend._asdict()}
+            found, weights = Candidates.join(self._candidates), self._training.weights[items]
+            rarity, guess = scorer.rarity[found.columns], blend.parts
+            theta = fit_blend(found.parts, found.true, weights, guess, found.log_counts)
+            tau = self._best_rarity(found, blended(found.parts, theta), rarity, weights)
+            if tau:
+                offset = found.log_counts + tau * rarity
+                theta = fit_blend(found.parts, found.true, weights, guess, offset)
+            blend = Blend(*theta.tolist())._replace(rarity=tau)
+        return {"scorer_": replace(scorer, blend=blend), "blend_": blend._asdict()}
+
+    def _best_rarity(
+        self, found: Candidates, scores: Floats, rarity: Floats, weights: Floats
+    ) -> float:
+        """Return the weight of rarity whose best categories have the best hierarchical F1."""
+        targets, everyone = self._training.targets, np.arange(len(scores))
+        closed = targets.close(eye_array(len(targets.categories), dtype=bool, format="csr"))[:, 1:]
+        sizes, true = np.diff(closed.indptr), found.columns[everyone, found.true]
+        measured = []
+        for tau in RARITIES:
+            best = found.columns[everyone, (scores + tau * rarity).argmax(axis=1)]
+            both = np.diff((closed[best] * closed[true]).indptr)
+            measured.append(2 * both @ weights / ((sizes[best] + sizes[true]) @ weights))
+        return RARITIES[int(np.argmax(measured))]
+
+
+class Candidates(NamedTuple):
+    """Some categories of each item, which stand for all of them.
+
+    Attributes
+    ----------
+    columns
+        The categories, (n_items, n_candidates).
+    true
+        The place of the item's own category among them, (n_items,).
+    parts
+        The three parts of their scores, (3, n_items, n_candidates).
+    log_counts
+        The logarithm of the number of categories that each stands for, (n_items, n_candidates);
+        -inf for a category that is there twice.
+    """
+
+    columns: Codes
+    true: Codes
+    parts: Floats
+    log_counts: Floats
+
+    @classmethod
+    def chosen(cls, parts: Floats, true: Codes, n: int) -> Candidates:
+        """Return the item's own category, the best by the sum of parts, and a sample of all.
+
+        Half of the n candidates are a sample. Without it, few competitors would be left of those
+        that the likelihood has to tell from the item's category.
+        """
+        _, n_items, n_categories = parts.shape
+        if n >= n_categories:
+            columns = np.tile(np.arange(n_categories), (n_items, 1))
+            return cls(columns, true, parts, np.zeros(columns.shape))
+        sums, half = parts.sum(axis=0, dtype=np.float32), n // 2
+        sums[np.arange(n_items), true] = np.inf
+        best = np.argpartition(-sums, half, axis=1)[:, :half]
+        some = np.random.default_rng(0).choice(n_categories, n - half, replace=False)
+        columns = np.hstack([best, np.tile(some, (n_items, 1))])
+        is_best = np.zeros((n_items, n_categories), dtype=bool)
+        np.put_along_axis(is_best, best, values=True, axis=1)
+        log_counts = np.full(columns.shape, np.log((n_categories - half) / (n - half)))
+        log_counts[:, :half] = 0.0
+        log_counts[:, half:][is_best[:, some]] = -np.inf
+        place = (best == true[:, None]).argmax(axis=1)
+        return cls(columns, place, np.take_along_axis(parts, columns[None], axis=2), log_counts)
+
+    @classmethod
+    def join(cls, blocks: Sequence[Candidates]) -> Candidates:
+        """Return the candidates of all items."""
+        columns, true, parts, log_counts = zip(*blocks, strict=True)
+        return cls(
+            np.vstack(columns),
+            np.concatenate(true),
+            np.concatenate(parts, axis=1),
+            np.vstack(log_counts),
+        )
 
 
 class NodeTuning(HeldOutMargins):
@@ -94,7 +209,7 @@ class NodeTuning(HeldOutMargins):
     def __init__(
         self, training: Training, held_out: Codes, scorer: NodeScorer, decision: str
     ) -> None:
-        super().__init__(training, held_out, len(scorer.above))
+        super().__init__(training, held_out, 4 * len(scorer.above))
         self._scorer = scorer
         self._decision = decision
         self._margins: list[NodeMargins] = []

@@ -110,7 +110,9 @@ class Targets:
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name="y")
         if taxonomy is None:
-            check_classification_targets(y)
+            # It warns of many classes, which strings may well have.
+            if not all(isinstance(label, str) for label in y.tolist()):
+                check_classification_targets(y)
             classes, codes = np.unique(y, return_inverse=True)
             categories, codes = flat_categories(classes.tolist()), codes.astype(np.intp)
             marked = one_label_each(codes, len(categories))

@@ -26,6 +26,9 @@ class Traits:
         Whether the model needs word counts. Other models take tf-idf features.
     needs_tree
         Whether the taxonomy must be a tree.
+    fits_probabilities
+        Whether ``fit`` also fits calibrated probabilities to held-out items, so that the model
+        needs no ``CalibratedClassifier``.
     parts
         Additional classes that the files of the model contain.
     """
@@ -35,4 +38,5 @@ class Traits:
     label_sets: bool = True
     takes_counts: bool = False
     needs_tree: bool = False
+    fits_probabilities: bool = False
     parts: tuple[type, ...] = ()

@@ -98,6 +98,22 @@ def model_classes() -> dict[str, type]:
     return {name: kind for name, kind in found.items() if kind.__name__ not in listed}
 
 
+def model_class(name: str) -> type | None:
+    """Return a model or a part of one by name; import only the model if possible."""
+    from taxonomist import models
+
+    if name in models.HOMES:
+        found: type = getattr(models, name)
+        return found
+    # Files name a model before its parts.
+    for kind in models.imported_models().values():
+        parts: tuple[type, ...] = kind.traits.parts  # type: ignore[attr-defined]
+        for part in parts:
+            if part.__name__ == name:
+                return part
+    return model_classes().get(name)
+
+
 def _import(name: str) -> type:
     home, attribute = _TABLE[name]
     found: type = getattr(importlib.import_module(home), attribute)
@@ -138,4 +154,4 @@ class Registry:
             return None
         if name in self._kinds:
             return self._kinds[name]
-        return _import(name) if name in _TABLE else model_classes().get(name)
+        return _import(name) if name in _TABLE else model_class(name)

@@ -8,13 +8,13 @@ Dual          max_α  Σ_i α_i - ½ ||w(α)||² - ½ Σ_i D_i α_i²,  w(α) = 
 
 Columns with the same items form a group. A group is solved in blocks of columns by dual coordinate
 ascent, one item at a time: the scores of an item in all columns of a block are a sum of rows of
-``W``, which runs in vector registers. Groups with few features are solved by Newton's method, see
-``newton_svm``. Blocks are independent, so threads share them; the result
-does not depend on the number of threads.
+``W``, which runs in vector registers. With few features, Newton's method solves the problems, see
+``newton_svm``. Blocks are independent, so threads share them; the result does not depend on the
+number of threads.
 
 Notation
     i   item    n_items      x_i   ``rows``      C_i  ``costs``
-    b   column  n_columns    y_ib  ``Group.own`` α    ``BlockState.alpha``
+    b   column  n_columns    y_ib  ``Groups.own`` α   ``NodeSolution.duals``
 """
 
 from __future__ import annotations
@@ -22,31 +22,26 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 
 from taxonomist.compiled.arrays import Labels, Rows, read_only
-from taxonomist.compiled.node_svm import (
-    BlockArrays,
-    BlockState,
-    gather,
-    rebuild_block,
-    solve_block,
-)
+from taxonomist.compiled.node_jobs import JobArrays, JobResults, solve_jobs
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.solvers.newton_svm import MOST_FEATURES, solve_newton
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
 
     from taxonomist._typing import CSR, Codes, Floats, Integers, Reals
 
 MOST_COLUMNS = 16
 """Most columns of a block: their weights of one feature fill a cache line."""
+PORTIONS = 64
+"""Blocks are shared out to threads in about so many portions of equal work."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +66,30 @@ class NodeOptions:
     n_threads: int = 1
 
 
-class Group(NamedTuple):
-    """Columns that have the same items.
+class Groups(NamedTuple):
+    """Groups of columns that have the same items. An item of a group is a place.
 
     Attributes
     ----------
     items
-        The items, in ascending order.
+        The items of all places, (n_places,), in ascending order within a group.
+    first
+        The first place of each group, (n_groups + 1,).
     own
-        The columns in which each of these items is positive, (n_group_items, n_columns) CSR.
+        The columns in which the item of each place is positive.
+    columns
+        The first column of each group, (n_groups + 1,).
     """
 
     items: Codes
-    own: CSR
+    first: Codes
+    own: Labels
+    columns: Codes
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of all groups."""
+        return int(self.columns[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +115,7 @@ class NodeProblems:
     rows: Rows
     n_features: int
     costs: Floats
-    groups: Sequence[Group]
+    groups: Groups
     constant: float = 1.0
     is_squared: bool = True
 
@@ -129,7 +135,7 @@ class NodeSolution(NamedTuple):
     weights
         The weights of all columns, group by group.
     duals
-        α of each group, (n_group_items, n_columns).
+        α, (n_items, n_columns).
     primal, dual
         Both objectives of each column.
     converged
@@ -141,7 +147,7 @@ class NodeSolution(NamedTuple):
     """
 
     weights: BlockWeights
-    duals: list[CSR]
+    duals: CSR
     primal: Floats
     dual: Floats
     converged: bool
@@ -149,23 +155,11 @@ class NodeSolution(NamedTuple):
     seconds: float
 
 
-class _Block(NamedTuple):
-    """The classifiers of one block."""
-
-    features: Integers
-    W: Reals
-    alpha: CSR
-    primal: Floats
-    dual: Floats
-    n_passes: int
-    gap: float
-
-
 def solve(
     problem: NodeProblems,
     options: NodeOptions,
     callback: Callable[[int, int], object] | None = None,
-    start: Sequence[CSR] | None = None,
+    start: CSR | None = None,
 ) -> NodeSolution:
     """Solve all problems.
 
@@ -176,137 +170,190 @@ def solve(
     options
         Tolerance, seed and number of threads.
     callback
-        Called with the numbers of solved and of all blocks.
+        Called with the numbers of finished and of all portions of the work.
     start
-        α of each group for a warm start.
+        α for a warm start, (n_items, n_columns).
     """
     begun = perf_counter()
-    jobs = list(_jobs(problem))
-    done: list[_Block | None] = [None] * len(jobs)
-    waiting = iter(sorted(range(len(jobs)), key=lambda job: -jobs[job].size))
+    narrow = problem.is_squared and problem.n_features < MOST_FEATURES
+    work = _solve_narrow if narrow else _solve_wide
+    jobs, results = _jobs(problem), _no_results(problem)
+    found = work(problem, jobs, results, options, callback, start)
+    widths = jobs.end - jobs.begin
+    return NodeSolution(
+        BlockWeights.join(
+            problem.n_features, found.features, found.jobs, found.values, widths, results.bias
+        ),
+        found.alpha,
+        results.primal,
+        results.dual,
+        bool((results.gap <= options.tol).all()),
+        int(results.n_passes.max(initial=0)),
+        perf_counter() - begun,
+    )
+
+
+class _Jobs(NamedTuple):
+    """Blocks of columns: the group, the first and the last column + 1 of each."""
+
+    group: Codes
+    begin: Codes
+    end: Codes
+
+
+class _Found(NamedTuple):
+    """The weights of all jobs, and the dual variables.
+
+    Attributes
+    ----------
+    features, jobs
+        The feature and the job of each segment of weights.
+    values
+        The weights, segment by segment.
+    alpha
+        The dual variables, (n_items, n_columns).
+    """
+
+    features: Integers
+    jobs: Codes
+    values: Reals
+    alpha: CSR
+
+
+def _jobs(problem: NodeProblems) -> _Jobs:
+    """Return blocks of about equal numbers of columns for each group."""
+    columns = problem.groups.columns
+    n_blocks = -(-np.diff(columns) // MOST_COLUMNS)
+    group = np.repeat(np.arange(len(n_blocks)), n_blocks)
+    inside = np.arange(len(group)) - np.repeat(np.cumsum(n_blocks) - n_blocks, n_blocks)
+    widths, shares = np.diff(columns)[group], n_blocks[group]
+    begin = columns[group] + widths * inside // shares
+    return _Jobs(group, begin, columns[group] + widths * (inside + 1) // shares)
+
+
+def _no_results(problem: NodeProblems) -> JobResults:
+    """Return room for the results of all jobs."""
+    n_columns, n_jobs = problem.groups.n_columns, len(_jobs(problem).group)
+    return JobResults(
+        np.zeros(n_columns, np.float32),
+        np.zeros(n_columns),
+        np.zeros(n_columns),
+        np.zeros(n_jobs, np.intp),
+        np.zeros(n_jobs),
+        np.zeros(n_jobs, np.intp),
+    )
+
+
+def _solve_wide(
+    problem: NodeProblems,
+    jobs: _Jobs,
+    results: JobResults,
+    options: NodeOptions,
+    callback: Callable[[int, int], object] | None,
+    start: CSR | None,
+) -> _Found:
+    """Solve all jobs by dual coordinate ascent; threads take portions of them."""
+    groups = problem.groups
+    arrays = JobArrays(
+        problem.rows,
+        problem.norms,
+        problem.costs.astype(np.float32),
+        float(problem.constant),
+        problem.is_squared,
+        *groups[:3],
+        *jobs,
+    )
+    portions = _portions(problem, jobs)
+    done: dict[int, tuple[Integers, Reals, Integers, Integers, Reals]] = {}
+    waiting = iter(range(len(portions)))
+    seed = np.random.default_rng(options.random_state).integers(1, 2**63, dtype=np.uint64)
+    begin = _rows_of(start)
 
     def work_off() -> None:
         place = np.full(problem.n_features, -1, dtype=np.int32)
         for number in waiting:
-            job = jobs[number]
-            given = None if start is None else start[job.group][:, job.columns]
-            done[number] = _solve(problem, job, options, number, given, place)
+            done[number] = solve_jobs(
+                portions[number], arrays, begin, results, place, seed, options.tol, options.max_iter
+            )
             if callback is not None:
-                callback(len(done) - done.count(None), len(done))
+                callback(len(done), len(portions))
 
     with ThreadPoolExecutor(options.n_threads) as pool:
-        others = [pool.submit(work_off) for _ in range(min(options.n_threads, len(jobs)) - 1)]
+        others = [pool.submit(work_off) for _ in range(min(options.n_threads, len(portions)) - 1)]
         work_off()
         for other in others:
             other.result()
-    blocks = [block for block in done if block is not None]
-    return _joined(problem, jobs, blocks, options.tol, perf_counter() - begun)
-
-
-class _Job(NamedTuple):
-    """Some columns of a group, to be solved together."""
-
-    group: int
-    columns: slice
-    size: int
-
-
-def _jobs(problem: NodeProblems) -> Iterator[_Job]:
-    """Yield blocks of about equal numbers of columns for each group."""
-    for number, group in enumerate(problem.groups):
-        n_columns = group.own.shape[1]
-        n_blocks = -(-n_columns // MOST_COLUMNS)
-        ends = [n_columns * k // n_blocks for k in range(n_blocks + 1)]
-        for begin, end in pairwise(ends):
-            yield _Job(number, slice(begin, end), len(group.items) * (end - begin))
-
-
-def _solve(
-    problem: NodeProblems,
-    job: _Job,
-    options: NodeOptions,
-    number: int,
-    given: CSR | None,
-    place: Integers,
-) -> _Block:
-    """Solve the problems of a block."""
-    items = problem.groups[job.group].items
-    own = problem.groups[job.group].own[:, job.columns]
-    if len(items) == len(problem.costs):
-        rows: Rows = problem.rows
-        features: Integers = np.arange(problem.n_features, dtype=np.int32)
-    else:
-        found, features = gather(items, problem.rows, place)
-        rows = read_only(found)
-    if problem.is_squared and len(features) < MOST_FEATURES:
-        return _solve_narrow(problem, items, own, rows, features, options)
-    n_columns = own.shape[1]
-    block = BlockArrays(
-        rows,
-        Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp)),
-        problem.norms[items],
-        problem.costs[items].astype(np.float32),
-        float(problem.constant),
-        problem.is_squared,
+    order = np.concatenate([np.arange(0), *portions])
+    features, values, items, columns, alphas = (
+        np.concatenate(part)
+        for part in zip(_nothing(), *(done[k] for k in range(len(portions))), strict=True)
     )
-    state = BlockState(
-        np.zeros((len(features) + 1, n_columns), np.float32),
-        np.zeros((len(items), n_columns), np.float32) if given is None else given.toarray(),
-        np.zeros(n_columns),
-        np.zeros(n_columns),
-    )
-    if given is not None:
-        rebuild_block(block, state)
-    seed = np.random.default_rng([options.random_state, number]).integers(1, 2**63)
-    n_passes, gap = solve_block(block, state, np.uint64(seed), options.tol, options.max_iter)
-    alpha = csr_array(state.alpha)
-    return _Block(features, state.W, alpha, state.primal, state.dual, n_passes, gap)
+    shape = len(problem.costs), groups.n_columns
+    alpha = csr_array((alphas, (items, columns)), shape=shape)
+    return _Found(features, np.repeat(order, results.n_features[order]), values, alpha)
+
+
+def _nothing() -> tuple[Integers, Reals, Integers, Integers, Reals]:
+    """Return the result of no jobs."""
+    none, empty = np.empty(0, np.int32), np.empty(0, np.float32)
+    return none, empty, none, none, empty
+
+
+def _portions(problem: NodeProblems, jobs: _Jobs) -> list[Codes]:
+    """Return the jobs in portions of about equal work, the largest jobs first."""
+    groups = problem.groups
+    ends = np.concatenate([[0], np.cumsum(np.diff(problem.rows.indptr)[groups.items])])
+    n_values = ends[groups.first[1:]] - ends[groups.first[:-1]]
+    work = (n_values[jobs.group] + 1) * (jobs.end - jobs.begin)
+    order = np.argsort(-work, kind="stable")
+    portion = np.cumsum(work[order]) * PORTIONS // max(1, int(work.sum()))
+    return np.split(order, np.flatnonzero(np.diff(portion)) + 1) if len(order) else []
+
+
+def _rows_of(start: CSR | None) -> Rows:
+    """Return the dual variables of a start as rows; without one, no rows."""
+    if start is None:
+        nothing = np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0, np.float32)
+        return read_only(Rows(*nothing))
+    indptr, indices = start.indptr.astype(np.intp), start.indices.astype(np.int32)
+    return read_only(Rows(indptr, indices, start.data.astype(np.float32)))
 
 
 def _solve_narrow(
     problem: NodeProblems,
-    items: Codes,
-    own: CSR,
-    rows: Rows,
-    features: Integers,
+    jobs: _Jobs,
+    results: JobResults,
     options: NodeOptions,
-) -> _Block:
-    """Solve the problems of a block with few features, column by column."""
-    table = csr_array((rows.data, rows.indices, rows.indptr), shape=(len(items), len(features)))
-    X = np.hstack([table.toarray(), np.full((len(items), 1), problem.constant)], dtype=np.float64)
-    signs, costs = np.where(own.toarray().T, 1.0, -1.0), problem.costs[items]
-    found = [solve_newton(X, sign, costs, options.tol, options.max_iter) for sign in signs]
-    W, alpha, primal, dual, n_steps = zip(*found, strict=True)
-    gap = (sum(primal) - sum(dual)) / sum(primal)
-    return _Block(
-        features,
-        np.array(W, dtype=np.float32).T.copy(),
-        csr_array(np.array(alpha, dtype=np.float32).T),
-        np.array(primal),
-        np.array(dual),
-        max(n_steps),
-        gap,
-    )
-
-
-def _joined(
-    problem: NodeProblems,
-    jobs: Sequence[_Job],
-    blocks: Sequence[_Block],
-    tol: float,
-    seconds: float,
-) -> NodeSolution:
-    """Return the solution of all blocks."""
-    parts: list[list[CSR]] = [[] for _ in problem.groups]
-    for job, block in zip(jobs, blocks, strict=True):
-        parts[job.group].append(block.alpha)
-    found = [(block.features, block.W) for block in blocks]
-    return NodeSolution(
-        BlockWeights.join(problem.n_features, found, problem.constant),
-        [csr_array(hstack(part)) for part in parts],
-        np.concatenate([np.empty(0), *(block.primal for block in blocks)]),
-        np.concatenate([np.empty(0), *(block.dual for block in blocks)]),
-        all(block.gap <= tol for block in blocks),
-        max((block.n_passes for block in blocks), default=0),
-        seconds,
-    )
+    callback: Callable[[int, int], object] | None,
+    _: CSR | None,
+) -> _Found:
+    """Solve the problems of few features, column by column; this needs no warm start."""
+    groups, n_items, n_features = problem.groups, len(problem.costs), problem.n_features
+    indptr, indices, data = problem.rows
+    X = csr_array((data, indices, indptr), shape=(n_items, n_features)).toarray()
+    X = np.hstack([X, np.full((n_items, 1), problem.constant)], dtype=np.float64)
+    shape = len(groups.items), groups.n_columns
+    own = csr_array((np.ones(len(groups.own.indices), bool), *groups.own[::-1]), shape=shape)
+    weights = [np.empty(0, np.float32)]
+    alpha: CSR = csr_array((n_items, groups.n_columns), dtype=np.float32)
+    for number, (group, begin, end) in enumerate(zip(*jobs, strict=True)):
+        places = slice(*groups.first[group : group + 2])
+        items = groups.items[places]
+        signs = np.where(own[places, begin:end].toarray().T, 1.0, -1.0)
+        X_job, costs = X[items], problem.costs[items]
+        found = [solve_newton(X_job, sign, costs, options.tol, options.max_iter) for sign in signs]
+        W, found_alpha, primal, dual, n_steps = map(np.array, zip(*found, strict=True))
+        results.bias[begin:end] = problem.constant * W[:, -1]
+        results.primal[begin:end], results.dual[begin:end] = primal, dual
+        results.n_passes[number] = n_steps.max()
+        results.gap[number] = (primal.sum() - dual.sum()) / primal.sum()
+        weights.append(W[:, :-1].T.ravel().astype(np.float32))
+        where = found_alpha.nonzero()
+        place = items[where[1]], begin + where[0]
+        alpha += csr_array((found_alpha[where].astype(np.float32), place), shape=alpha.shape)
+        if callback is not None:
+            callback(number + 1, len(jobs.group))
+    n_jobs = len(jobs.group)
+    features = np.tile(np.arange(n_features, dtype=np.int32), n_jobs)
+    numbers = np.repeat(np.arange(n_jobs), n_features)
+    return _Found(features, numbers, np.concatenate(weights), alpha)

@@ -14,16 +14,14 @@ from taxonomist.compiled.compiling import working_clock
 from taxonomist.errors import LabelError, ModelFileError
 from taxonomist.features import TextFeatures
 from taxonomist.features.counted_texts import CountedTexts
-from taxonomist.models.calibrated import CalibratedClassifier
 from taxonomist.taxonomy import Taxonomy
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.answers import TextAnswers
 from taxonomist.text.budget import BUDGET, Budget
 from taxonomist.text.digests import digest, digests, noted
-from taxonomist.text.models import choice_of, make_model
+from taxonomist.text.models import DEFAULT_MODEL, choice_of, make_model
 from taxonomist.text.parameters import calibration_method, check_parameters, several
 from taxonomist.text.questions import TextQuestions
-from taxonomist.text.search import SearchProblem, SearchStep, Trial, last_step, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from taxonomist._typing import CSR, Bools, TextLike
+    from taxonomist.text.search import SearchStep, Trial
 
 
 class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
@@ -42,16 +41,19 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
     taxonomy
         The taxonomy of the labels. If None, the training labels form a single level.
     model
-        A name from ``taxonomist.text.MODELS``; ``"auto"``, which cross-validates a few of them and
-        uses the best; or an unfitted classifier of this library, which receives tf-idf vectors.
+        A name from ``taxonomist.text.MODELS``, such as ``"path"`` for ``PathSVC``; ``"auto"``,
+        which cross-validates a few of them and uses the best; or an unfitted classifier of this
+        library, which receives tf-idf vectors.
     C
         Regularisation parameter. None means 1, or the best value found by ``"auto"``.
     words, characters, min_df, max_features, weights
         Features of the texts, as in ``taxonomist.features.TextFeatures``.
     calibration
         How to fit probabilities to held-out scores: ``"temperature"``, ``"platt"`` or
-        ``"isotonic"``. ``"auto"`` means ``"temperature"`` for one category per item and
-        ``"isotonic"`` for label sets. None fits no probabilities, which is faster.
+        ``"isotonic"``. ``"auto"`` uses the probabilities of the model if it fits its own, as
+        ``PathSVC`` does, and otherwise ``"temperature"`` for one category per item and
+        ``"isotonic"`` for label sets. None gives no probabilities, which is faster with models
+        that do not fit their own.
     cv
         Number of cross-validation folds for the search and for the probabilities.
     random_state
@@ -92,7 +94,7 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
     >>> from taxonomist import Taxonomy, TextClassifier
     >>> taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
     >>> texts = ["purrs and sleeps", "barks and runs", "has leaves and acorns"] * 4
-    >>> model = TextClassifier(taxonomy, model="svm").fit(texts, ["cat", "dog", "oak"] * 4)
+    >>> model = TextClassifier(taxonomy).fit(texts, ["cat", "dog", "oak"] * 4)
     >>> model.predict_paths(["it barks and barks"])
     [('animal', 'dog')]
     """
@@ -103,7 +105,7 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         self,
         taxonomy: Taxonomy | None = None,
         *,
-        model: Any = "auto",
+        model: Any = DEFAULT_MODEL,
         C: float | None = None,
         words: tuple[int, int] | None = (1, 1),
         characters: tuple[int, int] | None = None,
@@ -176,8 +178,10 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         X = self.features_.weigh(counts)
         self.search_: list[Trial] = []
         model, self.takes_counts_ = self._choose(X, counts, y, callback)
-        method = calibration_method(self.calibration, self.is_multilabel_)
+        method = calibration_method(self.calibration, model, self.is_multilabel_)
         if method is not None:
+            from taxonomist.models.calibrated import CalibratedClassifier
+
             model = CalibratedClassifier(model, method=method, cv=self.cv)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.model_ = model.fit(counts if self.takes_counts_ else X, y, **given)
@@ -188,7 +192,7 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         self.training_ = {
             "items": len(y),
             "features": len(self.features_.idf_),
-            "model": repr(getattr(self.model_, "model", self.model_)),
+            "model": " ".join(repr(getattr(self.model_, "model", self.model_)).split()),
             "seconds": working_clock() - start,
             "search": _as_data(self.search_),
         }
@@ -211,6 +215,8 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         self, X: CSR, counts: CSR, y: Sequence[Any], callback: Callable[[SearchStep], object] | None
     ) -> tuple[Any, bool]:
         """Return the unfitted model, and whether it takes word counts."""
+        from taxonomist.text.search import SearchProblem, last_step, search
+
         if not isinstance(self.model, str):
             return self.model, False
         is_multilabel = self.is_multilabel_
@@ -222,9 +228,11 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
             problem = SearchProblem({False: X, True: counts}, y, taxonomy, is_multilabel)
             budget = Budget(self.budget)
             self.search_ = search(problem, self.cv, self.random_state, budget, callback)
-            if callback is not None:
-                callback(last_step(self.search_, len(y), self.cv, self.calibration is not None))
-        return self._made(), choice_of(self.chosen[0]).counts
+        model = self._made()
+        if self.model == "auto" and callback is not None:
+            method = calibration_method(self.calibration, model, is_multilabel)
+            callback(last_step(self.search_, len(y), self.cv, method is not None))
+        return model, choice_of(self.chosen[0]).counts
 
     def _made(self) -> Any:
         """Return the chosen model, unfitted."""

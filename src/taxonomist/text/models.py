@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from taxonomist.errors import ParameterError, closest
 from taxonomist.models import all_models
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from taxonomist.taxonomy import Taxonomy
 
@@ -47,19 +49,33 @@ class Choice:
         return bool(self.single.traits.needs_tree)
 
 
-def _choices() -> dict[str, Choice]:
-    """Collect the choices from the traits of all models."""
-    kinds: list[Any] = list(all_models().values())
-    single = {name: kind for kind in kinds for name in kind.traits.single}
-    sets = {name: kind for kind in kinds for name in kind.traits.sets}
-    return {
-        name: Choice(kind, sets[name], kind.traits.single[name], sets[name].traits.sets[name])
-        for name, kind in sorted(single.items())
-    }
+class Choices(Mapping[str, Choice]):
+    """The models by name, from the traits of all models, which are imported on first use."""
+
+    @cached_property
+    def _known(self) -> dict[str, Choice]:
+        kinds: list[Any] = list(all_models().values())
+        single = {name: kind for kind in kinds for name in kind.traits.single}
+        sets = {name: kind for kind in kinds for name in kind.traits.sets}
+        return {
+            name: Choice(kind, sets[name], kind.traits.single[name], sets[name].traits.sets[name])
+            for name, kind in sorted(single.items())
+        }
+
+    def __getitem__(self, name: str) -> Choice:
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
-MODELS = _choices()
+MODELS = Choices()
 """Models by name."""
+DEFAULT_MODEL = "path"
+"""The model that is used unless another one is given."""
 
 
 def choice_of(name: str) -> Choice:

@@ -54,8 +54,21 @@ def check_parameters(classifier: TextClassifier) -> None:
         raise ParameterError(f"calibration must be one of {known}, or None. Got {method!r}.{hint}")
 
 
-def calibration_method(calibration: str | None, is_multilabel: bool) -> str | None:
-    """Return the calibration method, after resolving ``"auto"``."""
+def calibration_method(calibration: str | None, model: object, is_multilabel: bool) -> str | None:
+    """Return the calibration method, after resolving ``"auto"``; None if there is nothing to fit.
+
+    Parameters
+    ----------
+    calibration
+        The parameter of ``TextClassifier``.
+    model
+        The unfitted model, which may fit probabilities of its own.
+    is_multilabel
+        Whether items have label sets.
+    """
     if calibration != "auto":
         return calibration
+    traits = getattr(model, "traits", None)
+    if traits is not None and traits.fits_probabilities:
+        return None
     return "isotonic" if is_multilabel else "temperature"

@@ -250,8 +250,9 @@ def last_step(trials: list[Trial], n_items: int, n_folds: int, is_calibrated: bo
 def candidates(problem: SearchProblem) -> list[str]:
     """Return the names of the models to try."""
     if problem.is_multilabel:
-        names = ["flat", "svm", "ranking", "markov"]
+        names = ["path", "flat", "svm", "ranking", "markov"]
         is_tree = problem.taxonomy.is_tree
         return [name for name in names if is_tree or not MODELS[name].needs_tree]
     counts = np.unique(np.asarray(problem.labels, dtype=object), return_counts=True)[1]
-    return ["flat", "svm", "mixture"] if np.median(counts) < FEW_ITEMS else ["flat", "svm"]
+    names = ["path", "flat", "svm"]
+    return [*names, "mixture"] if np.median(counts) < FEW_ITEMS else names

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from taxonomist._typing import Floats
     from taxonomist.text import TextClassifier
 
 __all__ = ["telling_words"]
@@ -19,19 +20,34 @@ def telling_words(classifier: TextClassifier) -> dict[str, list[tuple[str, float
     """Return the words with the largest weights for each node; empty without node weights."""
     model = classifier.model_
     model = getattr(model, "model_", model)
+    terms = classifier.features_.terms_
+    found = {
+        node: [(str(terms[k]), weight) for k, weight in features]
+        for node, features in _top_features(model, len(terms)).items()
+        if node in classifier.taxonomy_
+    }
+    return {node: words for node, words in found.items() if words}
+
+
+def _top_features(model: Any, n_terms: int) -> dict[str, list[tuple[int, float]]]:
+    """Return the features with the largest positive weights for each node."""
+    if hasattr(model, "top_features"):
+        top: dict[str, list[tuple[int, float]]] = model.top_features(N_WORDS)
+        return top
     try:
         weights = model.node_coef_
     except AttributeError:
         return {}
-    terms = classifier.features_.terms_
-    found: dict[str, list[tuple[str, float]]] = {}
-    for code, node in enumerate(model.taxonomy_.nodes):
-        if node not in classifier.taxonomy_ or code >= weights.shape[0]:
-            continue
-        row = np.asarray(weights[code].todense() if hasattr(weights, "todense") else weights[code])
-        row = row.ravel()[: len(terms)]
-        best = np.argsort(-row)[:N_WORDS]
-        words = [(str(terms[k]), float(row[k])) for k in best if row[k] > 0]
-        if words:
-            found[node] = words
+    found = {}
+    for code, node in enumerate(model.taxonomy_.nodes[: weights.shape[0]]):
+        row = weights[[code]]
+        # Behind the words there may be a constant feature.
+        values = np.ravel(row.toarray() if hasattr(row, "toarray") else row)[:n_terms]
+        found[node] = _largest(values)
     return found
+
+
+def _largest(values: Floats) -> list[tuple[int, float]]:
+    """Return the places and values of the largest positive values."""
+    best = np.argsort(-values)[:N_WORDS].tolist()
+    return [(k, float(values[k])) for k in best if values[k] > 0]

@@ -39,7 +39,7 @@ def home(tmp_path_factory):
     new = [row | {"id": f"№{i}"} for i, row in enumerate(rows(8, seed=1))]
     write_csv(folder / "data.csv", items)
     write_csv(folder / "new.csv", new)
-    options = ["--text", "text", "--label", "code", "--model", "svm"]
+    options = ["--text", "text", "--label", "code"]
     command = ["train", folder / "data.csv", *options, "--out", folder / "model"]
     app([*map(str, command)], standalone_mode=False)
     return folder

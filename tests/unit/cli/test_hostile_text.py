@@ -146,7 +146,7 @@ def model(tmp_path_factory):
     items = [{**row, "id": f"={row['id']}", "code": CODES[row["code"]]} for row in rows(80)]
     write_csv(folder / "data.csv", items)
     write_csv(folder / "new.csv", items[:8])
-    args = ["data.csv", "--label", "code", "--text", "title,text", "--model", "svm"]
+    args = ["data.csv", "--label", "code", "--text", "title,text"]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         done = run("train", *args, "--out", "model")

@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+from taxonomist import Taxonomy, TextClassifier
+
 LATE = "from taxonomist.cli.late_import import import_when_used\nimport_when_used('scipy.stats')\n"
 
 
@@ -35,3 +39,76 @@ def test_a_module_that_is_there_stays():
         "import scipy.stats\nkept = scipy.stats\n" + LATE + "import scipy.stats\n"
         "print(scipy.stats is kept)"
     ) == ["True"]
+
+
+def test_scikit_learn_without_pandas():
+    late = "from taxonomist.cli.late_import import import_scikit_learn\nimport_scikit_learn()\n"
+    assert run(
+        late + "import sys; print('sklearn.base' in sys.modules, 'pandas' in sys.modules)"
+    ) == [
+        "True",
+        "False",
+    ]
+    check = "import numpy as np\nfrom sklearn.utils.validation import check_array\n"
+    assert run(
+        late + check + "print(check_array([[1.0]]).sum(), 'pandas' in __import__('sys').modules)"
+    ) == [
+        "1.0",
+        "False",
+    ]
+    pytest.importorskip("pandas")
+    frame = "import pandas as pd\nprint(check_array(pd.DataFrame({'a': [2.5]})).sum())"
+    assert run(late + check + frame) == ["2.5"]
+    kept = "import pandas as kept\n" + late + "import pandas\nprint(pandas is kept)"
+    assert run(kept) == ["True"]
+
+
+SHELL = """
+import sys
+from taxonomist.cli import main
+sys.argv = ["taxonomist", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    pass
+print(*sys.modules, file=sys.stderr)
+"""
+SLOW = {
+    "numba",
+    "pandas",
+    "pyarrow",
+    "rich.console",
+    "scipy.optimize",
+    "scipy.stats._stats_py",
+    "sklearn.linear_model",
+    "sklearn.model_selection",
+    "taxonomist.compiled.dispatchers",
+    "taxonomist.metrics",
+    "taxonomist.models.calibrated",
+    "taxonomist.models.hierarchical_svc",
+    "taxonomist.text.search",
+}
+"""Modules that predicting one text does not need."""
+
+
+@pytest.mark.parametrize("kind", ["single", "sets"])
+def test_one_text_from_the_shell_loads_only_what_it_needs(kind, tmp_path):
+    labels = [["cat"], ["dog"], ["oak"]] if kind == "sets" else ["cat", "dog", "oak"]
+    taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
+    texts = ["it purrs", "it barks", "it grows"] * 9
+    model = TextClassifier(taxonomy).fit(texts, labels * 9)
+    model.record(columns={"text": "text"}).save(tmp_path / "model")
+    for options in ([], ["--top", "2", "--json"], ["--confident", "0.1"], ["--explain"]):
+        command = ["predict", tmp_path / "model", "--text", "it barks", *options]
+        done = subprocess.run(
+            [sys.executable, "-c", SHELL, *command], capture_output=True, text=True, check=True
+        )
+        assert "dog" in done.stdout
+        assert not SLOW & set(done.stderr.splitlines()[-1].split())
+    expected = model.predict_proba(["it barks"])[0].max()
+    assert f"\t{expected:.4f}\t" in shown(tmp_path / "model")
+
+
+def shown(model):
+    command = [sys.executable, "-m", "taxonomist", "predict", model, "--text", "it barks"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout

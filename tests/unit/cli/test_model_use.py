@@ -24,7 +24,6 @@ def home(tmp_path_factory):
     sets = write_csv(folder / "sets.csv", items)
     write_csv(folder / "new.csv", rows(12, seed=1))
     common = ["-t", folder / "taxonomy.csv", "--text", "title,text", "--label", "code"]
-    common += ["--model", "svm"]
     for path, extra in ((data, []), (sets, ["--separator", ";"])):
         command = ["train", path, *common, *extra, "--out", folder / path.stem]
         app([*map(str, command)], standalone_mode=False)

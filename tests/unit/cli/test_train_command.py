@@ -20,7 +20,7 @@ def train(call, *options, data="data.csv"):
 
 
 def test_a_model_is_trained_measured_and_saved(call, folder):
-    done, found = train(call, "--taxonomy", "taxonomy.csv", "--model", "svm", "--weights", "2,1")
+    done, found = train(call, "--taxonomy", "taxonomy.csv", "--weights", "2,1")
     assert done.code == 0, done.err
     assert (found["items"], found["train_items"], found["test_items"]) == (80, 64, 16)
     assert found["taxonomy"] == {"origin": "given", "nodes": 7}
@@ -35,7 +35,7 @@ def test_a_model_is_trained_measured_and_saved(call, folder):
 
 def test_cycles_of_the_taxonomy_can_be_broken(call, folder):
     (folder / "cycle.csv").write_text(EDGES + "cat,A,Animals\n", encoding="utf-8")
-    options = ("--taxonomy", "cycle.csv", "--model", "svm")
+    options = ("--taxonomy", "cycle.csv")
     done, _ = train(call, *options)
     assert (done.code, done.out) == (2, "")
     assert "pass --cycles break" in done.err
@@ -45,7 +45,8 @@ def test_cycles_of_the_taxonomy_can_be_broken(call, folder):
 
 
 def test_what_was_tried_is_said(call, folder):
-    done = call("train", "data.csv", "-t", "taxonomy.csv", "--label", "code", "-o", "model")
+    options = ("-t", "taxonomy.csv", "--label", "code", "--model", "auto", "-o", "model")
+    done = call("train", "data.csv", *options)
     assert done.code == 0, done.err
     assert "as given, 7 nodes, height 2" in done.out
     assert "model\tC\tscore\tseconds\tleft out" in done.out
@@ -57,7 +58,7 @@ def test_what_was_tried_is_said(call, folder):
 
 
 def test_a_final_model_is_trained_on_all(call, folder):
-    options = ("--taxonomy", "taxonomy.csv", "--model", "svm")
+    options = ("--taxonomy", "taxonomy.csv")
     _, first = train(call, *options)
     _, found = train(call, *options, "--final")
     assert (found["train_items"], found["test_items"], found["final"]) == (80, 16, True)
@@ -68,7 +69,7 @@ def test_a_final_model_is_trained_on_all(call, folder):
 
 
 def test_a_final_model_is_the_one_that_was_found(call, folder):
-    _, found = train(call, "--taxonomy", "taxonomy.csv", "--final")
+    _, found = train(call, "--taxonomy", "taxonomy.csv", "--model", "auto", "--final")
     shown = json.loads(call("model", "show", "model", "--json").out)
     assert shown["parameters"]["model"] == found["search"][0]["model"]
     assert shown["parameters"]["C"] == found["search"][0]["C"]
@@ -85,7 +86,7 @@ def test_nothing_is_held_out_on_demand(call, folder):
 def test_texts_that_are_also_trained_on_do_not_count(call, folder):
     items = rows(80)
     write_csv(folder / "data.csv", [{**item, "title": "", "text": item["code"]} for item in items])
-    _, found = train(call, "--model", "svm")
+    _, found = train(call)
     assert (found["test_items"], found["measures"]) == (0, {})
 
 
@@ -93,7 +94,7 @@ def test_a_taxonomy_of_paths(call, folder):
     paths = {"cat": "A > cat", "dog": "A > dog", "oak": "P > oak", "rose": "P > rose"}
     items = [{**item, "code": paths[item["code"]]} for item in rows(40)]
     write_csv(folder / "data.csv", items)
-    _, found = train(call, "--model", "svm")
+    _, found = train(call)
     assert found["taxonomy"] == {"origin": "paths", "nodes": 7}
 
 
@@ -102,13 +103,13 @@ def test_label_sets_and_no_taxonomy(call, folder):
     for item, other in zip(items[::3], items[1::3], strict=True):
         item["code"] += "|" + other["code"]
     write_csv(folder / "data.csv", items)
-    _, found = train(call, "--model", "svm", "--separator", "|")
+    _, found = train(call, "--separator", "|")
     assert found["is_multilabel"]
     assert found["taxonomy"] == {"origin": "labels", "nodes": 5}
 
 
 def test_features_of_characters_and_pairs_of_words(call, folder):
-    _, found = train(call, "--model", "svm", "--characters", "2-3", "--words", "2")
+    _, found = train(call, "--characters", "2-3", "--words", "2")
     terms = json.loads(call("model", "show", "model", "--json").out)
     assert terms["parameters"]["characters"] == [2, 3]
     assert terms["parameters"]["words"] == [1, 2]
@@ -177,32 +178,46 @@ def test_the_place_is_tried_before_the_data_are_read(call, folder, out, said):
     assert said.format(folder=folder) in done.err
 
 
+def test_without_an_option_the_default_model_is_trained(call, folder):
+    from taxonomist.cli.train_command import DEFAULT_MODEL
+    from taxonomist.text.models import DEFAULT_MODEL as KNOWN
+
+    assert DEFAULT_MODEL == KNOWN
+    done, found = train(call, "-t", "taxonomy.csv")
+    assert "Looking for the best model" not in done.err
+    assert found["search"] == []
+    shown = json.loads(call("model", "show", "model", "--json").out)
+    assert shown["parameters"]["model"] == KNOWN
+    assert "PathSVC(" in call("model", "show", "model").out
+
+
 def test_the_search_has_a_budget(call, folder):
     from taxonomist.cli.train_command import BUDGET
     from taxonomist.text.budget import BUDGET as KNOWN
 
     assert BUDGET == KNOWN
+    hurry = ("--model", "auto", "--budget", "0.000001")
     for given in ("0", "-1", "nan"):
         done, _ = train(call, "--budget", given)
         assert "--budget must be a number of seconds above 0, or inf. Got" in done.err
-    done, found = train(call, "-t", "taxonomy.csv", "--budget", "0.000001")
+    done, found = train(call, "-t", "taxonomy.csv", *hurry)
     assert "Looking for the best model for at most 1e-06 s. Ctrl-C goes on with" in done.err
-    assert [trial["score"] for trial in found["search"]] == [None, None, None]
+    assert [trial["score"] for trial in found["search"]] == [None] * 4
     assert found["search"][0]["note"]
-    done = call("train", "data.csv", "--label", "code", "-o", "model", "--budget", "0.000001")
+    done = call("train", "data.csv", "--label", "code", "-o", "model", *hurry)
     assert "No model could be measured within the budget" in done.err
     assert "model\tC\tscore\tseconds\tleft out" in done.out
     assert "\tno time was left" in done.out
     shown = json.loads(call("model", "show", "model", "--json").out)
     assert shown["parameters"]["budget"] == 1e-06
-    done, _ = train(call, "--budget", "inf")
+    done, _ = train(call, "--model", "auto", "--budget", "inf")
     assert json.loads(call("model", "show", "model", "--json").out)["parameters"]["budget"] is None
     assert "Looking for the best model. Ctrl-C" in done.err
 
 
 def test_the_next_commands_are_named(call, folder):
     (folder / "my data.csv").write_text((folder / "data.csv").read_text())
-    common = ("--label", "code", "--model", "svm", "--out", "my model")
+    common = ("--label", "code", "--out", "my model")
     done = call("train", "my data.csv", *common, "--encoding", "cp1252")
     assert done.err.splitlines()[-1] == (
         "Next: taxonomist report 'my model' 'my data.csv' --encoding cp1252, or "
@@ -218,14 +233,14 @@ def test_bad_rows_write_nothing_unless_they_are_skipped(call, folder):
     items[5]["code"] = ""
     items[7] |= {"text": " ", "title": ""}
     write_csv(folder / "data.csv", items)
-    done, _ = train(call, "--model", "svm", "-t", "taxonomy.csv", "--strict")
+    done, _ = train(call, "-t", "taxonomy.csv", "--strict")
     assert done.code == 2
     assert "data.csv: 3 of 60 rows cannot be used." in done.err
     assert "line 5: 'oka' is not a node of the taxonomy. Did you mean 'oak'" in done.err
     assert "line 7: no label in 'code'." in done.err
     assert "line 9: no text in 'title' or 'text'." in done.err
     assert not (folder / "model").exists()
-    done, found = train(call, "--model", "svm", "-t", "taxonomy.csv", "--skip-bad")
+    done, found = train(call, "-t", "taxonomy.csv", "--skip-bad")
     assert done.code == 0
     assert "These rows are skipped." in done.err
     assert (found["rows"], found["bad"], found["items"]) == (60, 2, 57)
@@ -266,7 +281,7 @@ def test_what_became_of_the_rows_adds_up(call, folder, final):
     items[5]["code"] = ""
     items += [dict(item) for item in items[10:40]]
     write_csv(folder / "data.csv", items)
-    options = ("--text", "title,text", "--label", "code", "-t", "taxonomy.csv", "--model", "svm")
+    options = ("--text", "title,text", "--label", "code", "-t", "taxonomy.csv")
     done = call("train", "data.csv", *options, "--skip-bad", "-o", "model", *final)
     assert done.code == 0, done.err
     total, terms = summed(done.out)
@@ -291,7 +306,7 @@ PLACES = {"cat": "1112", "dog": "1119", "oak": "21", "rose": "2211"}
 
 def test_codes_with_prefixes(call, folder):
     write_csv(folder / "data.csv", [{**item, "code": PLACES[item["code"]]} for item in rows(40)])
-    _, found = train(call, "--model", "svm", "--code-prefixes", "2,3")
+    _, found = train(call, "--code-prefixes", "2,3")
     assert found["taxonomy"] == {"origin": "codes", "nodes": 9}
     done = call("evaluate", "model", "data.csv")
     assert done.code == 0, done.err
@@ -306,7 +321,7 @@ def test_levels_in_columns(call, folder):
         for item in rows(40)
     ]
     write_csv(folder / "data.csv", items)
-    _, found = train(call, "--model", "svm", "--label", "one,two")
+    _, found = train(call, "--label", "one,two")
     assert found["taxonomy"] == {"origin": "levels", "nodes": 6}
     for command in (("evaluate", "model"), ("report", "model", "--quick"), ("compare",)):
         label = () if "model" in command else ("--label", "one,two", "--folds", "2")
@@ -323,11 +338,11 @@ def test_empty_cells_that_mean_none(call, folder):
     for item in items[::4]:
         item["code"] = ""
     write_csv(folder / "data.csv", items)
-    _, found = train(call, "--model", "svm", "-t", "taxonomy.csv", "--empty-is-none")
+    _, found = train(call, "-t", "taxonomy.csv", "--empty-is-none")
     assert (found["is_multilabel"], found["items"], found["without_label"]) == (True, 60, 0)
     found = json.loads(call("evaluate", "model", "data.csv", "--json").out)
     assert found["without_label"] == 0
-    _, found = train(call, "--model", "svm", "-t", "taxonomy.csv")
+    _, found = train(call, "-t", "taxonomy.csv")
     assert (found["is_multilabel"], found["items"], found["without_label"]) == (False, 45, 15)
     done = call("evaluate", "model", "data.csv", "--strict")
     assert done.code == 2

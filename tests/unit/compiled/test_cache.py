@@ -24,7 +24,7 @@ CALLER = (
 )
 CALL = (
     "from taxonomist.compiled.caller import outer\n"
-    "print(outer(1), sum(outer.stats.cache_hits.values()))\n"
+    "print(outer(1), sum(outer.dispatcher.stats.cache_hits.values()))\n"
 )
 
 
@@ -36,7 +36,7 @@ class Package:
         self.compiled = folder / "src" / "taxonomist" / "compiled"
         self.compiled.mkdir(parents=True)
         (self.compiled.parent / "__init__.py").touch()
-        for name in ("__init__.py", "jit.py", "cache.py", "compiling.py"):
+        for name in ("__init__.py", "jit.py", "dispatchers.py", "cache.py", "compiling.py"):
             shutil.copy(SOURCES / "compiled" / name, self.compiled)
         self.home, self.temporary = folder / "home", folder / "tmp"
         self.home.mkdir()
@@ -165,7 +165,7 @@ def test_a_folder_that_others_may_own_is_not_used(package, kind):
 def test_a_folder_that_disappears_does_no_harm(package):
     chosen = package.folder / "chosen"
     break_it = f"import shutil; shutil.rmtree({str(chosen)!r}); open({str(chosen)!r}, 'w').close()"
-    code = f"import taxonomist.compiled.caller\n{break_it}\n{CALL}"
+    code = f"from taxonomist.compiled.caller import outer\nouter.dispatcher\n{break_it}\n{CALL}"
     found, log = package.run(code, NUMBA_CACHE_DIR=chosen)
     assert found == ["20", "0"]
     assert sum("cannot be cached" in line for line in log) == 1

@@ -124,9 +124,11 @@ def two_blocks():
     features = np.array([5, 0, 7], np.int32), np.array([0, 1, 2, 7, 8], np.int32)
     dense = np.zeros((9, 5))
     dense[features[0], :3], dense[features[1], 3:] = first[:-1], second[:-1]
-    parts = [(features[0], first.astype("f4")), (features[1], second.astype("f4"))]
-    bias = 2 * np.concatenate([first[-1], second[-1]])
-    return dense, bias, BlockWeights.join(9, parts, 2.0)
+    bias = np.concatenate([first[-1], second[-1]]).astype("f4")
+    values = np.concatenate([first[:-1].ravel(), second[:-1].ravel()]).astype("f4")
+    blocks, widths = np.repeat([0, 1], [3, 5]), np.array([3, 2])
+    weights = BlockWeights.join(9, np.concatenate(features), blocks, values, widths, bias)
+    return dense, bias, weights
 
 
 def test_scores_of_blocks_are_products():
@@ -145,8 +147,3 @@ def test_weights_of_a_column():
     for column in range(5):
         found = weights.of_column(column, np.arange(9))
         np.testing.assert_allclose(found, dense[:, column], rtol=1e-6)
-
-
-def test_features_without_weights_take_no_room():
-    _, _, weights = two_blocks()
-    assert len(weights.table.start) == 2 + 5

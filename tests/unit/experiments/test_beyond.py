@@ -4,10 +4,11 @@ from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
 from taxonomist import Taxonomy, metrics
-from taxonomist.experiments.beyond import CORPORA, PEER_MODULES, paper
+from taxonomist.experiments import beyond
+from taxonomist.experiments.beyond import CORPORA, PATHS, PEER_MODULES, left_out, paper
 from taxonomist.experiments.claims.gains import Trend, draw_gains, relative_gain
 from taxonomist.experiments.declarations import Result
-from taxonomist.experiments.work import contestants, contests, corpora
+from taxonomist.experiments.work import contestants, contests, corpora, peers
 from taxonomist.experiments.work.contestants import best_threshold
 from taxonomist.experiments.work.set_measures import measured, pseudo_values
 from taxonomist.experiments.work.trials import SplitData
@@ -160,6 +161,9 @@ def sets():
     return SplitData(csr_array(items_of(y)), y, TREE, [(np.arange(40), np.arange(40, 60))])
 
 
+PEERS = tuple(f"/{name}" for name in (*PEER_MODULES, *peers.PEERS))
+
+
 def always_there(names):
     return [name for name in names if name not in PEER_MODULES]
 
@@ -246,13 +250,84 @@ def test_label_sets_are_kept():
     assert max(map(len, data.y)) > 1
 
 
+@pytest.fixture
+def all_peers(monkeypatch):
+    """Declare experiments as if every other package were installed."""
+    monkeypatch.setattr("taxonomist.experiments.beyond.find_spec", lambda name: name)
+    monkeypatch.setattr(peers, "installed", lambda: dict.fromkeys(peers.PEERS, "1"))
+
+
+def test_a_peer_of_another_environment_competes(monkeypatch):
+    def answer(name, X, y, X_test, *, repeats, enough_s):
+        assert (name, X.shape[0], len(y), repeats) == ("PECOS", 25, 25, 2)
+        seconds = {
+            "fit_cpu": [2.0, 3.0],
+            "predict_cpu": [0.5, 0.5],
+            "fit_wall": [],
+            "predict_wall": [],
+        }
+        return peers.PeerRun(single().y[25:], seconds, 100.0, 50.0)
+
+    monkeypatch.setattr(contests, "run_peer", answer)
+    found = contests.contest(single, contestant="PECOS", repeats=2).values
+    assert found["exact"] == [1.0]
+    assert found["fit_seconds"] == [2.0, 3.0]
+    assert found["predict_seconds"] == [0.5, 0.5]
+    assert found["peak_mib"] == [100.0]
+
+
+def test_everyone_competes_with_one_label_and_with_label_sets(all_peers):
+    assert beyond.contestants("20newsgroups") == [
+        *("HierarchicalSVC", "flat twin", "one-vs-rest", "HiClass", "PathSVC", "PECOS", "napkinXC")
+    ]
+    assert beyond.contestants("biotools-edam") == [
+        *("HierarchicalRankingSVC", "MaxMarginMarkovClassifier", "one-vs-rest sets", "Omikuji"),
+        *("PathSVC", "PECOS", "napkinXC"),
+    ]
+    # HiClass needs a tree.
+    assert "HiClass" not in beyond.contestants("arxiv, primary")
+    assert list(left_out()) == []
+
+
+def test_what_is_left_out_is_told(monkeypatch):
+    monkeypatch.setattr("taxonomist.experiments.beyond.find_spec", lambda name: None)
+    monkeypatch.setattr(peers, "installed", dict)
+    notes = paper(is_quick=True).notes
+    assert [note.partition(" ")[0] for note in notes] == ["HiClass", "Omikuji", "PECOS", "napkinXC"]
+    assert all("is not installed and takes no part: " in note for note in notes)
+    table = paper(is_quick=True).tables[0]
+    assert all(note in table.corpus for note in notes)
+
+
+def test_a_change_of_path_svc_runs_only_its_own_cells_again(monkeypatch, all_peers):
+    before = {cell.name: cell.key for cell in paper(is_quick=False).cells}
+    monkeypatch.setattr("taxonomist.experiments.beyond.digest_of_imports", lambda name: "changed")
+    after = {cell.name: cell.key for cell in paper(is_quick=False).cells}
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {f"{name}/{PATHS}" for name in CORPORA}
+
+
+def test_path_svc_is_compared_with_each_contestant_and_the_best(all_peers):
+    table = paper(is_quick=False).tables[2]
+    rows = list(dict.fromkeys(entry.row for entry in table.entries))
+    assert len([row for row in rows if row.endswith(": best other")]) == len(CORPORA) == 21
+    assert rows[:3] == [
+        *("20newsgroups: best other", "20newsgroups: HierarchicalSVC", "20newsgroups: flat twin")
+    ]
+    (best, _) = (entry for entry in table.entries if entry.row == "enron-ucb: best other")
+    assert best.cell == "enron-ucb/PathSVC"
+    assert len(best.versus) == 6
+    assert [len(claim.rows) for claim in table.claims] == [21, 21, 21]
+
+
 def test_declarations_leave_out_what_is_not_installed(monkeypatch):
     every = paper(is_quick=False)
     monkeypatch.setattr("taxonomist.experiments.beyond.find_spec", lambda name: None)
+    monkeypatch.setattr(peers, "installed", dict)
     without = paper(is_quick=False)
     names = {cell.name for cell in every.cells}
     assert {cell.name for cell in without.cells} == {
-        name for name in names if not name.endswith(("/HiClass", "/Omikuji"))
+        name for name in names if not name.endswith(PEERS)
     }
     assert len(CORPORA) >= 12
     assert {cell.corpus for cell in without.cells} == {data.corpus for data in CORPORA.values()}

@@ -69,11 +69,12 @@ def test_what_was_finished_before_a_failure_is_kept(tmp_path):
     assert not list(store.folder.glob("*.part"))
 
 
-def test_the_key_changes_with_name_work_and_parameters():
+def test_the_key_changes_with_name_work_parameters_and_sources():
     cell = Cell("a", partial(work, "x"))
     assert cell.key == Cell("a", partial(work, "x")).key
     others = [replace(cell, name="b"), Cell("a", partial(work, "y")), Cell("a", fail)]
-    assert len({cell.key, *(other.key for other in others)}) == 4
+    others.append(replace(cell, sources="1"))
+    assert len({cell.key, *(other.key for other in others)}) == 5
 
 
 def test_a_description_holds_no_address():

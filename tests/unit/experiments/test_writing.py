@@ -105,3 +105,34 @@ def test_relative_improvements(tmp_path):
     text = (tmp_path / "P" / "table-1.md").read_text()
     assert "| up | +233.33 (+5.01) |" in text  # 0.5 against 0.15
     assert "| down | -233.33 |" in text
+
+
+def test_leads_have_intervals_and_name_the_best_other(tmp_path):
+    flat = {"m": [0.0, 1.0, 2.0, 3.0]}
+    results = {
+        "c/ours": Result({"m": [2.0]}, {"m": [0.5, 1.5, 2.5, 3.5]}),
+        "c/even": Result({"m": [1.5]}, flat),
+        "c/worse sets": Result({"m": [1.0]}, {"m": [0.0, 0.0, 2.0, 2.0]}),
+    }
+    others = ("c/worse sets", "c/even")
+    table = Table(
+        number="1",
+        title="leads",
+        corpus="some items",
+        settings=SETTINGS,
+        entries=(
+            Entry("best", "m", "c/ours", "m", versus=others),
+            Entry("even", "m", "c/ours", "m", versus=("c/even",), lower=True),
+        ),
+    )
+    assert table.cells == ("c/ours", *others)
+    write_part(tmp_path / "P", table, results)
+    text = (tmp_path / "P" / "table-1.md").read_text()
+    assert "| best | +0.500 [+0.500, +0.500] even |" in text
+    assert "| even | -0.500 [-0.500, -0.500] |" in text
+    with (tmp_path / "P" / "table-1.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["mean"], row["deviation"], row["n"]) for row in rows] == [
+        ("0.5", "0", "4"),
+        ("-0.5", "0", "4"),
+    ]

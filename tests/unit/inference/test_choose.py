@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 
+from taxonomist.compiled.decisions import choose_categories, choose_few_categories
 from taxonomist.errors import LabelError
 from taxonomist.inference.label_sets import choose, label_limits
 from tests.unit.inference.plain_loops import plain
@@ -35,10 +36,16 @@ def test_choice_is_that_of_a_sort(excess, data):
     assert chosen.data.all()
     for i, row in enumerate(excess):
         assert chosen[[i]].indices.tolist() == slow_choice(row, least, most)
-    twin = np.zeros(excess.shape, dtype=bool)
-    found = plain.choose_categories(excess, least, most, twin)
-    assert found == -1
-    np.testing.assert_array_equal(twin, chosen.toarray())
+    for choice in (plain.choose_categories, choose_categories, choose_few_categories):
+        twin = np.zeros(excess.shape, dtype=bool)
+        assert choice(excess, least, most, twin) == -1
+        np.testing.assert_array_equal(twin, chosen.toarray())
+
+
+def test_the_first_missing_value_is_found():
+    excess = np.array([[1.0, -1.0, 2.0], [0.0, np.nan, np.nan]])
+    for choice in (plain.choose_categories, choose_categories, choose_few_categories):
+        assert choice(excess, 1, 2, np.zeros(excess.shape, dtype=bool)) == 4
 
 
 @given(tables)

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_softmax
 
 from taxonomist import PathSVC, Taxonomy
-from taxonomist.inference.blend import PRIOR, fit_blend
+from taxonomist.inference.blend import PRIOR, blended, fit_blend
 from taxonomist.inference.node_model import best_threshold
 from taxonomist.models.path_tuning import node_thresholds
 from taxonomist.persistence import load, save
@@ -70,6 +70,7 @@ def test_scores_are_blends_of_sums_along_paths(kind, negatives):
             is_top = list(expanded.parents(node)) == [expanded.nodes[0]]
             if z >= n_all or (negatives == "both" and is_top):
                 expected[:, column] += model.blend_["beside"] * q[:, z]
+        expected[:, column] -= model.blend_["rarity"] * np.log(np.sum(y == label))
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-4, atol=1e-4)
     best = model.classes_[expected.argmax(axis=1)]
     assert (model.predict(X) == best).mean() > 0.98
@@ -80,10 +81,12 @@ def test_a_blend_maximises_the_likelihood():
     parts = rng.normal(size=(3, 200, 4))
     columns = (1.5 * parts[0] + 0.5 * parts[2] + rng.gumbel(size=(200, 4))).argmax(axis=1)
     weights = rng.choice([1.0, 2.0], size=200)
-    found = fit_blend(parts, columns, weights, np.ones(3))
+    offset = np.array([0.5, 0.0, 0.0, -0.5])
+    found = fit_blend(parts, columns, weights, np.ones(3), offset)
 
     def loss(theta):
-        logs = log_softmax(np.tensordot(theta, parts, 1), axis=1)[np.arange(200), columns]
+        scores = np.tensordot(theta, parts, 1) + offset
+        logs = log_softmax(scores, axis=1)[np.arange(200), columns]
         return -weights @ logs + PRIOR / 2 * np.sum((theta - 1) ** 2)
 
     options = {"xatol": 1e-7, "fatol": 1e-9, "maxiter": 5000}
@@ -98,9 +101,11 @@ def test_impossible_categories_have_no_part_in_the_likelihood():
     rng = np.random.default_rng(1)
     parts = rng.normal(size=(3, 50, 4))
     columns = rng.integers(0, 3, size=50)
-    without = fit_blend(parts[:, :, :3], columns, np.ones(50), np.ones(3))
+    without = fit_blend(parts[:, :, :3], columns, np.ones(50), np.ones(3), np.zeros(3))
     parts[:, :, 3] = -np.inf
-    np.testing.assert_allclose(fit_blend(parts, columns, np.ones(50), np.ones(3)), without)
+    found = fit_blend(parts, columns, np.ones(50), np.ones(3), np.zeros(4))
+    np.testing.assert_allclose(found, without)
+    assert np.isneginf(blended(parts, np.zeros(3))[:, 3]).all()
 
 
 def test_probabilities_are_calibrated_and_sum_to_one():
@@ -261,11 +266,12 @@ def test_node_probabilities_by_hand():
             np.mean([own[a] for a in above], axis=0) if above else own[node],
             np.min([own[a] for a in [node, *above]], axis=0),
             np.max([own[d] for d in below], axis=0),
-            np.log(share[node]),
             np.max(list(own.values()), axis=0),
         ]
-        odds[node] = sum(w * f for w, f in zip(node_model.coef, features, strict=True))
-        odds[node] = odds[node] + node_model.intercept
+        log, depth = np.log(share[node]), DAG.depths[code[node]]
+        odds[node] = np.dot(node_model.node_coef, [1, log, log**2, depth])
+        for a, b, feature in zip(*node_model.margin_coef, features, strict=True):
+            odds[node] = odds[node] + (a + b * log) * feature
     for node in DAG.nodes[1:]:
         path = [node, *(a for a in DAG.ancestors(node) if code[a] != 0)]
         expected = expit(np.min([odds[a] for a in path], axis=0))

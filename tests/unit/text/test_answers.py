@@ -183,7 +183,7 @@ def test_fit_stores_what_it_has_seen():
 
 def test_what_was_chosen_is_fitted_again():
     texts, y = single()
-    model = TextClassifier(TREE, cv=2).fit(texts, y)
+    model = TextClassifier(TREE, model="auto", cv=2).fit(texts, y)
     best = model.search_[0]
     assert model.chosen == (best.model, best.C)
     again = model.refit(texts[:30], y[:30])
@@ -192,7 +192,7 @@ def test_what_was_chosen_is_fitted_again():
     assert again.search_ == model.search_
     assert again.training_["search"] == [trial._asdict() for trial in model.search_]
     assert again.training_["items"] == 30
-    own = TextClassifier(TREE, C=7.0, cv=2).fit(texts, y)
+    own = TextClassifier(TREE, model="auto", C=7.0, cv=2).fit(texts, y)
     assert own.chosen == (own.search_[0].model, 7.0)
     assert own.refit(texts, y).C == 7.0
 
@@ -210,7 +210,7 @@ def test_the_flat_twin_of_an_svm_is_the_flat_svm(make):
     assert twin.predict_labels(new) == flat.predict_labels(new)
 
 
-@pytest.mark.parametrize("name", ["mixture", "shrinkage", "nodes", "top_down", "markov"])
+@pytest.mark.parametrize("name", ["path", "mixture", "shrinkage", "nodes", "top_down", "markov"])
 def test_the_flat_twin_is_the_same_model_without_the_taxonomy(name):
     model = fitted_with(sets, name)
     twin = model.flat_twin().fit(*sets())
@@ -221,7 +221,7 @@ def test_the_flat_twin_is_the_same_model_without_the_taxonomy(name):
 
 
 def test_the_flat_twin_after_a_search_has_the_cost_that_was_given():
-    model = TextClassifier(TREE, C=7.0, cv=2).fit(*single())
+    model = TextClassifier(TREE, model="auto", C=7.0, cv=2).fit(*single())
     model.search_ = [Trial("svm", 0.3, 0.0, 0.0)]
     assert model.flat_twin().C == 7.0
     assert model.flat_twin().model.C == 7.0

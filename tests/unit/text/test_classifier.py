@@ -12,7 +12,7 @@ from sklearn.base import clone
 from taxonomist import Taxonomy
 from taxonomist.datasets import Corpus
 from taxonomist.errors import LabelError, ModelFileError
-from taxonomist.models import HierarchicalSVC
+from taxonomist.models import CalibratedClassifier, HierarchicalSVC, PathSVC
 from taxonomist.persistence import save
 from taxonomist.text import MODELS, TextClassifier, make_model
 from taxonomist.text.search import MOST_ITEMS, SearchProblem, candidates, search
@@ -63,9 +63,10 @@ def test_every_model_takes_one_category_and_label_sets(name):
         assert len(model.predict_paths(texts)) == len(texts)
 
 
-def test_answers_agree_with_each_other():
+@pytest.mark.parametrize("name", ["path", "svm"])
+def test_answers_agree_with_each_other(name):
     texts, y = single()
-    model = TextClassifier(TREE, model="svm").fit(texts, y)
+    model = TextClassifier(TREE, model=name).fit(texts, y)
     new, truth = single(seed=1)
     predicted = model.predict(new)
     assert np.mean(predicted == truth) > 0.8
@@ -83,15 +84,16 @@ def test_answers_agree_with_each_other():
     np.testing.assert_allclose(model.predict_proba(new[3:4])[0], p[3])
 
 
-def test_the_right_to_stop():
+@pytest.mark.parametrize("name", ["path", "svm"])
+def test_the_right_to_stop(name):
     texts, y = single()
-    model = TextClassifier(TREE, model="svm").fit(texts, y)
+    model = TextClassifier(TREE, model=name).fit(texts, y)
     unsure = ["purrs barks", "nothing known"]
     deep = model.predict(unsure, depth="confident", risk=0.45)
     assert deep[0] in {"animal", "cat", "dog", "ROOT"}
     assert model.predict(unsure, depth="confident", risk=1e-9).tolist() == ["ROOT", "ROOT"]
     assert set(model.predict(unsure, cost="tree")) <= set(TREE.nodes)
-    plain = TextClassifier(TREE, model="svm", calibration=None).fit(texts, y)
+    plain = TextClassifier(TREE, model=name, calibration=None).fit(texts, y)
     for ask in ("predict_proba", "predict_node_proba"):
         with pytest.raises(ValueError, match="no probabilities"):
             getattr(plain, ask)(unsure)
@@ -107,31 +109,60 @@ def test_probabilities_are_fitted_as_the_labels_ask():
     assert asked.model_.method == "platt"
 
 
+@pytest.mark.parametrize("make", [single, sets])
+def test_the_default_model_has_probabilities_of_its_own(make, tmp_path):
+    texts, y = make()
+    model = TextClassifier(TREE).fit(texts, y)
+    assert type(model.model_) is PathSVC
+    given = TextClassifier(TREE, model=PathSVC(TREE, random_state=0)).fit(texts, y)
+    assert type(given.model_) is PathSVC
+    asked = TextClassifier(TREE, calibration="platt", cv=2).fit(texts, y)
+    assert (type(asked.model_), asked.model_.method) == (CalibratedClassifier, "platt")
+    new, truth = make(seed=1)
+    chances, nodes = model.predict_proba(new), model.predict_node_proba(new)
+    codes = [TREE.code(label) for label in model.classes_]
+    np.testing.assert_allclose(nodes[:, codes], chances, atol=1e-12)
+    assert model.explain(new[0]).probability == pytest.approx(chances[0].max())
+    assert model.evaluate(new, truth).reliability is not None
+    model.save(tmp_path / "model")
+    loaded = TextClassifier.load(tmp_path / "model")
+    for ask in ("predict_proba", "predict_node_proba", "predict_labels", "predict_paths"):
+        np.testing.assert_equal(getattr(loaded, ask)(new), getattr(model, ask)(new))
+    for rule in ({}, {"depth": "confident", "risk": 0.3}, {"cost": "tree"}):
+        np.testing.assert_equal(loaded.predict(new, **rule), model.predict(new, **rule))
+    many, chances = model.predict_topk(new, 2)
+    for i in (0, 7):
+        one, chance = model.predict_topk(new[i : i + 1], 2)
+        assert one.tolist() == many[i : i + 1].tolist()
+        assert chance.tobytes() == chances[i].tobytes()
+
+
 def test_auto_tries_a_few_models_and_shows_them():
     texts, y = single()
     seen = []
-    model = TextClassifier(TREE, cv=2).fit(texts, y, callback=seen.append)
+    model = TextClassifier(TREE, model="auto", cv=2).fit(texts, y, callback=seen.append)
     names = {trial.model for trial in model.search_}
-    assert {"flat", "svm", "mixture"} <= names
+    assert {"path", "flat", "svm", "mixture"} <= names
     tried = [f"{trial.model}, C={trial.C:g}" for trial in model.search_]
     assert sorted(step.what for step in seen if step.what in tried) == sorted(tried)
     scores = [trial.score for trial in model.search_]
     assert scores == sorted(scores, reverse=True)
     many, labels = sets()
-    found = TextClassifier(TREE, cv=2).fit(many, labels)
-    assert {"flat", "svm", "ranking", "markov"} <= {trial.model for trial in found.search_}
+    found = TextClassifier(TREE, model="auto", cv=2).fit(many, labels)
+    assert {"path", "flat", "svm", "ranking", "markov"} <= {trial.model for trial in found.search_}
     assert all(0 <= trial.score <= 1 for trial in found.search_)
-    assert TextClassifier(cv=2).fit(texts, y).predict(texts[:1]).shape == (1,)
+    flat = TextClassifier(model="auto", cv=2).fit(texts, y)
+    assert flat.predict(texts[:1]).shape == (1,)
 
 
 def test_the_search_is_bounded():
     labels = ["a", "b"] * MOST_ITEMS
     X = np.array([[1.0, 0], [0, 1]] * MOST_ITEMS)
     problem = SearchProblem({False: X, True: X}, labels, Taxonomy.flat("ab"), False)
-    assert candidates(problem) == ["flat", "svm"]
+    assert candidates(problem) == ["path", "flat", "svm"]
     dag = Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "c"), ("b", "c")])
     assert "markov" in candidates(SearchProblem({}, [["c"]], dag, True))
-    assert len(search(problem._replace(labels=labels[:80]), 2, 0)) == 4
+    assert len(search(problem._replace(labels=labels[:80]), 2, 0)) == 5
 
 
 def test_explanations_show_words_at_their_levels():

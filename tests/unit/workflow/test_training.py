@@ -47,7 +47,7 @@ def result(labelled):
 
 def test_training_prints_nothing_and_tells_its_steps(labelled, capsys):
     steps = []
-    classifier = TextClassifier(labelled.taxonomy, cv=2)
+    classifier = TextClassifier(labelled.taxonomy, model="auto", cv=2)
     found = workflow.train(
         classifier, labelled, COLUMNS, final=True, on_step=lambda *step: steps.append(step)
     )
@@ -55,7 +55,7 @@ def test_training_prints_nothing_and_tells_its_steps(labelled, capsys):
     trials = found.classifier.search_
     tried = [step for step in steps if step[0] == "Trying models"]
     assert {step[2] for step in tried} == {len(trials)}
-    for k, name in enumerate(("flat", "svm", "mixture")):
+    for k, name in enumerate(("path", "flat", "svm", "mixture")):
         notes = [step[3] for step in tried if step[1] == k]
         assert notes[0].startswith(f"timing {name}, at most ")
         assert re.match(rf"{name}, C=1, about \d+ s, at most ", notes[1])
@@ -189,7 +189,7 @@ def test_the_flat_twin_of_a_mixture_is_a_mixture(labelled):
 
 
 def test_twins_have_the_cost_that_was_given_after_a_search(labelled):
-    classifier = TextClassifier(labelled.taxonomy, C=7.0, cv=2)
+    classifier = TextClassifier(labelled.taxonomy, model="auto", C=7.0, cv=2)
     classifier.fit(labelled.texts, labelled.targets)
     classifier.search_ = [Trial("svm", 0.3, 0.0, 0.0)]
     assert [twin.C for twin in twins(classifier).values()] == [7.0, 7.0]

@@ -12,7 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist.experiments.work.models import joint_svm
-from taxonomist.models import HierarchicalRankingSVC, MaxMarginMarkovClassifier
+from taxonomist.models import HierarchicalRankingSVC, MaxMarginMarkovClassifier, PathSVC
+from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +31,7 @@ class Contestant(Protocol):
     def fit(self, X: CSR, y: Any) -> Any:
         """Learn."""
 
-    def predict(self, X: CSR) -> Any:
+    def predict(self, X: CSR) -> LabelsLike:
         """Return the label or the label set of each item."""
 
 
@@ -54,6 +55,29 @@ class SetModel:
     def predict(self, X: CSR) -> Any:
         """Return the label set of each item, including ancestors."""
         return self.model.predict_labels(X)
+
+
+class PathModel:
+    """PathSVC with its defaults, for one label per item and for label sets.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy of the labels.
+    """
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self.model = PathSVC(taxonomy, random_state=0, n_jobs=1)
+
+    def fit(self, X: CSR, y: LabelsLike) -> PathModel:
+        """Learn."""
+        self.is_sets = labels.is_label_sets(y)
+        self.model.fit(X, y)
+        return self
+
+    def predict(self, X: CSR) -> LabelsLike:
+        """Return the label of each item, or its label set, including ancestors."""
+        return self.model.predict_labels(X) if self.is_sets else self.model.predict(X)
 
 
 class OneVsRest:
@@ -108,7 +132,7 @@ class PerParentNode:
         self.model.fit(X, np.array(rows, dtype=object))
         return self
 
-    def predict(self, X: CSR) -> Any:
+    def predict(self, X: CSR) -> LabelsLike:
         """Return the last label on the path of each item."""
         rows = self.model.predict(X).tolist()
         return np.array([[node for node in row if node][-1] for row in rows], dtype=object)
@@ -153,8 +177,8 @@ class Omikuji:
             file = Path(folder) / "items.txt"
             with file.open("w", encoding="ascii") as stream:
                 stream.write(f"{X.shape[0]} {X.shape[1]} {len(place)}\n")
-                for row, labels in zip(_pairs(X), y, strict=True):
-                    told = ",".join(str(place[label]) for label in labels)
+                for row, given in zip(_pairs(X), y, strict=True):
+                    told = ",".join(str(place[label]) for label in given)
                     # Omikuji rejects a line without features.
                     known = " ".join(f"{j}:{x:.7g}" for j, x in row or [(0, 0.0)])
                     stream.write(f"{told} {known}\n")
@@ -217,6 +241,7 @@ SINGLE: dict[str, Callable[[Taxonomy], Contestant]] = {
     "flat twin": partial(joint_svm, is_flat=True),
     "one-vs-rest": _linear_svc,
     "HiClass": PerParentNode,
+    "PathSVC": PathModel,
 }
 """Contestants for one label per item, by name."""
 SETS: dict[str, Callable[[Taxonomy], Contestant]] = {
@@ -224,5 +249,6 @@ SETS: dict[str, Callable[[Taxonomy], Contestant]] = {
     "MaxMarginMarkovClassifier": _markov_tree,
     "one-vs-rest sets": OneVsRest,
     "Omikuji": Omikuji,
+    "PathSVC": PathModel,
 }
 """Contestants for label sets, by name."""

@@ -15,13 +15,14 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from taxonomist.evaluation.splits import take
 from taxonomist.experiments.work.contestants import SETS, SINGLE
 from taxonomist.experiments.work.memory import peak_mib
+from taxonomist.experiments.work.peers import PEERS, run_peer
 from taxonomist.experiments.work.set_measures import measured
 from taxonomist.experiments.work.trials import joined_results
 from taxonomist.taxonomy import labels
@@ -40,7 +41,7 @@ ENOUGH_S = 4.0
 class Run:
     """The outcome of a contestant: its predictions, the seconds of each repeat, and its memory."""
 
-    predicted: Any
+    predicted: LabelsLike
     fit_seconds: list[float]
     predict_seconds: list[float]
     peak_mib: float
@@ -54,7 +55,7 @@ def contest(problem: MakeProblem, *, contestant: str, repeats: int) -> Result:
     problem
         Loads the data, with one split.
     contestant
-        Its name in ``SINGLE`` or ``SETS``.
+        Its name in ``SINGLE``, ``SETS`` or ``PEERS``.
     repeats
         Maximum number of repeats.
 
@@ -69,11 +70,14 @@ def contest(problem: MakeProblem, *, contestant: str, repeats: int) -> Result:
 
     data = problem()
     ((train, test),) = data.splits
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "problem.joblib"
-        parts = data.X[train], take(data.y, train), data.X[test], data.taxonomy
-        joblib.dump(parts, file)
-        run = _apart(str(file), contestant, repeats)
+    items = data.X[train], take(data.y, train), data.X[test]
+    if contestant in PEERS:
+        run = _elsewhere(contestant, *items, repeats=repeats)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "problem.joblib"
+            joblib.dump((*items, data.taxonomy), file)
+            run = _apart(str(file), contestant, repeats)
     found = measured(take(data.y, test), run.predicted, data.taxonomy, tested_ids(data))
     spent = {
         "fit_seconds": run.fit_seconds,
@@ -175,8 +179,8 @@ def compete(file: str, contestant: str, repeats: int) -> Run:
 
 
 def _learn_and_predict(
-    model: Contestant, X: CSR, y: LabelsLike, X_test: Any
-) -> tuple[Any, list[float]]:
+    model: Contestant, X: CSR, y: LabelsLike, X_test: CSR
+) -> tuple[LabelsLike, list[float]]:
     """Return predictions, and the seconds of learning and of predicting."""
     times = [time.process_time()]
     model.fit(X, y)
@@ -194,6 +198,14 @@ def _apart(file: str, contestant: str, repeats: int) -> Run:
         context.set_forkserver_preload([__name__])
     with ProcessPoolExecutor(1, mp_context=context, initializer=_hush) as pool:
         return pool.submit(compete, file, contestant, repeats).result()
+
+
+def _elsewhere(contestant: str, X: CSR, y: LabelsLike, X_test: CSR, repeats: int) -> Run:
+    """Compete in an environment of the contestant's own."""
+    run = run_peer(contestant, X, y, X_test, repeats=repeats, enough_s=ENOUGH_S)
+    return Run(
+        run.predicted, run.seconds["fit_cpu"], run.seconds["predict_cpu"], peak_mib=run.peak_mib
+    )
 
 
 def _hush() -> None:
