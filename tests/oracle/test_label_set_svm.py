@@ -158,6 +158,8 @@ def test_many_attributes(name, slack):
     rng = np.random.default_rng(0)
     n_categories = cached_toy("flat").Y.shape[1]
     dense = rng.normal(size=(n_categories, 80)) * (rng.random((n_categories, 80)) < 0.2)
+    # Attributes that no category has change nothing, but make few into many.
+    dense = np.pad(dense, ((0, 0), (0, joint.FEW_ATTRIBUTES)))
     assert dense.shape[1] > joint.FEW_ATTRIBUTES
     found = cached_toy("flat", "weighted", 1.0, slack, *SMALL)
     found = found._replace(attributes=sparse.csr_array(dense))

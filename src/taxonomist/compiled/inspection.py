@@ -14,7 +14,9 @@ from taxonomist.compiled.duals import drop_zeros, unused_cost
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.joint_arrays import InspectionScratch, JointArrays, JointFindings
 from taxonomist.compiled.losses import write_losses
+from taxonomist.compiled.places import uses_vectors
 from taxonomist.compiled.rows import score_row
+from taxonomist.compiled.vectors import score_vectors
 
 
 def inspection_scratch(problem: JointArrays, W: Reals, n_new: int) -> InspectionScratch:
@@ -194,7 +196,10 @@ def inspect_item(
     scratch: InspectionScratch,
 ) -> None:
     """Score an item at all categories, and write the findings about it."""
-    score_row(problem.rows, problem.row_of[i], W, scratch.scores)
+    if uses_vectors(problem.rows, W):
+        score_vectors(problem.rows, problem.row_of[i], W, scratch.scores)
+    else:
+        score_row(problem.rows, problem.row_of[i], W, scratch.scores)
     write_category_scores(problem.attributes, scratch.scores, scratch.f)
     judge(i, problem, duals, findings, scratch)
 

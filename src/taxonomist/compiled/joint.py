@@ -25,19 +25,19 @@ from taxonomist.compiled.joint_arrays import (
 )
 from taxonomist.compiled.pair_qp import gradients_from_scores, solve_active, write_gradients
 from taxonomist.compiled.places import (
+    FEW_ATTRIBUTES,
     Places,
     add_change,
     add_coefficients,
     enter_category,
     leave_places,
     score_places,
+    uses_vectors,
 )
+from taxonomist.compiled.vectors import add_vectors, score_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
-
-FEW_ATTRIBUTES = 64
-"""Up to this many attributes, scoring all of them is faster than scoring those in use."""
 
 
 def qp_scratch(n_attributes: int, largest_room: int, dtype: DTypeLike) -> QPScratch:
@@ -70,6 +70,11 @@ def apply_change(problem: JointArrays, i: int, W: Reals, n_used: int, places: Pl
     """Add the change of item i's dual variables to the weights, and clear it."""
     if problem.dual_form:
         add_coefficients(i, W, n_used, places)
+    elif uses_vectors(problem.rows, W):
+        for z in range(n_used):
+            places.row[z] = places.change[z]
+            places.change[z] = 0.0
+        add_vectors(problem.rows, problem.row_of[i], W, places.row)
     else:
         whole_rows = W.shape[1] <= FEW_ATTRIBUTES
         add_change(problem.rows, problem.row_of[i], W, n_used, whole_rows, places)
@@ -82,7 +87,12 @@ def solve_item(
     """Score one item at the attributes that its active pairs use, and solve its QP."""
     places, few = scratch.places, W.shape[1] <= FEW_ATTRIBUTES
     n_used = enter_active(problem.attributes, i, duals, places)
-    score_places(problem.rows, problem.row_of[i], W, n_used, few, places)
+    if uses_vectors(problem.rows, W):
+        score_vectors(problem.rows, problem.row_of[i], W, places.row)
+        for z in range(n_used):
+            places.score[z] = places.row[z]
+    else:
+        score_places(problem.rows, problem.row_of[i], W, n_used, few, places)
     write_gradients(problem.attributes, i, duals, scratch)
     violation, gain = solve_active(problem, i, duals, scratch, tol)
     if violation > tol:

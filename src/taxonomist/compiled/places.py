@@ -8,6 +8,11 @@ from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.arrays import Attributes, Rows
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.rows import score_row
+from taxonomist.compiled.vectors import IS_COMPILED, LANES
+
+FEW_ATTRIBUTES = 320
+"""Up to this many attributes, scoring all of them is faster than scoring those in use: with 285 by
+a third, but with 1,110 it takes twice as long."""
 
 
 class Places(NamedTuple):
@@ -53,6 +58,13 @@ def change_category(attributes: Attributes, c: int, amount: float, places: Place
     """Add a multiple of Λ(c), whose attributes have places, to the change."""
     for k in range(attributes.indptr[c], attributes.indptr[c + 1]):
         places.change[places.place[attributes.indices[k]]] += amount * attributes.values[k]
+
+
+@compiled(inline=True)
+def uses_vectors(rows: Rows, W: Reals) -> bool:
+    """Return whether the loops of ``vectors`` apply: few attributes, which fill whole vectors."""
+    fills = len(rows.indices) > 0 and W.shape[1] % LANES == 0
+    return IS_COMPILED and fills and W.shape[1] <= FEW_ATTRIBUTES
 
 
 @compiled(inline=True)

@@ -22,34 +22,44 @@ References    [CH04, Alg. 1, step 8a], [CH04, Eq. 28, 33], [CH07, Alg. 1]
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from taxonomist.compiled import inspection, joint
 from taxonomist.compiled.duals import count_positive, drop_all_zeros
 from taxonomist.compiled.joint_arrays import JointFindings
-from taxonomist.solvers.duals import DualStore, no_duals, positive
+from taxonomist.compiled.places import FEW_ATTRIBUTES
+from taxonomist.compiled.vectors import LANES
+from taxonomist.solvers.duals import DualStore, no_duals, of_items, positive
+from taxonomist.solvers.problem import FeatureRows
 from taxonomist.solvers.solution import Certificate, Options, Pass, Solution, certify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Reals
     from taxonomist.compiled.joint_arrays import JointArrays, QPScratch
     from taxonomist.solvers.problem import JointProblem
 
+MANY_ITEMS = 4_096
+"""From so many items on their rows are copied in a random order, and neighbours are visited one
+after another: what belongs to an item is then near to what was read before."""
 GROUP = 256
 """Items that are scored at one state of the weights before these are updated."""
+CACHE_LINE = 64
 MOST_NEW = 8
 MOST_ACTIVE_PASSES = 64
-"""Most active passes after a full pass. There is one at first; full passes that certify, or that
-lower the gap too slowly, multiply the number by ``MORE_PASSES``."""
+"""Most active passes after a full pass. There is one at first; full passes that certify a point
+far from the tolerance, or that lower the gap too slowly, multiply the number by ``MORE_PASSES``."""
 MORE_PASSES = 4
+NEAR = 1.5
+"""A point is near if this many times the tolerance would do."""
 SLOWLY = 0.8
 """A full pass lowers the gap too slowly if more than this part of it is left."""
-FIRST_TOLERANCE = 0.02
+FIRST_TOLERANCE = 0.01
 MUCH_BETTER = 0.1
 """Active passes end when the largest violation is this part of that in an earlier one."""
 CERTIFIED_GAP = 0.05
@@ -75,6 +85,28 @@ def solve(
     start
         A solution of a similar problem to start from.
     """
+    if problem.n_items < MANY_ITEMS or not isinstance(problem.items, FeatureRows):
+        return _solve(problem, options, callback, start)
+    order = np.random.default_rng(options.random_state).permutation(problem.n_items)
+    shuffled = replace(
+        problem,
+        items=problem.items.take(order),
+        labels=problem.labels[order],
+        costs=problem.costs[order],
+    )
+    if start is not None:
+        start = replace(start, duals=of_items(start.duals, order))
+    solution = _solve(shuffled, options, callback, start)
+    return replace(solution, duals=of_items(solution.duals, np.argsort(order)))
+
+
+def _solve(
+    problem: JointProblem,
+    options: Options,
+    callback: Callable[[Pass], object] | None,
+    start: Solution | None,
+) -> Solution:
+    """Return the solution of a problem whose items are stored as they are given."""
     state = _State(problem, options, start)
     with ThreadPoolExecutor(options.n_threads) as pool:
         state.pool = pool
@@ -97,7 +129,16 @@ def solve(
 def _width(problem: JointProblem) -> int:
     """Return the number of columns of the weights, which fill whole vectors if they are few."""
     n_attributes = int(problem.attributes.shape[1])
-    return n_attributes + (-n_attributes % 8 if n_attributes <= joint.FEW_ATTRIBUTES else 0)
+    return n_attributes + (-n_attributes % LANES if n_attributes <= FEW_ATTRIBUTES else 0)
+
+
+def _aligned_zeros(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> Reals:
+    """Return zeros that begin at a cache line, so that a short row is in as few as possible."""
+    size = n_rows * n_columns * dtype.itemsize
+    room = np.zeros(size + CACHE_LINE, np.uint8)
+    begin = -room.ctypes.data % CACHE_LINE
+    zeros: Reals = room[begin : begin + size].view(dtype).reshape(n_rows, n_columns)
+    return zeros
 
 
 class _State:
@@ -108,19 +149,18 @@ class _State:
     def __init__(self, problem: JointProblem, options: Options, start: Solution | None) -> None:
         n_items = problem.n_items
         self.problem, self.options = problem, options
+        self.nearly = replace(options, tol=NEAR * options.tol)
         self.arrays = problem.arrays()
         self.rng = np.random.default_rng(options.random_state)
         self.started = perf_counter()
         self.history: list[Pass] = []
-        if start is None:
-            dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
-            self.W = np.zeros((problem.items.n_weights, _width(problem)), dtype=dtype)
-        else:
-            more = _width(problem) - start.W.shape[1]
-            self.W = np.pad(start.W, ((0, 0), (0, more)))
+        dtype = np.dtype(np.float64 if problem.items.dual_form else options.dtype)
+        self.W = _aligned_zeros(problem.items.n_weights, _width(problem), dtype)
+        if start is not None:
+            self.W[:, : start.W.shape[1]] = start.W
         self.store = DualStore(no_duals(n_items) if start is None else start.duals)
         # Where scoring is cheap threads do not pay, and scores need not be computed twice.
-        self.is_swept = self.W.shape[1] <= joint.FEW_ATTRIBUTES
+        self.is_swept = self.W.shape[1] <= FEW_ATTRIBUTES
         self.findings = JointFindings(*np.zeros((6, n_items)))
         self.calm = np.zeros(n_items, dtype=np.intp)
         self.rest = np.zeros(n_items, dtype=np.intp)
@@ -150,7 +190,8 @@ class _State:
                 self._solve_group(group)
             self.estimate = self._estimate()
             self._lower_tolerance()
-        if self.certificate is not None or self.estimate.gap > SLOWLY * gap:
+        far = self.certificate is not None and not self.certificate.reaches(self.nearly)
+        if far or self.estimate.gap > SLOWLY * gap:
             self.most_active_passes = min(MORE_PASSES * self.most_active_passes, MOST_ACTIVE_PASSES)
 
     def look_around(self) -> Certificate:

@@ -77,7 +77,7 @@ from tests.reference.joint_toys import (
 
 PAST_16_BITS = 70_000
 
-many = sparse.csr_array(np.random.default_rng(0).normal(size=(6, 80)))
+many = sparse.csr_array(np.random.default_rng(0).normal(size=(6, joint.FEW_ATTRIBUTES + 16)))
 CASES = {
     "one category each": SetToy.of(toy("dag", "weighted")),
     "label sets": set_toy("dag", "weighted"),

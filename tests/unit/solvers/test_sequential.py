@@ -20,6 +20,7 @@ from taxonomist.solvers import problem as problems
 from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.problem import FeatureRows
 from taxonomist.solvers.solution import Options
+from taxonomist.solvers.weights import weights_from_duals
 from taxonomist.taxonomy import Taxonomy
 from tests.reference import joint_svm as reference
 from tests.reference.joint_toys import SLACKS, recomputed, separable, set_toy, toy
@@ -267,6 +268,7 @@ def test_many_attributes_take_another_way_to_the_same_optimum(form, monkeypatch)
     taxonomy = Taxonomy.from_paths([f"{a} > {a}.{b}" for a in range(10) for b in range(8)])
     X = rng.normal(size=(40, 12))
     above = taxonomy.ancestor_matrix()[np.flatnonzero(taxonomy.is_leaf)][:, 1:].astype(float)
+    above = sparse.hstack([above, sparse.csr_array((80, joint.FEW_ATTRIBUTES))]).tocsr()
     items = {
         "sparse": lambda: FeatureRows(sparse.csr_array(X), np.float64),
         "dense": lambda: FeatureRows(X, np.float64),
@@ -276,12 +278,28 @@ def test_many_attributes_take_another_way_to_the_same_optimum(form, monkeypatch)
     problem = problems.JointProblem(
         items, labels, np.ones(40), above, category_loss("tree", taxonomy)
     )
-    assert above.shape[1] > joint.FEW_ATTRIBUTES
     found = sequential.solve(problem, EXACT)
     paper = greedy.solve(problem, replace(EXACT, tol=1e-5), variant="full")
     assert found.converged
     assert found.certificate.primal == pytest.approx(paper.certificate.primal, rel=2e-5)
     assert found.certificate.dual <= paper.certificate.primal
+
+
+@pytest.mark.parametrize("form", ["sparse", "dense"])
+def test_items_stored_in_random_order_give_the_same_optimum(form, monkeypatch):
+    """Items come back in their own order, and can be started from."""
+    case = set_toy("dag", "weighted")
+    X = sparse.csr_array(case.X) if form == "sparse" else case.X
+    problem = case.problem(FeatureRows(X, np.float64))
+    expected = sequential.solve(problem, EXACT)
+    monkeypatch.setattr(sequential, "MANY_ITEMS", 1)
+    monkeypatch.setattr(problems, "NEIGHBOURS", 3)
+    found = sequential.solve(problem, EXACT)
+    assert found.certificate.primal == pytest.approx(expected.certificate.primal, rel=2e-6)
+    np.testing.assert_allclose(weights_from_duals(problem, found.duals, "float64"), found.W, 1e-9)
+    again = sequential.solve(problem, EXACT, None, found)
+    assert len(again.history) == 1
+    np.testing.assert_array_equal(again.duals.beta, found.duals.beta)
 
 
 @pytest.mark.parametrize("slack", SLACKS)

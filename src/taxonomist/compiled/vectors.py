@@ -1,0 +1,48 @@
+"""Loops over a sparse row and a matrix with few columns, in vector registers.
+
+The matrix has a multiple of ``LANES`` columns, and is stored row by row. These loops take less than
+half the time of ``rows.score_row``.
+"""
+
+from __future__ import annotations
+
+import os
+
+from taxonomist._typing import Reals
+from taxonomist.compiled.arrays import Rows
+from taxonomist.compiled.instructions import row_loop
+from taxonomist.compiled.jit import compiled
+
+LANES = 8
+IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+"""Whether there are instructions; Python cannot run them."""
+
+_score_8, _score_32 = (row_loop(n_lanes, is_change=False) for n_lanes in (8, 32))
+_add_8, _add_32 = (row_loop(n_lanes, is_change=True) for n_lanes in (8, 32))
+
+
+@compiled()
+def score_vectors(rows: Rows, row: int, W: Reals, out: Reals) -> None:
+    """Write <w_z, x> for every attribute z as a sum of rows of ``W``."""
+    begin, end = rows.indptr[row], rows.indptr[row + 1]
+    out[:] = 0
+    column = 0
+    while column + 32 <= len(out):
+        _score_32(rows.data, rows.indices, W, out, begin, end, column)
+        column += 32
+    while column < len(out):
+        _score_8(rows.data, rows.indices, W, out, begin, end, column)
+        column += LANES
+
+
+@compiled()
+def add_vectors(rows: Rows, row: int, W: Reals, change: Reals) -> None:
+    """Add x times the change of the attributes to the rows of ``W``."""
+    begin, end = rows.indptr[row], rows.indptr[row + 1]
+    column = 0
+    while column + 32 <= len(change):
+        _add_32(rows.data, rows.indices, W, change, begin, end, column)
+        column += 32
+    while column < len(change):
+        _add_8(rows.data, rows.indices, W, change, begin, end, column)
+        column += LANES
