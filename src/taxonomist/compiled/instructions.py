@@ -6,34 +6,36 @@ cannot keep sums in registers. Here the instructions are written down instead.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numba.core.cgutils
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+Code: TypeAlias = Any
+"""Whatever numba and llvmlite, which have no types, write code with."""
 RELAXED = ("contract", "nsz")
 """Floating-point rules that the loops may break; see ``jit.compiled``."""
 
-_cgutils: Any = numba.core.cgutils
+_cgutils: Code = numba.core.cgutils
 """numba's functions that write instructions, without types."""
 
 
-def row_loop(n_lanes: int, is_change: bool) -> Any:
+def row_loop(n_lanes: int, is_change: bool) -> Code:
     """Return a loop over the entries x_k of a row, and ``n_lanes`` columns from ``column`` on.
 
     It adds Σ x_k W[k] to ``out``, or, if ``out`` is a change of the weights, x_k ``out`` to W[k].
     """
 
     def loop(
-        _: Any, data: Any, indices: Any, W: Any, out: Any, begin: Any, end: Any, column: Any
-    ) -> Any:
-        def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        _: Code, data: Code, indices: Code, W: Code, out: Code, begin: Code, end: Code, column: Code
+    ) -> Code:
+        def write(context: Code, builder: Code, signature: Code, given: Code) -> Code:
             kinds = signature.args
             arrays = [context.make_array(kinds[a])(context, builder, given[a]) for a in range(4)]
 
-            def number(k: Any) -> Any:
+            def number(k: Code) -> Code:
                 x = builder.load(builder.gep(arrays[0].data, [k]))
                 return context.cast(builder, x, kinds[0].dtype, kinds[2].dtype)
 
@@ -47,23 +49,23 @@ def row_loop(n_lanes: int, is_change: bool) -> Any:
 
 
 def _write_loop(
-    vector: Any,
+    vector: Code,
     is_change: bool,
-    builder: Any,
-    number: Any,
-    indices: Any,
-    W: Any,
-    out: Any,
-    begin: Any,
-    end: Any,
-    column: Any,
+    builder: Code,
+    number: Code,
+    indices: Code,
+    W: Code,
+    out: Code,
+    begin: Code,
+    end: Code,
+    column: Code,
 ) -> None:
     """Write the instructions of a loop; ``number`` loads an x_k."""
     lane, undefined = ir.IntType(32), vector(ir.Undefined)
     zeros = ir.VectorType(lane, vector.count)([0] * vector.count)
     size = 4 if isinstance(vector.element, ir.FloatType) else 8
 
-    def columns_of(array: Any, at: Any) -> Any:
+    def columns_of(array: Code, at: Code) -> Code:
         return builder.bitcast(builder.gep(array.data, [at]), vector.as_pointer())
 
     n_columns = builder.extract_value(W.shape, 1)
