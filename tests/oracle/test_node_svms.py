@@ -101,7 +101,8 @@ def one_group(X, Y, costs, constant=1.0, *, is_squared=True):
     own = sparse.csr_array(Y)
     labels = Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp))
     n_items, n_columns = Y.shape
-    group = Groups(np.arange(n_items), np.array([0, n_items]), labels, np.array([0, n_columns]))
+    ends = np.array([0, n_items]), np.array([0, n_columns])
+    group = Groups(np.arange(n_items), ends[0], labels, ends[1], np.arange(n_columns))
     rows = sparse_rows(sparse.csr_array(X.astype(np.float32)))
     return NodeProblems(rows, X.shape[1], costs, group, constant, is_squared)
 

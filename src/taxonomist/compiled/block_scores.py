@@ -51,11 +51,11 @@ def score_few_blocks(rows: Rows, table: BlockTable, out: Reals) -> None:
         counts, segments = _segments(rows.indices[part], table)
         blocks = table.block[segments]
         widths = table.first[blocks + 1] - table.first[blocks]
-        weights = table.values[_spread(table.start[segments], widths)]
+        weights = table.values[spread(table.start[segments], widths)]
         x = np.repeat(np.repeat(rows.data[part], counts), widths)
         out[i] = table.bias
         # This adds one after the other, in the order of the loop.
-        np.add.at(out[i], _spread(table.first[blocks], widths), x * weights)
+        np.add.at(out[i], spread(table.first[blocks], widths), x * weights)
 
 
 def n_used_weights(rows: Rows, table: BlockTable, most: int) -> int:
@@ -70,10 +70,10 @@ def n_used_weights(rows: Rows, table: BlockTable, most: int) -> int:
 def _segments(features: Integers, table: BlockTable) -> tuple[Codes, Codes]:
     """Return the number of segments of each feature, and these segments."""
     counts = table.indptr[features + 1] - table.indptr[features]
-    return counts, _spread(table.indptr[features], counts)
+    return counts, spread(table.indptr[features], counts)
 
 
-def _spread(starts: Codes, counts: Codes) -> Codes:
+def spread(starts: Codes, counts: Codes) -> Codes:
     """Return so many consecutive numbers from each start."""
     ends = np.cumsum(counts)
     return np.repeat(starts - ends + counts, counts) + np.arange(counts.sum())

@@ -34,6 +34,7 @@ class JobArrays(NamedTuple):
     group: Codes  # (n_jobs,)
     begin: Codes  # (n_jobs,)  first column
     end: Codes  # (n_jobs,)  last column + 1
+    seed: Codes  # (n_jobs,)
 
 
 class JobResults(NamedTuple):
@@ -134,7 +135,7 @@ def solve_jobs(
     start: Rows,
     results: JobResults,
     place: Integers,
-    seed: np.uint64,
+    seed: int,
     tol: float,
     max_iter: int,
 ) -> tuple[Integers, Reals, Integers, Integers, Reals]:
@@ -158,7 +159,7 @@ def solve_jobs(
         state = first_state(problem, job, len(used), start)
         if len(start.indptr) > 1:
             rebuild_block(block, state)
-        mixed = seed + np.uint64(job + 1) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = np.uint64(seed) + np.uint64(problem.seed[job] + 1) * np.uint64(0x9E3779B97F4A7C15)
         found = solve_block(block, state, mixed | np.uint64(1), tol, max_iter)
         results.n_passes[job], results.gap[job] = found
         n_before = n_features

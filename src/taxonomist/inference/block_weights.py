@@ -13,13 +13,14 @@ from taxonomist.compiled.block_scores import (
     n_used_weights,
     score_blocks,
     score_few_blocks,
+    spread,
 )
 from taxonomist.compiled.jit import can_spare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist._typing import CSR, Codes, Integers, Reals
+    from taxonomist._typing import CSR, Bools, Codes, Integers, Reals
     from taxonomist.inference.scorers import Cut
 
 MOST_WEIGHTS = 2_000_000
@@ -78,6 +79,16 @@ class BlockWeights:
                 bias,
             )
         )
+
+    def segments(self, is_wanted: Bools) -> tuple[Integers, Codes, Reals]:
+        """Return the features, the blocks and the weights of segments of some blocks."""
+        table = self.table
+        n_features = len(table.indptr) - 1
+        features = np.repeat(np.arange(n_features, dtype=np.int32), np.diff(table.indptr))
+        wanted = is_wanted[table.block]
+        blocks = table.block[wanted].astype(np.intp)
+        places = spread(table.start[wanted], np.diff(table.first)[blocks])
+        return features[wanted], blocks, table.values[places]
 
     @property
     def n_columns(self) -> int:

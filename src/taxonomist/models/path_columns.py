@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -83,7 +84,10 @@ def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns
             parts.add(items, children[(inside > 0) & (inside < len(items))], beside)
     codes = np.concatenate([np.arange(0), *parts.nodes])
     kinds = np.where(np.arange(len(codes)) < n_above, ALL, SIBLINGS)
-    return PathColumns(parts.joined(), codes, kinds, above, beside, counts.astype(float), n_items)
+    names = [taxonomy.nodes[code] for code in codes.tolist()]
+    seeds = [crc32(name.encode(), kind) for name, kind in zip(names, kinds.tolist(), strict=True)]
+    groups = parts.joined(np.array(seeds, dtype=np.intp))
+    return PathColumns(groups, codes, kinds, above, beside, counts.astype(float), n_items)
 
 
 class _Parts(NamedTuple):
@@ -111,7 +115,7 @@ class _Parts(NamedTuple):
             self.items.append(items)
             self.nodes.append(nodes)
 
-    def joined(self) -> Groups:
+    def joined(self, seeds: Codes) -> Groups:
         """Return all groups."""
         n_items = max(1, self.table.shape[0])
         sizes, widths = ([len(part) for part in parts] for parts in (self.items, self.nodes))
@@ -130,6 +134,7 @@ class _Parts(NamedTuple):
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
             Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp)),
             np.concatenate([[0], np.cumsum(widths)]).astype(np.intp),
+            seeds,
         )
 
 

@@ -18,9 +18,10 @@ from taxonomist.models.path_columns import path_columns
 from taxonomist.solvers.node_svms import NodeProblems, solve
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.inference.block_weights import BlockWeights
     from taxonomist.models.learning import Training
+    from taxonomist.models.path_branches import Branches
     from taxonomist.models.path_columns import PathColumns
     from taxonomist.models.targets import Targets
     from taxonomist.solvers.node_svms import NodeOptions, NodeSolution
@@ -45,12 +46,16 @@ class PathStart(NamedTuple):
         The id of the node, and the kind, of each column.
     negatives
         The negative items that were chosen.
+    primal, dual
+        Both objectives of each column.
     """
 
     alpha: CSR
     nodes: tuple[str, ...]
     kinds: Codes
     negatives: str
+    primal: Floats
+    dual: Floats
 
     def of(self, items: Codes) -> PathStart:
         """Return the state of some items; those that are new start at 0."""
@@ -60,12 +65,18 @@ class PathStart(NamedTuple):
         new = csr_array((int(items.max()) + 1 - n_old, n_columns), dtype=np.float32)
         return self._replace(alpha=csr_array(vstack([self.alpha, new]))[items])
 
-    def columns(self, nodes: tuple[str, ...], kinds: Codes) -> CSR:
-        """Return the dual variables of some columns; those that are new start at 0."""
+    def places(self, nodes: tuple[str, ...], kinds: Codes) -> Codes:
+        """Return the columns of some nodes; for those that are new, the number of columns."""
         keys = dict(zip(zip(self.kinds.tolist(), self.nodes, strict=True), count(), strict=False))
         n_old = self.alpha.shape[1]
-        which = [keys.get(key, n_old) for key in zip(kinds.tolist(), nodes, strict=True)]
-        if which == list(range(n_old)):
+        return np.array(
+            [keys.get(key, n_old) for key in zip(kinds.tolist(), nodes, strict=True)], dtype=np.intp
+        )
+
+    def columns(self, nodes: tuple[str, ...], kinds: Codes) -> CSR:
+        """Return the dual variables of some columns; those that are new start at 0."""
+        n_old, which = self.alpha.shape[1], self.places(nodes, kinds)
+        if np.array_equal(which, np.arange(n_old)):
             return self.alpha
         # The last column stands for those that are new.
         shape = self.alpha.shape[0], n_old + 1
@@ -84,7 +95,11 @@ class PathParameters(NamedTuple):
 
 
 def learn_paths(
-    training: Training, given: PathParameters, options: NodeOptions, start: PathStart | None
+    training: Training,
+    given: PathParameters,
+    options: NodeOptions,
+    start: PathStart | None,
+    branches: Branches | None = None,
 ) -> tuple[Learned, NodeSolution]:
     """Learn the classifiers of all nodes.
 
@@ -98,6 +113,8 @@ def learn_paths(
         The solver options.
     start
         The state of the last fit of these items, or None.
+    branches
+        The branches whose classifiers are trained anew; None stands for all.
     """
     items, used = np.flatnonzero(training.weights), training.with_weight()
     taxonomy = path_taxonomy(used.targets)
@@ -116,14 +133,19 @@ def learn_paths(
         given.is_squared,
     )
     names = tuple(taxonomy.nodes[code] for code in columns.nodes.tolist())
-    begin = None if start is None else start.of(items).columns(names, columns.kinds)
-    solution = solve(problems, options, _log, begin)
+    begin, kept = None, None
+    if start is not None and branches is not None:
+        kept = branches.kept(columns, taxonomy, start.of(items), names)
+    elif start is not None:
+        begin = start.of(items).columns(names, columns.kinds)
+    solution = solve(problems, options, _log, begin, kept)
     make = _single_scorer if used.targets.is_single else _set_scorer
     scorer = make(solution.weights, columns, used.targets.categories, given.beam)
     alpha = solution.duals
     if len(items) < len(training.weights):
         alpha = _spread(alpha, items, len(training.weights))
-    return Learned(scorer, {}, PathStart(alpha, names, columns.kinds, negatives)), solution
+    state = alpha, names, columns.kinds, negatives, solution.primal, solution.dual
+    return Learned(scorer, {}, PathStart(*state)), solution
 
 
 def path_taxonomy(targets: Targets) -> Taxonomy:

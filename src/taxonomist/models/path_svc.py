@@ -29,6 +29,7 @@ from taxonomist.models.parameters import (
     check_size,
 )
 from taxonomist.models.path_answers import PathAnswers
+from taxonomist.models.path_branches import Branches, check_branches
 from taxonomist.models.path_learning import (
     PathParameters,
     PathStart,
@@ -47,12 +48,18 @@ from taxonomist.models.traits import Traits
 from taxonomist.solvers.node_svms import NodeOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
     from taxonomist._typing import (
         CSR,
         Bools,
         Codes,
         Floats,
         FoldsLike,
+        LabelsLike,
         MatrixLike,
         Objects,
         Seed,
@@ -247,13 +254,71 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         check_size(rows, type(self).__name__, MAX_VALUE)
         return csr_array(rows, dtype=np.float32)
 
-    def learn(self, training: Training, start: PathStart | None = None) -> Learned:
+    def refit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        nodes: Iterable[str],
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Fit again after a change of the items of some branches.
+
+        Only classifiers whose training items changed are trained. The result is the same as that of
+        ``fit`` with the same ``random_state``. With ``negatives="siblings"``, these are few; new
+        items change all classifiers against all other items.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The items of the last fit in the same order, and behind them new ones with labels at or
+            below one of ``nodes``. Labels of old items may have changed from one at or below one of
+            ``nodes`` to another at or below the same node.
+        nodes
+            The ids of the tops of the changed branches.
+
+        Returns
+        -------
+        PathSVC
+            The model itself.
+
+        Raises
+        ------
+        ParameterError
+            If the model lacks the state of the last fit, or if the items are fewer than before.
+        UnknownNodeError
+            If a node is unknown.
+        LabelError
+            If a new item belongs to none of the branches.
+        """
+        check_is_fitted(self)
+        if self.start_ is None:
+            raise ParameterError(
+                "refit needs the dual variables of the last fit, which a saved model has only with "
+                "warm_start=True; use fit."
+            )
+        self.check()
+        self.checked_rows(X, reset=False)
+        training, tops = self._training(X, y, sample_weight), tuple(nodes)
+        n_old = self.start_.alpha.shape[0]
+        check_branches(training, tops, n_old)
+        weights = cast("PathScorer | NodeScorer", self.scorer_).weights
+        branches = Branches(tops, len(training.weights) > n_old, weights)
+        self._store(self.learn(training, self.start_, branches), training.targets)
+        self._hold_out(training, None, None)
+        return self
+
+    def learn(
+        self,
+        training: Training,
+        start: PathStart | None = None,
+        branches: Branches | None = None,
+    ) -> Learned:
         """Learn the classifiers of all nodes; see ``TaxonomyClassifier.learn``."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         options = NodeOptions(self.tol, self.max_iter, int(seed), n_threads(self.n_jobs))
         is_squared = self.loss == "squared_hinge"
         given = PathParameters(self.C, self.negatives, self.constant, is_squared, self.beam)
-        learned, solution = learn_paths(training, given, options, start)
+        learned, solution = learn_paths(training, given, options, start, branches)
         primal, dual = float(solution.primal.sum()), float(solution.dual.sum())
         facts: dict[str, object] = {
             "objective_": primal,

@@ -37,7 +37,7 @@ from taxonomist.solvers.newton_svm import MOST_FEATURES, solve_newton
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import CSR, Codes, Floats, Integers, Reals
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Integers, Reals
 
 MOST_COLUMNS = 16
 """Most columns of a block: their weights of one feature fill a cache line."""
@@ -80,12 +80,16 @@ class Groups(NamedTuple):
         The columns in which the item of each place is positive.
     columns
         The first column of each group, (n_groups + 1,).
+    seeds
+        A number of each column, (n_columns,), on which the order of items depends. A column that
+        keeps its number has the same solution whatever other columns there are.
     """
 
     items: Codes
     first: Codes
     own: Labels
     columns: Codes
+    seeds: Codes
 
     @property
     def n_columns(self) -> int:
@@ -156,11 +160,37 @@ class NodeSolution(NamedTuple):
     seconds: float
 
 
+class KeptBlocks(NamedTuple):
+    """Blocks with a known solution.
+
+    Attributes
+    ----------
+    is_kept
+        Whether each block is known, (n_blocks,).
+    features, blocks, values
+        The feature and the block of each segment of weights, and the weights.
+    bias, primal, dual
+        What is known of each column, (n_columns,), and 0 for other columns.
+    alpha
+        The dual variables, (n_items, n_columns).
+    """
+
+    is_kept: Bools
+    features: Integers
+    blocks: Codes
+    values: Reals
+    bias: Reals
+    primal: Floats
+    dual: Floats
+    alpha: CSR
+
+
 def solve(
     problem: NodeProblems,
     options: NodeOptions,
     callback: Callable[[int, int], object] | None = None,
     start: CSR | None = None,
+    kept: KeptBlocks | None = None,
 ) -> NodeSolution:
     """Solve all problems.
 
@@ -174,12 +204,18 @@ def solve(
         Called with the numbers of finished and of all portions of the work.
     start
         α for a warm start, (n_items, n_columns).
+    kept
+        Blocks that are not solved again.
     """
     begun = perf_counter()
     narrow = problem.is_squared and problem.n_features < MOST_FEATURES
     work = _solve_narrow if narrow else _solve_wide
-    jobs, results = _jobs(problem), _no_results(problem)
-    found = work(problem, jobs, results, options, callback, start)
+    jobs = blocks_of(problem.groups)
+    results = _no_results(problem.groups.n_columns, len(jobs.group))
+    todo = np.arange(len(jobs.group)) if kept is None else np.flatnonzero(~kept.is_kept)
+    found = work(problem, jobs, todo, results, options, callback, start)
+    if kept is not None:
+        found = _with_kept(found, results, kept)
     widths = jobs.end - jobs.begin
     return NodeSolution(
         BlockWeights.join(
@@ -194,7 +230,7 @@ def solve(
     )
 
 
-class _Jobs(NamedTuple):
+class Blocks(NamedTuple):
     """Blocks of columns: the group, the first and the last column + 1 of each."""
 
     group: Codes
@@ -221,20 +257,31 @@ class _Found(NamedTuple):
     alpha: CSR
 
 
-def _jobs(problem: NodeProblems) -> _Jobs:
+def blocks_of(groups: Groups) -> Blocks:
     """Return blocks of about equal numbers of columns for each group."""
-    columns = problem.groups.columns
+    columns = groups.columns
     n_blocks = -(-np.diff(columns) // MOST_COLUMNS)
     group = np.repeat(np.arange(len(n_blocks)), n_blocks)
     inside = np.arange(len(group)) - np.repeat(np.cumsum(n_blocks) - n_blocks, n_blocks)
     widths, shares = np.diff(columns)[group], n_blocks[group]
     begin = columns[group] + widths * inside // shares
-    return _Jobs(group, begin, columns[group] + widths * (inside + 1) // shares)
+    return Blocks(group, begin, columns[group] + widths * (inside + 1) // shares)
 
 
-def _no_results(problem: NodeProblems) -> JobResults:
+def _with_kept(found: _Found, results: JobResults, kept: KeptBlocks) -> _Found:
+    """Add the blocks that were not solved."""
+    for array, known in zip(results[:3], (kept.bias, kept.primal, kept.dual), strict=True):
+        array += known
+    return _Found(
+        np.concatenate([found.features, kept.features]),
+        np.concatenate([found.jobs, kept.blocks]),
+        np.concatenate([found.values, kept.values]),
+        csr_array(found.alpha + kept.alpha),
+    )
+
+
+def _no_results(n_columns: int, n_jobs: int) -> JobResults:
     """Return room for the results of all jobs."""
-    n_columns, n_jobs = problem.groups.n_columns, len(_jobs(problem).group)
     return JobResults(
         np.zeros(n_columns, np.float32),
         np.zeros(n_columns),
@@ -247,7 +294,8 @@ def _no_results(problem: NodeProblems) -> JobResults:
 
 def _solve_wide(
     problem: NodeProblems,
-    jobs: _Jobs,
+    jobs: Blocks,
+    todo: Codes,
     results: JobResults,
     options: NodeOptions,
     callback: Callable[[int, int], object] | None,
@@ -263,11 +311,12 @@ def _solve_wide(
         problem.is_squared,
         *groups[:3],
         *jobs,
+        groups.seeds[jobs.begin],
     )
-    portions = _portions(problem, jobs)
+    portions = _portions(problem, jobs, todo)
     done: dict[int, tuple[Integers, Reals, Integers, Integers, Reals]] = {}
     waiting = iter(range(len(portions)))
-    seed = np.random.default_rng(options.random_state).integers(1, 2**63, dtype=np.uint64)
+    seed = int(np.random.default_rng(options.random_state).integers(1, 2**62))
     begin = _rows_of(start)
 
     def work_off() -> None:
@@ -300,15 +349,15 @@ def _nothing() -> tuple[Integers, Reals, Integers, Integers, Reals]:
     return none, empty, none, none, empty
 
 
-def _portions(problem: NodeProblems, jobs: _Jobs) -> list[Codes]:
-    """Return the jobs in portions of about equal work, the largest jobs first."""
+def _portions(problem: NodeProblems, jobs: Blocks, todo: Codes) -> list[Codes]:
+    """Return the jobs to do in portions of about equal work, the largest jobs first."""
     groups = problem.groups
     ends = np.concatenate([[0], np.cumsum(np.diff(problem.rows.indptr)[groups.items])])
     n_values = ends[groups.first[1:]] - ends[groups.first[:-1]]
-    work = (n_values[jobs.group] + 1) * (jobs.end - jobs.begin)
+    work = ((n_values[jobs.group] + 1) * (jobs.end - jobs.begin))[todo]
     order = np.argsort(-work, kind="stable")
     portion = np.cumsum(work[order]) * PORTIONS // max(1, int(work.sum()))
-    return np.split(order, np.flatnonzero(np.diff(portion)) + 1) if len(order) else []
+    return np.split(todo[order], np.flatnonzero(np.diff(portion)) + 1) if len(order) else []
 
 
 def _rows_of(start: CSR | None) -> Rows:
@@ -322,7 +371,8 @@ def _rows_of(start: CSR | None) -> Rows:
 
 def _solve_narrow(
     problem: NodeProblems,
-    jobs: _Jobs,
+    jobs: Blocks,
+    todo: Codes,
     results: JobResults,
     options: NodeOptions,
     callback: Callable[[int, int], object] | None,
@@ -337,7 +387,8 @@ def _solve_narrow(
     own = csr_array((np.ones(len(groups.own.indices), bool), *groups.own[::-1]), shape=shape)
     weights = [np.empty(0, np.float32)]
     alpha: CSR = csr_array((n_items, groups.n_columns), dtype=np.float32)
-    for number, (group, begin, end) in enumerate(zip(*jobs, strict=True)):
+    for n_done, number in enumerate(todo.tolist(), 1):
+        group, begin, end = (part[number] for part in jobs)
         places = slice(*groups.first[group : group + 2])
         items = groups.items[places]
         signs = np.where(own[places, begin:end].toarray().T, 1.0, -1.0)
@@ -357,8 +408,7 @@ def _solve_narrow(
         place = items[where[1]], begin + where[0]
         alpha += csr_array((found_alpha[where].astype(np.float32), place), shape=alpha.shape)
         if callback is not None:
-            callback(number + 1, len(jobs.group))
-    n_jobs = len(jobs.group)
-    features = np.tile(np.arange(n_features, dtype=np.int32), n_jobs)
-    numbers = np.repeat(np.arange(n_jobs), n_features)
+            callback(n_done, len(todo))
+    features = np.tile(np.arange(n_features, dtype=np.int32), len(todo))
+    numbers = np.repeat(todo, n_features)
     return _Found(features, numbers, np.concatenate(weights), alpha)
