@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from taxonomist._typing import Codes, Floats, Integers, Reals
 from taxonomist.compiled.arrays import Labels, Rows
@@ -18,6 +19,7 @@ from taxonomist.compiled.node_svm import (
 )
 
 Numbers = TypeVar("Numbers", Reals, Integers)
+Seeds: TypeAlias = npt.NDArray[np.uint64]
 
 
 class JobArrays(NamedTuple):
@@ -34,7 +36,7 @@ class JobArrays(NamedTuple):
     group: Codes  # (n_jobs,)
     begin: Codes  # (n_jobs,)  first column
     end: Codes  # (n_jobs,)  last column + 1
-    seed: Codes  # (n_jobs,)
+    seed: Seeds  # (n_jobs,)  of the order of items, above 0
 
 
 class JobResults(NamedTuple):
@@ -135,7 +137,6 @@ def solve_jobs(
     start: Rows,
     results: JobResults,
     place: Integers,
-    seed: int,
     tol: float,
     max_iter: int,
 ) -> tuple[Integers, Reals, Integers, Integers, Reals]:
@@ -159,8 +160,7 @@ def solve_jobs(
         state = first_state(problem, job, len(used), start)
         if len(start.indptr) > 1:
             rebuild_block(block, state)
-        mixed = np.uint64(seed) + np.uint64(problem.seed[job] + 1) * np.uint64(0x9E3779B97F4A7C15)
-        found = solve_block(block, state, mixed | np.uint64(1), tol, max_iter)
+        found = solve_block(block, state, problem.seed[job], tol, max_iter)
         results.n_passes[job], results.gap[job] = found
         n_before = n_features
         features = grown(features, n_features, len(used))

@@ -196,7 +196,7 @@ class PathScorer(BlockScorer):
         is_exact
             Whether each item's answer is certainly that of scoring all categories.
         """
-        n_items, tree = X.shape[0], self._search_tree
+        n_items, tree = X.shape[0], self.search_tree
         found, scores = np.empty((n_items, k), np.intp), np.empty((n_items, k))
         is_exact = np.empty(n_items, dtype=bool)
         beam = tree.above.size if self.beam is None else self.beam
@@ -209,7 +209,7 @@ class PathScorer(BlockScorer):
         return found, scores, is_exact
 
     @cached_property
-    def _search_tree(self) -> SearchTree:
+    def search_tree(self) -> SearchTree:
         """The tree of nodes with training items."""
         taxonomy, offset = self.taxonomy, self.terms.offset
         bonus = np.full(taxonomy.n_nodes, -np.inf)

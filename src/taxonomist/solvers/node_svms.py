@@ -30,7 +30,7 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from taxonomist.compiled.arrays import Labels, Rows, read_only
-from taxonomist.compiled.node_jobs import JobArrays, JobResults, solve_jobs
+from taxonomist.compiled.node_jobs import JobArrays, JobResults, Seeds, solve_jobs
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.solvers.newton_svm import MOST_FEATURES, solve_newton
 
@@ -311,19 +311,18 @@ def _solve_wide(
         problem.is_squared,
         *groups[:3],
         *jobs,
-        groups.seeds[jobs.begin],
+        _mixed(options.random_state, groups.seeds[jobs.begin]),
     )
     portions = _portions(problem, jobs, todo)
     done: dict[int, tuple[Integers, Reals, Integers, Integers, Reals]] = {}
     waiting = iter(range(len(portions)))
-    seed = int(np.random.default_rng(options.random_state).integers(1, 2**62))
     begin = _rows_of(start)
 
     def work_off() -> None:
         place = np.full(problem.n_features, -1, dtype=np.int32)
         for number in waiting:
             done[number] = solve_jobs(
-                portions[number], arrays, begin, results, place, seed, options.tol, options.max_iter
+                portions[number], arrays, begin, results, place, options.tol, options.max_iter
             )
             if callback is not None:
                 callback(len(done), len(portions))
@@ -347,6 +346,13 @@ def _nothing() -> tuple[Integers, Reals, Integers, Integers, Reals]:
     """Return the result of no jobs."""
     none, empty = np.empty(0, np.int32), np.empty(0, np.float32)
     return none, empty, none, none, empty
+
+
+def _mixed(random_state: int, seeds: Codes) -> Seeds:
+    """Return seeds above 0 that depend on the random state too."""
+    first = np.random.default_rng(random_state).integers(1, 2**63, dtype=np.uint64)
+    steps = (seeds.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    return (first + steps) | np.uint64(1)
 
 
 def _portions(problem: NodeProblems, jobs: Blocks, todo: Codes) -> list[Codes]:

@@ -1,0 +1,112 @@
+"""Loops over blocks of binary SVMs, and the search for the best paths: compiled against not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from taxonomist import PathSVC
+from taxonomist.compiled import node_jobs, path_search
+from taxonomist.compiled.arrays import Labels, Rows
+from taxonomist.inference.block_weights import sparse_rows
+from tests.unit.models.test_path_search import wide_problem
+
+
+def job_arrays(seed=0):
+    """Return two groups of items with three jobs, and the number of features."""
+    rng = np.random.default_rng(seed)
+    X = sparse.csr_array((rng.normal(size=(20, 9)) * (rng.random((20, 9)) < 0.5)).astype("f4"))
+    items = np.concatenate([np.arange(20), np.arange(3, 15)])
+    own = sparse.csr_array(
+        np.vstack(
+            [
+                np.hstack([rng.random((20, 4)) < 0.4, np.zeros((20, 2), bool)]),
+                np.hstack([np.zeros((12, 4), bool), rng.random((12, 2)) < 0.4]),
+            ]
+        )
+    )
+    norms = (X.multiply(X).sum(axis=1) + 1).astype(np.float32)
+    return node_jobs.JobArrays(
+        sparse_rows(X),
+        norms,
+        np.ones(20, np.float32),
+        1.0,
+        True,
+        items,
+        np.array([0, 20, 32]),
+        Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp)),
+        np.array([0, 0, 1]),
+        np.array([0, 2, 4]),
+        np.array([2, 4, 6]),
+        np.array([7, 8, 9], dtype=np.uint64),
+    )
+
+
+def solved(loop, start, jobs=(2, 0, 1)):
+    results = node_jobs.JobResults(
+        np.zeros(6, np.float32), np.zeros(6), np.zeros(6),
+        np.zeros(3, np.intp), np.zeros(3), np.zeros(3, np.intp),
+    )  # fmt: skip
+    place = np.full(9, -1, np.int32)
+    found = loop(np.array(jobs), job_arrays(), start, results, place, 1e-3, 200)
+    assert (place == -1).all()
+    return found, results
+
+
+NOTHING = Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0, np.float32))
+
+
+def test_jobs_have_the_same_results_uncompiled():
+    (found, results), (expected, twins) = (
+        solved(loop, NOTHING)
+        for loop in (node_jobs.solve_jobs, getattr(node_jobs.solve_jobs, "py_func", None))
+    )
+    for one, other in zip((*found, *results), (*expected, *twins), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    assert (results.gap <= 1e-3).all()
+
+
+def test_every_job_is_solved_as_if_it_were_alone():
+    found, results = solved(node_jobs.solve_jobs, NOTHING)
+    features, values, items, columns, alphas = found
+    for job in range(3):
+        alone, one = solved(node_jobs.solve_jobs, NOTHING, [job])
+        here = slice(2 * job, 2 * job + 2)
+        np.testing.assert_array_equal(one.primal[here], results.primal[here])
+        is_here = (columns >= 2 * job) & (columns < 2 * job + 2)
+        np.testing.assert_array_equal(alone[4], alphas[is_here])
+        np.testing.assert_array_equal(alone[2], items[is_here])
+    assert len(values) == 2 * len(features)
+
+
+def test_a_solution_is_a_start():
+    found, results = solved(node_jobs.solve_jobs, NOTHING)
+    alpha = sparse.csr_array((found[4], (found[2], found[3])), shape=(20, 6))
+    start = Rows(alpha.indptr.astype(np.intp), alpha.indices.astype(np.int32), alpha.data)
+    again = solved(node_jobs.solve_jobs, start)[1]
+    assert (again.n_passes <= results.n_passes).all()
+    np.testing.assert_allclose(again.primal, results.primal, rtol=2e-3)
+
+
+def test_arrays_grow_and_keep_what_they_have():
+    array = np.arange(4, dtype=np.int32)
+    assert node_jobs.grown(array, 3, 1) is array or len(node_jobs.grown(array, 3, 1)) == 4
+    for n_more in (2, 20):
+        longer = node_jobs.grown(array, 3, n_more)
+        assert len(longer) >= 3 + n_more
+        np.testing.assert_array_equal(longer[:3], array[:3])
+
+
+@pytest.mark.parametrize("beam", [1, 3, 99])
+def test_searches_have_the_same_results_uncompiled(beam):
+    taxonomy, X, y = wide_problem(n=60)
+    model = PathSVC(taxonomy, negatives="both", random_state=0).fit(X, y)
+    scorer, rows = model.scorer_, sparse_rows(model.check_rows(X[:8], False))
+    outs = []
+    for loop in (path_search.search_paths, path_search.search_paths.py_func):
+        out = np.empty((8, 3), np.intp), np.empty((8, 3)), np.empty(8, dtype=bool)
+        loop(rows, scorer.weights.table, scorer.search_tree, beam, *out)
+        outs.append(out)
+    for one, other in zip(*outs, strict=True):
+        np.testing.assert_array_equal(one, other)
