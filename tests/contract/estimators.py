@@ -146,7 +146,6 @@ EXPECTED = {
     MaxMarginMarkovClassifier: APPROXIMATE | TUNED,
     NodeSVC: APPROXIMATE,
     NumberedClassifier: APPROXIMATE,
-    PathSVC: TUNED,
     PLSAClassifier: TUNED | MIXTURE | NEGATIVE,
     ThresholdedKNN: NO_COUNTS,
     TopDownSVC: APPROXIMATE,

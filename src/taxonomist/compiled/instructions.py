@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numba.core.cgutils
 from llvmlite import ir
 from numba.core import types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 Code: TypeAlias = Any
@@ -46,6 +47,13 @@ def row_loop(n_lanes: int, is_change: bool) -> Code:
         return types.void(data, indices, W, out, begin, end, column), write
 
     return intrinsic(loop)
+
+
+def type_of(loop: Code) -> Code:
+    """Return the type by which numba knows a loop."""
+    typing = cpu_target.typing_context
+    typing.refresh()
+    return typing.resolve_value_type(loop)
 
 
 def _write_loop(

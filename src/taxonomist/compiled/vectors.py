@@ -7,18 +7,44 @@ half the time of ``rows.score_row``.
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
 from taxonomist._typing import Reals
 from taxonomist.compiled.arrays import Rows
-from taxonomist.compiled.instructions import row_loop
 from taxonomist.compiled.jit import compiled
 
 LANES = 8
 IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
 """Whether there are instructions; Python cannot run them."""
 
-_score_8, _score_32 = (row_loop(n_lanes, is_change=False) for n_lanes in (8, 32))
-_add_8, _add_32 = (row_loop(n_lanes, is_change=True) for n_lanes in (8, 32))
+
+class RowLoop:
+    """A loop in vector instructions, written when a loop that calls it is compiled.
+
+    Parameters
+    ----------
+    n_lanes, is_change
+        As in ``instructions.row_loop``.
+    """
+
+    def __init__(self, n_lanes: int, *, is_change: bool) -> None:
+        self.n_lanes = n_lanes
+        self.is_change = is_change
+
+    def __call__(self, *arguments: object) -> None:
+        """Raise: Python cannot run instructions."""
+        raise NotImplementedError
+
+    @cached_property
+    def _numba_type_(self) -> object:
+        """The type by which numba knows the loop."""
+        from taxonomist.compiled.instructions import row_loop, type_of
+
+        return type_of(row_loop(self.n_lanes, self.is_change))
+
+
+_score_8, _score_32 = RowLoop(8, is_change=False), RowLoop(32, is_change=False)
+_add_8, _add_32 = RowLoop(8, is_change=True), RowLoop(32, is_change=True)
 
 
 @compiled()

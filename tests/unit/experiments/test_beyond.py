@@ -280,7 +280,7 @@ def test_everyone_competes_with_one_label_and_with_label_sets(all_peers):
     assert beyond.contestants("20newsgroups") == [
         *("HierarchicalSVC", "flat twin", "one-vs-rest", "HiClass", "PathSVC", "PECOS", "napkinXC")
     ]
-    assert beyond.contestants("biotools-edam") == [
+    assert beyond.contestants("arxiv-acm") == [
         *("HierarchicalRankingSVC", "MaxMarginMarkovClassifier", "one-vs-rest sets", "Omikuji"),
         *("PathSVC", "PECOS", "napkinXC"),
     ]
