@@ -26,7 +26,6 @@ from taxonomist import (
     MaxMarginMarkovClassifier,
     NodeSVC,
     NumberedClassifier,
-    PathSVC,
     PLSAClassifier,
     ThresholdedKNN,
     TopDownSVC,
