@@ -57,16 +57,14 @@ def test_a_first_training_compiles_little_and_a_first_prediction_less(kind, tmp_
     (tmp_path / "taxonomy.csv").write_text("parent,child\nanimal,cat\nanimal,dog\nplant,oak\n")
     train = ["train", tmp_path / "data.csv", "-t", tmp_path / "taxonomy.csv", "--separator", ";"]
     train += ["--out", tmp_path / "model"]
-    seconds, loops = compiled_by(tmp_path / "cache", *train)
+    _, loops = compiled_by(tmp_path / "cache", *train)
     assert "solve_jobs" in loops
     assert len(loops) == len(set(loops) & LOOPS)
-    assert seconds < 5
     assert compiled_by(tmp_path / "cache", *train) == (0.0, [])
     predict = ["predict", tmp_path / "model", "--text", "it purrs", "--top", "1"]
     assert compiled_by(tmp_path / "cache", *predict) == (0.0, [])
     # One text needs no loop.
     assert compiled_by(tmp_path / "other", *predict) == (0.0, [])
     rows = tmp_path / "data.csv"
-    seconds, loops = compiled_by(tmp_path / "other", "predict", tmp_path / "model", rows)
+    _, loops = compiled_by(tmp_path / "other", "predict", tmp_path / "model", rows)
     assert set(loops) <= {"score_blocks", "path_scores", "search_paths", "choose_categories"}
-    assert seconds < 2

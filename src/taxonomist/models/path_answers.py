@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -12,10 +12,28 @@ from taxonomist.models.answers import Answers
 from taxonomist.models.probable_answers import ProbableAnswers
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Floats, Objects
+    from taxonomist._typing import Bools, Floats, Objects
     from taxonomist.inference.node_scorer import NodeScorer
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.path_svc import PathSVC
+
+
+class PathSearch(NamedTuple):
+    """The result of ``PathSVC.search``.
+
+    Attributes
+    ----------
+    labels
+        The labels of each item, best first, (n_items, k); None where fewer were found.
+    scores
+        Their scores, as in ``decision_function``; -inf where fewer were found.
+    is_exact
+        Whether the answer is certainly the one of scoring all categories, (n_items,).
+    """
+
+    labels: Objects
+    scores: Floats
+    is_exact: Bools
 
 
 class PathAnswers(ProbableAnswers, Answers):

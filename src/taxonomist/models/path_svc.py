@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -28,7 +28,7 @@ from taxonomist.models.parameters import (
     at_least,
     check_size,
 )
-from taxonomist.models.path_answers import PathAnswers
+from taxonomist.models.path_answers import PathAnswers, PathSearch
 from taxonomist.models.path_branches import Branches, check_branches
 from taxonomist.models.path_learning import (
     PathParameters,
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import (
         CSR,
-        Bools,
         Codes,
         Floats,
         FoldsLike,
@@ -70,24 +69,6 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy import Taxonomy
 
 DEFAULTS = NodeOptions()
-
-
-class PathSearch(NamedTuple):
-    """The result of ``PathSVC.search``.
-
-    Attributes
-    ----------
-    labels
-        The labels of each item, best first, (n_items, k); None where fewer were found.
-    scores
-        Their scores, as in ``decision_function``; -inf where fewer were found.
-    is_exact
-        Whether the answer is certainly the one of scoring all categories, (n_items,).
-    """
-
-    labels: Objects
-    scores: Floats
-    is_exact: Bools
 
 
 class PathSVC(ProbableQuestions, TaxonomyClassifier):
