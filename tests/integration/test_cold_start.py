@@ -46,8 +46,8 @@ def compiled_by(cache, *arguments):
     return seconds, loops
 
 
-@pytest.mark.parametrize("kind", [pytest.param("single", marks=pytest.mark.slow), "sets"])
-def test_a_first_training_compiles_little_and_a_first_prediction_less(kind, tmp_path):
+def training(tmp_path, kind):
+    """Write a small table and a taxonomy; return the command that trains a model on them."""
     labels = ["cat", "dog", "oak"] if kind == "single" else ["cat;oak", "dog", "oak"]
     own = ["purrs", "barks", "grows"]
     # More features than Newton's method is used for.
@@ -56,7 +56,20 @@ def test_a_first_training_compiles_little_and_a_first_prediction_less(kind, tmp_
     (tmp_path / "data.csv").write_text("\n".join(["id,text,label", *rows]))
     (tmp_path / "taxonomy.csv").write_text("parent,child\nanimal,cat\nanimal,dog\nplant,oak\n")
     train = ["train", tmp_path / "data.csv", "-t", tmp_path / "taxonomy.csv", "--separator", ";"]
-    train += ["--out", tmp_path / "model"]
+    return [*train, "--out", tmp_path / "model"]
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(reason="the loop over all blocks of PathSVC takes 7 to 9 s to compile")
+@pytest.mark.parametrize("kind", ["single", "sets"])
+def test_a_first_training_compiles_for_less_than_five_seconds(kind, tmp_path):
+    seconds, _ = compiled_by(tmp_path / "cache", *training(tmp_path, kind))
+    assert seconds < 5
+
+
+@pytest.mark.parametrize("kind", [pytest.param("single", marks=pytest.mark.slow), "sets"])
+def test_a_first_training_compiles_few_loops_and_a_first_prediction_fewer(kind, tmp_path):
+    train = training(tmp_path, kind)
     _, loops = compiled_by(tmp_path / "cache", *train)
     assert "solve_jobs" in loops
     assert len(loops) == len(set(loops) & LOOPS)
@@ -66,5 +79,6 @@ def test_a_first_training_compiles_little_and_a_first_prediction_less(kind, tmp_
     # One text needs no loop.
     assert compiled_by(tmp_path / "other", *predict) == (0.0, [])
     rows = tmp_path / "data.csv"
-    _, loops = compiled_by(tmp_path / "other", "predict", tmp_path / "model", rows)
+    seconds, loops = compiled_by(tmp_path / "other", "predict", tmp_path / "model", rows)
     assert set(loops) <= {"score_blocks", "path_scores", "search_paths", "choose_categories"}
+    assert seconds < 2

@@ -31,9 +31,9 @@ class RowLoop:
         self.n_lanes = n_lanes
         self.is_change = is_change
 
-    def __call__(self, *arguments: object) -> None:
-        """Raise: Python cannot run instructions."""
-        raise NotImplementedError
+    def __call__(self, *_: object) -> None:
+        """Raise an error: only compiled loops can call this one."""
+        raise TypeError("Python cannot run vector instructions; call a compiled loop.")
 
     @cached_property
     def _numba_type_(self) -> object:
