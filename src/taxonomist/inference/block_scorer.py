@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from taxonomist.inference.linear_scorer import in_blocks
+from taxonomist.inference.linear_scorer import in_blocks, in_cache
 from taxonomist.inference.scorers import ScorePart, best_columns, strongest
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class BlockScorer:
         def work(block: slice) -> None:
             self.weights.scores(X[block], out[block])
 
-        in_blocks(work, X.shape[0], self.weights.n_columns, n_threads)
+        in_blocks(work, X.shape[0], in_cache(self.weights.n_columns), n_threads)
         return out
 
     def categories(self, raw: Reals) -> Floats:
@@ -67,7 +67,7 @@ class BlockScorer:
         def work(block: slice) -> None:
             found[block], scores[block] = self.best_of(self.raw(X[block]), k)
 
-        in_blocks(work, X.shape[0], self.n_scores, n_threads)
+        in_blocks(work, X.shape[0], in_cache(self.n_scores), n_threads)
         return found, scores
 
     def best_of(self, raw: Reals, k: int) -> tuple[Codes, Floats]:

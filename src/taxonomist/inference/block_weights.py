@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from taxonomist.compiled.arrays import Rows, read_only
+from taxonomist.compiled.block_lookup import BlockIndex, Known, LookupRoom
 from taxonomist.compiled.block_scores import (
     BlockTable,
     n_used_weights,
@@ -79,6 +82,29 @@ class BlockWeights:
                 bias,
             )
         )
+
+    @cached_property
+    def index(self) -> BlockIndex:
+        """The segments of each block."""
+        table = self.table
+        n_blocks, n_features = len(table.first) - 1, len(table.indptr) - 1
+        numbers = np.arange(len(table.block), dtype=np.int32)
+        by_feature = csr_array((numbers, table.block, table.indptr), shape=(n_features, n_blocks))
+        found = by_feature.tocsc()
+        return BlockIndex(found.indptr.astype(np.intp), found.indices, found.data)
+
+    def nothing_known(self, n_items: int) -> Known:
+        """Return room for the scores of items, of which none is known."""
+        widths = np.diff(self.table.first)
+        raw = np.empty((n_items, self.n_columns), np.float32)
+        is_known = np.zeros((n_items, len(widths)), dtype=bool)
+        return Known(raw, is_known, np.repeat(np.arange(len(widths)), widths))
+
+    def lookup_room(self, rows: Rows) -> LookupRoom:
+        """Return room for looking up the weights of any of the rows."""
+        longest = int(np.diff(rows.indptr).max(initial=0))
+        place = np.full(len(self.table.indptr) - 1, -1, np.int32)
+        return LookupRoom(place, np.empty(longest, np.intp), np.empty(longest, np.float32))
 
     def segments(self, is_wanted: Bools) -> tuple[Integers, Codes, Reals]:
         """Return the features, the blocks and the weights of segments of some blocks."""

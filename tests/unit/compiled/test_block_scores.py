@@ -47,15 +47,22 @@ def test_used_weights_are_counted():
     assert 10 < loops.n_used_weights(rows, table, 10) < expected
 
 
-def test_numba_is_for_much_work():
+def test_numba_is_for_much_work(tmp_path, monkeypatch):
     def work():
         return 1
 
+    monkeypatch.setattr("taxonomist.compiled.cache.cache_folder", lambda: tmp_path)
     loop = jit.Loop(work, {"error_model": "numpy", "forceinline": False, "fastmath": False})
     assert [jit.can_spare(loop, 4, 10) for _ in range(4)] == [True, True, False, False]
     assert jit.can_spare(loop, 2, 10)
+    with jit.sparing_nothing():
+        assert not jit.can_spare(loop, 0, 10)
     assert not loop.is_ready
+    assert not jit.is_compiled(loop)
     assert loop() == 1
+    assert jit.is_compiled(loop)
+    assert jit.is_compiled(jit.Loop(work, loop._rules))
+    assert jit.is_compiled(work)
     assert not jit.can_spare(loop, 0, 10)
     assert not jit.can_spare(work, 0, 10)
 

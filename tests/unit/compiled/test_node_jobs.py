@@ -1,16 +1,13 @@
-"""Loops over blocks of binary SVMs, and the search for the best paths: compiled against not."""
+"""Loops over blocks of binary SVMs: compiled against not."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy import sparse
 
-from taxonomist import PathSVC
-from taxonomist.compiled import node_jobs, path_search
+from taxonomist.compiled import node_jobs
 from taxonomist.compiled.arrays import Labels, Rows
 from taxonomist.inference.block_weights import sparse_rows
-from tests.unit.models.test_path_search import wide_problem
 
 
 def job_arrays(seed=0):
@@ -93,17 +90,3 @@ def test_a_solution_is_a_start():
     again = solved(node_jobs.solve_jobs, start)[1]
     assert (again.n_passes <= results.n_passes).all()
     np.testing.assert_allclose(again.primal, results.primal, rtol=2e-3)
-
-
-@pytest.mark.parametrize("beam", [1, 3, 99])
-def test_searches_have_the_same_results_uncompiled(beam):
-    taxonomy, X, y = wide_problem(n=60)
-    model = PathSVC(taxonomy, negatives="both", random_state=0).fit(X, y)
-    scorer, rows = model.scorer_, sparse_rows(model.check_rows(X[:8], False))
-    outs = []
-    for loop in (path_search.search_paths, path_search.search_paths.py_func):
-        out = np.empty((8, 3), np.intp), np.empty((8, 3)), np.empty(8, dtype=bool)
-        loop(rows, scorer.weights.table, scorer.search_tree, beam, *out)
-        outs.append(out)
-    for one, other in zip(*outs, strict=True):
-        np.testing.assert_array_equal(one, other)
