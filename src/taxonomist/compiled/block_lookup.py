@@ -33,8 +33,8 @@ class LookupRoom(NamedTuple):
     """Room for the segments of a block, and for those of an item in a block."""
 
     place: Integers  # (n_features,)  -1, before and after
-    starts: Codes  # (longest row,)
-    data: Reals  # (longest row,)
+    starts: Codes  # (longest row + 1,)
+    data: Reals  # (longest row + 1,)
 
 
 @compiled(inline=True)
@@ -59,10 +59,10 @@ def find_segments(
     for k in range(rows.indptr[item], rows.indptr[item + 1]):
         f = rows.indices[k]
         segment = room.place[f] if is_noted else segment_of(f, block, table)
-        if segment >= 0:
-            room.starts[n] = table.start[segment]
-            room.data[n] = rows.data[k]
-            n += 1
+        # Without a branch, which would often be predicted wrongly.
+        room.starts[n] = table.start[max(segment, 0)]
+        room.data[n] = rows.data[k]
+        n += segment >= 0
     return n
 
 
@@ -92,6 +92,17 @@ def add_segments(room: LookupRoom, n: int, values: Reals, margins: Reals) -> Non
 
 
 @compiled(inline=True)
+def n_lookups(rows: Rows, block: int, item: int, following: Codes, known: Known) -> int:
+    """Return the number of entries of listed items whose margins in a block are not known."""
+    n = 0
+    while item >= 0:
+        if not known.is_known[item, block]:
+            n += rows.indptr[item + 1] - rows.indptr[item]
+        item = following[item]
+    return n
+
+
+@compiled(inline=True)
 def score_block(
     rows: Rows,
     table: BlockTable,
@@ -107,13 +118,9 @@ def score_block(
     The list begins with item ``first`` and goes on as ``following`` says, up to -1. The block's
     segments are noted by feature if this is less work than searching for each item's.
     """
-    item, n_lookups = first, 0
-    while item >= 0:
-        if not known.is_known[item, block]:
-            n_lookups += rows.indptr[item + 1] - rows.indptr[item]
-        item = following[item]
     begin, end = table.first[block], table.first[block + 1]
-    is_noted = LOOKUP * n_lookups > index.indptr[block + 1] - index.indptr[block]
+    n_segments = index.indptr[block + 1] - index.indptr[block]
+    is_noted = LOOKUP * n_lookups(rows, block, first, following, known) > n_segments
     if is_noted:
         for k in range(index.indptr[block], index.indptr[block + 1]):
             room.place[index.features[k]] = index.segments[k]
@@ -124,9 +131,27 @@ def score_block(
             margins = known.raw[item, begin:end]
             for b in range(end - begin):
                 margins[b] = table.bias[begin + b]
-            n = find_segments(rows, item, block, table, room, is_noted)
-            add_segments(room, n, table.values, margins)
+            if n_segments > 0:
+                n = find_segments(rows, item, block, table, room, is_noted)
+                add_segments(room, n, table.values, margins)
         item = following[item]
     if is_noted:
         for k in range(index.indptr[block], index.indptr[block + 1]):
             room.place[index.features[k]] = -1
+
+
+@compiled()
+def score_block_by_block(
+    rows: Rows,
+    table: BlockTable,
+    index: BlockIndex,
+    following: Codes,
+    known: Known,
+    room: LookupRoom,
+) -> None:
+    """Compute the margins of all items in all blocks; the results are those of ``score_blocks``.
+
+    A block's weights stay in the cache. This is faster where items have weights in most blocks.
+    """
+    for block in range(len(table.first) - 1):
+        score_block(rows, table, index, block, 0, following, known, room)

@@ -26,8 +26,6 @@ MOST_SPARED = 100_000
 """Scores of categories that are computed without compiled loops at most, for a quick start."""
 MOST_SCORED = 10**8
 """Scores of categories that are computed rather than compiling the search, which takes 4 s."""
-MOST_MARGINS = 2**22
-"""Room for the margins of items that are searched for together, most of which stays empty."""
 
 
 class Blend(NamedTuple):
@@ -202,13 +200,13 @@ class PathScorer(BlockScorer):
 
         def work(block: slice) -> None:
             rows, parts = sparse_rows(X[block]), (found[block], scores[block], is_exact[block])
-            known, lookup = weights.nothing_known(len(parts[0])), weights.lookup_room(rows)
+            raw = np.empty((len(parts[0]), weights.n_columns), np.float32)
+            known, lookup = weights.nothing_known(raw), weights.lookup_room(rows)
             room = _search_room(tree, len(parts[0]))
             arrays = weights.table, weights.index, tree
             search_paths(rows, *arrays, beam, known, room, lookup, *parts)
 
-        size = min(MOST_MARGINS // weights.n_columns, -(-n_items // (2 * n_threads)))
-        in_blocks(work, n_items, size, n_threads)
+        in_blocks(work, n_items, self.n_together(n_items, n_threads), n_threads)
         return found, scores, is_exact
 
     @cached_property

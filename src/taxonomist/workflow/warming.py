@@ -6,7 +6,7 @@ from itertools import product
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array, eye_array, vstack
 
 from taxonomist.compiled.compiling import working_clock
 from taxonomist.compiled.jit import sparing_nothing
@@ -41,8 +41,11 @@ def warm(on_step: OnStep = silent) -> float:
             answers = model.answer(_TEXTS[:2])
             answers.labels()
             answers.topk(2)
-        # Models of many categories search for the best ones.
+        # Models of many categories search for the best ones, and score few and many items.
         X = csr_array(eye_array(len(_LABELS)))
-        PathSVC(_TAXONOMY, negatives="siblings").fit(X, _LABELS).search(X)
+        paths = PathSVC(_TAXONOMY, negatives="siblings").fit(X, _LABELS)
+        paths.search(X)
+        for rows in (X[:1], vstack([X] * 50, format="csr")):
+            paths.decision_function(rows)
     on_step("Compiling", len(tasks), len(tasks))
     return (perf_counter() - start) - (working_clock() - work)
