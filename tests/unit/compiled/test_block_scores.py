@@ -93,7 +93,7 @@ def test_the_way_depends_on_the_work(monkeypatch):
     used = []
     for name in ("score_blocks", "score_few_blocks", "score_block_by_block"):
         monkeypatch.setattr(block_weights, name, lambda *_, name=name: used.append(name))
-    few = sparse.csr_array(X.toarray() * (np.arange(X.shape[1]) < 10))
+    few = sparse.csr_array(X.toarray() * (np.arange(X.shape[1]) < 3))
     for can, rows in ((True, X), (False, X), (False, few)):
         monkeypatch.setattr(block_weights, "can_spare", lambda *_, can=can: can)
         weights.scores(rows, np.empty((X.shape[0], weights.n_columns), np.float32))

@@ -88,7 +88,7 @@ def test_an_item_is_found_as_if_it_were_alone(negatives):
     """Many items look weights up in a table of a block's features, few search for them."""
     taxonomy, X, y = wide_problem()
     model = PathSVC(taxonomy, negatives=negatives, random_state=0).fit(X, y)
-    X = sparse.csr_array(X.toarray() * (np.random.default_rng(0).random(X.shape) < 0.3))
+    X = sparse.csr_array(X.toarray() * (np.random.default_rng(0).random(X.shape) < 0.2))
     n_features = np.diff(model.scorer_.weights.index.indptr)
     assert block_lookup.LOOKUP * np.diff(X[:20].indptr).max() < n_features.max()
     assert block_lookup.LOOKUP * X.nnz > n_features.max()
