@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taxonomist._files import move_into_place
-from taxonomist._unicode import nfc
+from taxonomist._unicode import is_composed, nfc
 from taxonomist.errors import FormatError, TaxonomyError, closest, refuse_address
 from taxonomist.taxonomy.formats import delimited, json_format, obo, skos
 from taxonomist.taxonomy.formats.networkx_format import from_networkx, to_networkx
@@ -131,10 +131,12 @@ def read_as_spelled(
 
 def _composed(taxonomy: Taxonomy) -> Taxonomy:
     """Return a taxonomy whose ids and names are in composed form."""
+    texts = "\n".join((*taxonomy.nodes, *taxonomy.raw_names.values()))
+    # Nothing composes across a line break, so all texts are in composed form if this one is.
+    if is_composed(texts):
+        return taxonomy
     ids = [nfc(node) for node in taxonomy.nodes]
     names = {nfc(node): nfc(name) for node, name in taxonomy.raw_names.items()}
-    if tuple(ids) == taxonomy.nodes and names == taxonomy.raw_names:
-        return taxonomy
     pairs = dict.fromkeys((ids[parent], ids[child]) for parent, child in taxonomy.edges)
     edges = [(parent, child) for parent, child in pairs if parent != child]
     if taxonomy.has_artificial_root:
