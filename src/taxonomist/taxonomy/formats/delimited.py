@@ -28,8 +28,8 @@ from taxonomist.taxonomy.formats.edges import EdgeLines, edge_ids
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-BLOCK = 10_000
-"""Number of rows that are taken apart at once."""
+BLOCK = 300
+"""Number of rows that are taken apart at once; of 100 to 10,000 the fastest for 500,000 rows."""
 
 
 def read_edges(
