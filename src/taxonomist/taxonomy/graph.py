@@ -12,6 +12,7 @@ import numpy as np
 from taxonomist.errors import ParameterError, TaxonomyError, UnknownNodeError, closest
 from taxonomist.taxonomy import build
 from taxonomist.taxonomy.closure import ancestor_matrix
+from taxonomist.taxonomy.equality import are_equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -303,7 +304,7 @@ class Graph:
         """Return whether ids, names and edges are the same, regardless of order."""
         if not isinstance(other, Graph):
             return NotImplemented
-        return self is other or self._is_like(other)
+        return self is other or are_equal(self, other)
 
     def __hash__(self) -> int:
         """Return a hash that equal taxonomies share."""
@@ -347,23 +348,6 @@ class Graph:
     @cached_property
     def _hash(self) -> int:
         return hash((self.root, len(self.child_indices), frozenset(self.nodes)))
-
-    def _is_like(self, other: Graph) -> bool:
-        """Return whether ids, names and edges are the same."""
-        sizes = (self.n_nodes, len(self.child_indices)), (other.n_nodes, len(other.child_indices))
-        if sizes[0] != sizes[1] or self.root != other.root or self.raw_names != other.raw_names:
-            return False
-        if self.nodes == other.nodes:
-            place = self.topological_order
-        else:
-            place = self.places_of(other)
-            if (place < 0).any():
-                return False
-        keys = (
-            np.sort(edges[:, 0] * self.n_nodes + edges[:, 1])
-            for edges in (self.edges, place[other.edges])
-        )
-        return bool(np.array_equal(*keys))
 
     def places_of(self, other: Graph) -> Codes:
         """Return the code that each node of another taxonomy has in this one; -1 for none."""

@@ -37,6 +37,7 @@ from taxonomist._unicode import is_composed, nfc
 from taxonomist.errors import FormatError, TaxonomyError, closest, refuse_address
 from taxonomist.taxonomy.formats import delimited, json_format, obo, skos
 from taxonomist.taxonomy.formats.networkx_format import from_networkx, to_networkx
+from taxonomist.taxonomy.formats.triples import NotStreamedError, can_stream, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy.core import Taxonomy
 
 __all__ = ["from_networkx", "read", "read_as_spelled", "to_networkx", "write"]
+
+MOST_RETRIED = 5_000_000
+"""Bytes up to which rdflib tries a file that cannot be streamed; it takes a minute for 10 MB."""
 
 _READERS: dict[str, Callable[..., Taxonomy]] = {
     "csv": delimited.read_edges,
@@ -121,6 +125,13 @@ def read_as_spelled(
     if unknown := options.keys() - inspect.signature(reader).parameters.keys():
         raise FormatError(f"{path}: the format {format!r} has no option {min(unknown)!r}.")
     try:
+        if can_stream(format):
+            try:
+                with opened(path) as stream:
+                    return reader(stream, **options)
+            except NotStreamedError as error:
+                if path.stat().st_size > MOST_RETRIED:
+                    raise FormatError(str(error)) from error
         text = _decode(path.read_bytes())
         if not text.strip():
             raise FormatError("the file is empty.")
