@@ -191,9 +191,12 @@ def _moved(old: Taxonomy, new: Taxonomy, place: Codes) -> Codes:
     after = child * base + np.where(parent < 0, old.n_nodes + edges[:, 0], parent)
     keys = np.sort(np.concatenate([before[:, 1] * base + before[:, 0], after]))
     # An edge of both taxonomies is there twice.
-    twice = np.concatenate([[False], keys[1:] == keys[:-1], [False]])
+    is_same = keys[1:] == keys[:-1]
+    is_once = np.ones(len(keys), dtype=bool)
+    is_once[1:] &= ~is_same
+    is_once[:-1] &= ~is_same
     is_moved = np.zeros(old.n_nodes, dtype=bool)
-    is_moved[keys[~(twice[1:] | twice[:-1])] // base] = True
+    is_moved[keys[is_once] // base] = True
     return np.flatnonzero(is_moved)
 
 

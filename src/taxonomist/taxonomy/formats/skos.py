@@ -1,5 +1,7 @@
 """SKOS vocabularies in Turtle, RDF/XML, JSON-LD, N-Triples and N3.
 
+Files in Turtle and N-Triples are read triple by triple with pyoxigraph, all others with rdflib.
+
 ``skos:broader`` and ``skos:narrower`` give the edges and ``skos:prefLabel`` the names, also as
 SKOS-XL labels. Left out are blank nodes, concepts of other files to which only an edge leads, and
 deprecated concepts unless there is one below them that is not deprecated. Concepts without a
