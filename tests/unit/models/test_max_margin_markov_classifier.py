@@ -325,10 +325,13 @@ def test_parameters_that_make_no_sense_are_refused(options, message):
         model(**options).fit(X, y)
 
 
-def test_a_dag_and_its_spanning_tree_are_taken():
+# Loops over graphs take more than a minute to compile; test_markov_dags.py has more of them.
+@pytest.mark.parametrize(
+    "taxonomy", [pytest.param(DAG, marks=pytest.mark.slow, id="dag"), DAG.spanning_tree()], ids=str
+)
+def test_a_dag_and_its_spanning_tree_are_taken(taxonomy):
     X, y = data(labels=["ab", "b1"])
-    for taxonomy in (DAG, DAG.spanning_tree()):
-        assert model(taxonomy=taxonomy).fit(X, y).score(X, y) > 0.8
+    assert model(taxonomy=taxonomy).fit(X, y).score(X, y) > 0.8
 
 
 def test_taxonomies_and_labels_that_make_no_sense_are_refused():
