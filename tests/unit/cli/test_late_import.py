@@ -22,16 +22,24 @@ def test_importing_it_loads_nothing():
     assert run(LATE + shown) == ["False"]
 
 
-def test_any_use_loads_it():
-    for use in (
-        "import scipy.stats; print(scipy.stats.norm.cdf(0.0))",
-        "import scipy; print(scipy.stats.norm.cdf(0.0))",
-        "from scipy.stats import norm; print(norm.cdf(0.0))",
+@pytest.mark.parametrize(
+    "use",
+    [
         "from scipy import stats; print(stats.norm.cdf(0.0))",
         "import scipy.stats as s; import scipy.stats.distributions; print(s.norm.cdf(0.0))",
-        "import sklearn.isotonic, scipy.stats; print(scipy.stats.norm.cdf(0.0))",
-    ):
-        assert run(LATE + use) == ["0.5"]
+        "from scipy.stats import norm; print(norm.cdf(0.0))",
+        *(
+            pytest.param(use, marks=pytest.mark.slow)
+            for use in (
+                "import scipy.stats; print(scipy.stats.norm.cdf(0.0))",
+                "import scipy; print(scipy.stats.norm.cdf(0.0))",
+                "import sklearn.isotonic, scipy.stats; print(scipy.stats.norm.cdf(0.0))",
+            )
+        ),
+    ],
+)
+def test_any_use_loads_it(use):
+    assert run(LATE + use) == ["0.5"]
 
 
 def test_a_module_that_is_there_stays():
@@ -91,14 +99,24 @@ SLOW = {
 """Modules that predicting one text does not need."""
 
 
-@pytest.mark.parametrize("kind", ["single", "sets"])
-def test_one_text_from_the_shell_loads_only_what_it_needs(kind, tmp_path):
+ANSWERS = [["--top", "2", "--json"], ["--confident", "0.1"], ["--explain"], []]
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("single", ANSWERS[::2]),
+        ("sets", ANSWERS[1::2]),
+        *(pytest.param(kind, ANSWERS, marks=pytest.mark.slow) for kind in ("single", "sets")),
+    ],
+)
+def test_one_text_from_the_shell_loads_only_what_it_needs(kind, asked, tmp_path):
     labels = [["cat"], ["dog"], ["oak"]] if kind == "sets" else ["cat", "dog", "oak"]
     taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
     texts = ["it purrs", "it barks", "it grows"] * 9
     model = TextClassifier(taxonomy).fit(texts, labels * 9)
     model.record(columns={"text": "text"}).save(tmp_path / "model")
-    for options in ([], ["--top", "2", "--json"], ["--confident", "0.1"], ["--explain"]):
+    for options in asked:
         command = ["predict", tmp_path / "model", "--text", "it barks", *options]
         done = subprocess.run(
             [sys.executable, "-c", SHELL, *command], capture_output=True, text=True, check=True
