@@ -76,7 +76,7 @@ def test_every_round_is_that_of_algorithm_1(shape, loss, C, monkeypatch):
     alpha = np.zeros((*case.Y.shape, case.Y.shape[1]))
     scale = instance.costs.sum()
     n_rounds = 0
-    while n_rounds < 60:
+    while n_rounds < 30:
         n_rounds += 1
         before, sizes = alpha, state.store.duals.size.copy()
         psi = state.findings.violation.copy()
