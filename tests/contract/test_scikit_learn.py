@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from functools import partial
+from functools import cache, partial
 
 import pytest
 from sklearn.base import clone
@@ -34,6 +34,7 @@ def applies(estimator, check):
     return not name.endswith("_predict_proba") or hasattr(estimator, "predict_proba")
 
 
+@cache
 def title(value):
     """Return the name of an estimator or of a check."""
     if not isinstance(value, partial):
