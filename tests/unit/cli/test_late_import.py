@@ -51,19 +51,10 @@ def test_a_module_that_is_there_stays():
 
 def test_scikit_learn_without_pandas():
     late = "from taxonomist.cli.late_import import import_scikit_learn\nimport_scikit_learn()\n"
-    assert run(
-        late + "import sys; print('sklearn.base' in sys.modules, 'pandas' in sys.modules)"
-    ) == [
-        "True",
-        "False",
-    ]
+    shown = "import sys; print('sklearn.base' in sys.modules, 'pandas' in sys.modules)\n"
     check = "import numpy as np\nfrom sklearn.utils.validation import check_array\n"
-    assert run(
-        late + check + "print(check_array([[1.0]]).sum(), 'pandas' in __import__('sys').modules)"
-    ) == [
-        "1.0",
-        "False",
-    ]
+    array = "print(check_array([[1.0]]).sum(), 'pandas' in sys.modules)"
+    assert run(late + shown + check + array) == ["True", "False", "1.0", "False"]
     pytest.importorskip("pandas")
     frame = "import pandas as pd\nprint(check_array(pd.DataFrame({'a': [2.5]})).sum())"
     assert run(late + check + frame) == ["2.5"]

@@ -96,9 +96,7 @@ def test_rankings_are_those_of_the_scores(model):
     assert [part.node for part in why.parts] == ["b", "b2", "b21"]
 
 
-@every_value(
-    form=["closed", "sets", "tuple", "nodes", "leaves", "frame", "sparse"], name=MODELS
-)
+@every_value(form=["closed", "sets", "tuple", "nodes", "leaves", "frame", "sparse"], name=MODELS)
 def test_labels_in_any_form_mean_the_same(form, name):
     X, y = data()
     ids = list(TREE.nodes)
