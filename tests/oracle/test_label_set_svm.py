@@ -76,9 +76,7 @@ def assert_same(solution, other, tol=1e-9):
 # The reference programs.
 
 
-@every_slack
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("shape", SHAPES)
+@every_pair(shape=SHAPES, C=[0.01, 1.0, 100.0], slack=SLACKS)
 def test_reference_programs_agree(shape, C, slack):
     instance = cached_toy(shape, "weighted", C, slack).instance()
     value, alpha = reference.dual_optimum(instance)

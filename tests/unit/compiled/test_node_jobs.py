@@ -8,7 +8,7 @@ from scipy import sparse
 
 from taxonomist import PathSVC
 from taxonomist.compiled import node_jobs, path_search
-from taxonomist.compiled.arrays import Labels, Rows
+from taxonomist.compiled.arrays import Labels, Rows, read_only
 from taxonomist.inference.block_weights import sparse_rows
 from tests.unit.models.test_path_search import wide_problem
 
@@ -54,7 +54,7 @@ def solved(loop, start, jobs=(2, 0, 1)):
     return found, results
 
 
-NOTHING = Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0, np.float32))
+NOTHING = read_only(Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0, np.float32)))
 
 
 def test_jobs_have_the_same_results_uncompiled():
