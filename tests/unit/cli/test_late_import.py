@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from taxonomist import Taxonomy, TextClassifier
+from tests.unit.cli.running import run_here
 
 LATE = "from taxonomist.cli.late_import import import_when_used\nimport_when_used('scipy.stats')\n"
 
@@ -115,9 +116,5 @@ def test_one_text_from_the_shell_loads_only_what_it_needs(kind, asked, tmp_path)
         assert "dog" in done.stdout
         assert not SLOW & set(done.stderr.splitlines()[-1].split())
     expected = model.predict_proba(["it barks"])[0].max()
-    assert f"\t{expected:.4f}\t" in shown(tmp_path / "model")
-
-
-def shown(model):
-    command = [sys.executable, "-m", "taxonomist", "predict", model, "--text", "it barks"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    shown = run_here("predict", tmp_path / "model", "--text", "it barks").out
+    assert f"\t{expected:.4f}\t" in shown
