@@ -6,7 +6,8 @@ from itertools import product
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from scipy.sparse import csr_array, eye_array, vstack
+import numpy as np
+from scipy.sparse import csr_array, vstack
 
 from taxonomist.compiled.compiling import working_clock
 from taxonomist.compiled.jit import sparing_nothing
@@ -43,7 +44,7 @@ def warm(on_step: OnStep = silent) -> float:
             answers.labels()
             answers.topk(2)
         # Other loops solve problems of many features, score few and many items, and search.
-        X = csr_array(eye_array(len(_LABELS), 2 * MOST_FEATURES))
+        X = csr_array(np.eye(len(_LABELS), 2 * MOST_FEATURES))
         paths = PathSVC(_TAXONOMY, negatives="siblings").fit(X, _LABELS)
         paths.search(X)
         for rows in (X[:1], vstack([X] * 50, format="csr")):
