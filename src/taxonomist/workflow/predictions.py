@@ -11,6 +11,7 @@ from taxonomist.datasets.bad_rows import BadRows
 from taxonomist.datasets.items import read_items
 from taxonomist.datasets.rows import open_table
 from taxonomist.errors import ParameterError
+from taxonomist.workflow.choices import NarrowedChoice, choose, most_probable
 from taxonomist.workflow.model_columns import as_model_texts
 from taxonomist.workflow.node_titles import NodeTitles
 from taxonomist.workflow.steps import silent
@@ -53,17 +54,27 @@ class Wanted(NamedTuple):
         which may be an inner node. None for the model's own decision.
     words
         Number of deciding words to add.
+    branch, level, loss
+        A branch, a level or a loss that narrow the choice; see ``NarrowedChoice``.
     """
 
     top: int = 0
     proba: bool = False
     confident: float | None = None
     words: int = 0
+    branch: str | None = None
+    level: int | None = None
+    loss: str | None = None
+
+    @property
+    def choice(self) -> NarrowedChoice:
+        """How to choose the labels."""
+        return NarrowedChoice(self.confident, self.branch, self.level, self.loss)
 
     @property
     def needs_probabilities(self) -> bool:
         """Whether the classifier must predict probabilities."""
-        return bool(self.proba or self.top or self.confident is not None)
+        return bool(self.proba or self.top or self.choice != NarrowedChoice())
 
 
 class Prediction(NamedTuple):
@@ -143,9 +154,7 @@ class Predictor:
         ]
 
     def _labels(self, answers: TextAnswers) -> list[list[str]]:
-        if self._wanted.confident is None:
-            return answers.labels()
-        return answers.labels(depth="confident", risk=round(1 - self._wanted.confident, 12))
+        return choose(self._classifier, answers, self._wanted.choice)
 
     def _most_specific(self, labels: list[str]) -> list[str]:
         """Return the labels without ancestors of other labels and without a virtual root."""
@@ -168,12 +177,9 @@ class Predictor:
 
     def _top(self, answers: TextAnswers) -> list[list[tuple[str, str, float]]]:
         """Return the most probable categories of each text."""
-        ids, scores = answers.topk(self._wanted.top)
-        name = self._titles.name
-        return [
-            [(str(label), name(label), value) for label, value in zip(row, values, strict=True)]
-            for row, values in zip(ids, scores.tolist(), strict=True)
-        ]
+        wanted, name = self._wanted, self._titles.name
+        found = most_probable(self._classifier, answers, wanted.top, wanted.branch)
+        return [[(label, name(label), chance) for label, chance in row] for row in found]
 
     def _words(
         self, answers: TextAnswers, labels: list[list[str]]

@@ -1,0 +1,212 @@
+"""What guards all routes: limits, access, headers, request ids, logs and measures."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import secrets
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders
+
+from taxonomist.server.problems import ProblemError, as_problem
+from taxonomist.server.rates import RateLimit
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from taxonomist.server.access import Gate
+    from taxonomist.server.monitoring import Monitor
+    from taxonomist.server.settings import ServiceSettings
+
+__all__ = ["CALLER", "Guard"]
+
+CALLER = "taxonomist.caller"
+"""Where the scope of a request holds its ``Caller``."""
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+FORM_ROUTE = "/suggest"
+"""How the paths of routes end that take a form, as in Annif; all others take JSON."""
+OPEN_ROUTES = ("/health", "/ready")
+"""Routes that need no token and have no limit of rate."""
+SAFETY = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+}
+MOST_LOGGED = 2_000
+"""Bytes of a body in the log, if texts are logged at all."""
+
+logger = logging.getLogger(__name__)
+
+
+class Guard:
+    """Middleware around all routes.
+
+    Parameters
+    ----------
+    app
+        The app.
+    settings, gate, monitor
+        Settings, access and measures of the service.
+    """
+
+    def __init__(
+        self, app: ASGIApp, settings: ServiceSettings, gate: Gate, monitor: Monitor
+    ) -> None:
+        self._app = app
+        self._settings = settings
+        self._gate = gate
+        self._monitor = monitor
+        limits = settings.limits
+        self._rates = RateLimit(limits.rate / max(1, settings.processes), limits.burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = _Request(scope, receive, send, self._settings)
+        start = perf_counter()
+        self._monitor.begin()
+        try:
+            async with asyncio.timeout(self._settings.limits.seconds) as request.timer:
+                await self._answer(request)
+        except TimeoutError:
+            await request.refuse(
+                ProblemError(503, "The request took too long.", headers={"Retry-After": "1"})
+            )
+        except Exception as error:
+            found = as_problem(error)
+            if found is None:
+                logger.exception("error", extra={"request": request.id})
+                found = ProblemError(
+                    500, f"An internal error occurred. The log has it as request {request.id}."
+                )
+            await request.refuse(found)
+        finally:
+            seconds = perf_counter() - start
+            self._monitor.end(request.method, request.route, request.status, seconds)
+            request.log(seconds)
+
+    async def _answer(self, request: _Request) -> None:
+        request.check()
+        if request.path not in OPEN_ROUTES:
+            caller = await self._gate.caller(request.headers, request.address)
+            request.scope[CALLER] = caller
+            request.user = caller.name
+            key = f"{caller.name}" if caller.role is not None else f"@{request.address}"
+            wait = self._rates.take(key)
+            if wait:
+                raise ProblemError(
+                    429, "Too many requests. Slow down.", headers={"Retry-After": str(wait)}
+                )
+        await self._app(request.scope, request.receive, request.send)
+
+
+class _Request:
+    """A request with its id, its limits and the status of its answer."""
+
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, settings: ServiceSettings
+    ) -> None:
+        self.scope = scope
+        self.headers = Headers(scope=scope)
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.address: str = scope["client"][0] if scope.get("client") else ""
+        self.user = ""
+        self.status = 0
+        self.timer: asyncio.Timeout | None = None
+        given = self.headers.get("x-request-id", "")
+        self.id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        self._receive = receive
+        self._send = send
+        self._settings = settings
+        self._n_bytes = 0
+        self._logged = b""
+
+    @property
+    def route(self) -> str:
+        """The pattern of the route, which has no ids in it."""
+        found = self.scope.get("route")
+        return str(getattr(found, "path", "unknown"))
+
+    def check(self) -> None:
+        """Raise if the host, the length or the type of the body is not allowed."""
+        hosts = self._settings.hosts
+        if hosts and _host(self.headers.get("host", "")) not in hosts:
+            raise ProblemError(421, "This server does not answer to this host name.")
+        length = self.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._settings.limits.body_bytes:
+            raise self._too_large()
+        if self.method in ("POST", "PUT", "PATCH"):
+            kind, _, rest = self.headers.get("content-type", "").partition(";")
+            is_form = self.path.endswith(FORM_ROUTE)
+            wanted = "application/x-www-form-urlencoded" if is_form else "application/json"
+            charset = rest.strip().lower().removeprefix("charset=").strip('"')
+            if kind.strip().lower() != wanted or (rest and charset not in ("utf-8", "utf8")):
+                raise ProblemError(415, f"The Content-Type must be {wanted}, in UTF-8.")
+
+    def _too_large(self) -> ProblemError:
+        most = self._settings.limits.body_bytes
+        return ProblemError(413, f"The body must have at most {most:,} bytes.")
+
+    async def receive(self) -> Message:
+        """Return the next part of the body, and count its bytes."""
+        message = await self._receive()
+        body = message.get("body", b"")
+        self._n_bytes += len(body)
+        if self._n_bytes > self._settings.limits.body_bytes:
+            raise self._too_large()
+        if self._settings.log_texts:
+            self._logged = (self._logged + body)[:MOST_LOGGED]
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer, with the headers that all answers have."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            # Only the time until an answer begins is limited: an export may take long.
+            if self.timer is not None:
+                self.timer.reschedule(None)
+            headers = MutableHeaders(scope=message)
+            headers["x-request-id"] = self.id
+            for name, value in SAFETY.items():
+                headers.setdefault(name, value)
+        await self._send(message)
+
+    async def refuse(self, error: ProblemError) -> None:
+        """Answer with an error, unless the answer has begun."""
+        if not self.status:
+            await error.response()(self.scope, self._receive, self.send)
+
+    def log(self, seconds: float) -> None:
+        """Log the request, without its texts unless they are asked for."""
+        facts: dict[str, object] = {
+            "request": self.id,
+            "method": self.method,
+            "path": self.path[:200],
+            "route": self.route,
+            "status": self.status,
+            "ms": round(1000 * seconds, 1),
+            "user": self.user,
+            "address": self.address,
+            "bytes": self._n_bytes,
+        }
+        if self._logged:
+            facts["body"] = self._logged.decode(errors="replace")
+        logger.info("request", extra=facts)
+
+
+def _host(given: str) -> str:
+    """Return the name in a Host header, without the port."""
+    if given.startswith("["):
+        return given[1:].partition("]")[0].lower()
+    return given.partition(":")[0].lower()
