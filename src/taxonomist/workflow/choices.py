@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from taxonomist.text import TextClassifier
     from taxonomist.text.answers import TextAnswers
 
-__all__ = ["NarrowedChoice", "choose", "expected_losses", "most_probable"]
+__all__ = ["NarrowedChoice", "choose", "expected_losses", "most_probable", "node_chances"]
 
 
 class NarrowedChoice(NamedTuple):
@@ -141,6 +141,18 @@ def _given(classifier: TextClassifier, masses: Floats, branch: str | None) -> Fl
     found = np.divide(inside, total, out=np.zeros_like(inside), where=total > 0)
     found[:, taxonomy.codes([branch, *taxonomy.ancestors(branch)])] = 1.0
     return found
+
+
+def node_chances(
+    classifier: TextClassifier, answers: TextAnswers, branch: str | None = None
+) -> Floats:
+    """Return the probability of every node, (n_items, n_nodes).
+
+    With a branch and one category per text, it is the probability given that the text belongs
+    there.
+    """
+    masses = answers.node_proba()
+    return masses if classifier.is_multilabel_ else _given(classifier, masses, branch)
 
 
 def most_probable(

@@ -11,7 +11,13 @@ from taxonomist.datasets.bad_rows import BadRows
 from taxonomist.datasets.items import read_items
 from taxonomist.datasets.rows import open_table
 from taxonomist.errors import ParameterError
-from taxonomist.workflow.choices import NarrowedChoice, choose, most_probable
+from taxonomist.workflow.choices import (
+    NarrowedChoice,
+    choose,
+    expected_losses,
+    most_probable,
+    node_chances,
+)
 from taxonomist.workflow.model_columns import as_model_texts
 from taxonomist.workflow.node_titles import NodeTitles
 from taxonomist.workflow.steps import silent
@@ -56,6 +62,8 @@ class Wanted(NamedTuple):
         Number of deciding words to add.
     branch, level, loss
         A branch, a level or a loss that narrow the choice; see ``NarrowedChoice``.
+    risk
+        Whether to add the expected loss.
     """
 
     top: int = 0
@@ -65,6 +73,7 @@ class Wanted(NamedTuple):
     branch: str | None = None
     level: int | None = None
     loss: str | None = None
+    risk: bool = False
 
     @property
     def choice(self) -> NarrowedChoice:
@@ -74,7 +83,7 @@ class Wanted(NamedTuple):
     @property
     def needs_probabilities(self) -> bool:
         """Whether the classifier must predict probabilities."""
-        return bool(self.proba or self.top or self.choice != NarrowedChoice())
+        return bool(self.proba or self.top or self.risk or self.choice != NarrowedChoice())
 
 
 class Prediction(NamedTuple):
@@ -90,6 +99,8 @@ class Prediction(NamedTuple):
         Id, name and probability of the most probable categories.
     words
         The deciding words, with their values and nodes.
+    risk
+        The expected loss of the labels; see ``expected_losses``.
     """
 
     labels: list[str]
@@ -99,6 +110,7 @@ class Prediction(NamedTuple):
     probabilities: list[float]
     top: list[tuple[str, str, float]]
     words: list[tuple[str, float, object]]
+    risk: float | None = None
 
 
 class Predictor:
@@ -146,11 +158,14 @@ class Predictor:
         chances = self._chances(answers, labels) if wanted.proba else nothing
         top = self._top(answers) if wanted.top else nothing
         words = self._words(answers, labels) if wanted.words else nothing
+        risks: list[float | None] = [None] * len(items)
+        if wanted.risk:
+            risks = expected_losses(self._classifier, answers, labels).tolist()
         notes = map(_note, answers.known_share().tolist())
         name, path = self._titles.name, self._titles.path
         return [
             Prediction(found, [*map(name, found)], [*map(path, found)], *rest)
-            for found, *rest in zip(labels, notes, chances, top, words, strict=True)
+            for found, *rest in zip(labels, notes, chances, top, words, risks, strict=True)
         ]
 
     def _labels(self, answers: TextAnswers) -> list[list[str]]:
@@ -172,7 +187,8 @@ class Predictor:
     def _chances(self, answers: TextAnswers, labels: list[list[str]]) -> list[list[float]]:
         """Return the probability of each label."""
         code = self._classifier.taxonomy_.code
-        pairs = zip(answers.node_proba(), labels, strict=True)
+        chances = node_chances(self._classifier, answers, self._wanted.branch)
+        pairs = zip(chances, labels, strict=True)
         return [[float(row[code(label)]) for label in found] for row, found in pairs]
 
     def _top(self, answers: TextAnswers) -> list[list[tuple[str, str, float]]]:

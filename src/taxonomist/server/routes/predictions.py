@@ -19,7 +19,6 @@ from taxonomist.server.routes.arguments import (
     check_length,
 )
 from taxonomist.server.service import Service
-from taxonomist.workflow.choices import expected_losses
 from taxonomist.workflow.prediction_rows import as_record
 from taxonomist.workflow.predictions import Wanted
 
@@ -139,14 +138,12 @@ def decide(project: ReadProject, service: Running, body: DecideRequest) -> Decid
     model = project.live
     texts = [as_columns(service, model, each) for each in body.documents]
     options = body.model_dump(include={"top", "confident", "branch", "level", "loss"})
-    wanted = Wanted(proba=True, **options)
+    wanted = Wanted(proba=True, risk=True, **options)
     items = [Item(line, None, text) for line, text in enumerate(texts, 1)]
-    found = model.predict(items, wanted)
-    classifier = model.classifier
-    losses = expected_losses(classifier, classifier.answer(texts), [each.labels for each in found])
+    pairs = zip(body.documents, model.predict(items, wanted), strict=True)
     results = [
-        {**as_record({"document_id": given.document_id}, each, wanted), "expected_loss": loss}
-        for given, each, loss in zip(body.documents, found, losses.tolist(), strict=True)
+        {**as_record({"document_id": given.document_id}, each, wanted), "expected_loss": each.risk}
+        for given, each in pairs
     ]
     return DecideAnswer(
         version=model.version, results=[DecidedText.model_validate(each) for each in results]
