@@ -184,6 +184,7 @@ class _Request:
 
     async def refuse(self, error: ProblemError) -> None:
         """Answer with an error, unless the answer has begun."""
+        self.timer = None
         if not self.status:
             await error.response()(self.scope, self._receive, self.send)
 

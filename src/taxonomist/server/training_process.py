@@ -198,7 +198,7 @@ def main() -> None:
     store = EventStore(task.settings.db_url)
     try:
         state, result = train_again(task, store)
-    except TaxonomistError as error:
+    except (TaxonomistError, OSError) as error:
         state, result = "failed", {"error": str(error)}
     except MemoryError:
         state, result = "failed", {"error": "The training needs more memory than it may have."}
