@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
 
-from taxonomist.server.problems import ProblemError, as_problem
+from taxonomist.server.problems import ProblemError, as_problem, problem
 from taxonomist.server.rates import RateLimit
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Guard:
         self._monitor = monitor
         limits = settings.limits
         self._rates = RateLimit(limits.rate / max(1, settings.processes), limits.burst)
+        self._n_running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -75,13 +76,9 @@ class Guard:
         request = _Request(scope, receive, send, self._settings)
         start = perf_counter()
         self._monitor.begin()
+        self._n_running += 1
         try:
-            async with asyncio.timeout(self._settings.limits.seconds) as request.timer:
-                await self._answer(request)
-        except TimeoutError:
-            await request.refuse(
-                ProblemError(503, "The request took too long.", headers={"Retry-After": "1"})
-            )
+            await self._answer_in_time(request)
         except Exception as error:
             found = as_problem(error)
             if found is None:
@@ -91,13 +88,32 @@ class Guard:
                 )
             await request.refuse(found)
         finally:
+            self._n_running -= 1
             seconds = perf_counter() - start
             self._monitor.end(request.method, request.route, request.status, seconds)
             request.log(seconds)
 
+    async def _answer_in_time(self, request: _Request) -> None:
+        """Answer a request; give up if no answer has begun in time, also if a thread works on."""
+        answer = asyncio.get_running_loop().create_task(self._answer(request))
+        try:
+            await asyncio.wait((answer,), timeout=self._settings.limits.seconds)
+            if answer.done() or request.status:
+                await answer
+                return
+        except asyncio.CancelledError:
+            answer.cancel()
+            raise
+        request.is_open = False
+        answer.add_done_callback(_note_end)
+        answer.cancel()
+        raise problem(503, "The request took too long.")
+
     async def _answer(self, request: _Request) -> None:
         request.check()
         if request.path not in OPEN_ROUTES:
+            if self._n_running > self._settings.limits.waiting:
+                raise problem(503, "Too many requests are waiting. Try again later.")
             caller = await self._gate.caller(request.headers, request.address)
             request.scope[CALLER] = caller
             request.user = caller.name
@@ -123,7 +139,7 @@ class _Request:
         self.address: str = scope["client"][0] if scope.get("client") else ""
         self.user = ""
         self.status = 0
-        self.timer: asyncio.Timeout | None = None
+        self.is_open = True
         given = self.headers.get("x-request-id", "")
         self.id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         self._receive = receive
@@ -171,11 +187,10 @@ class _Request:
 
     async def send(self, message: Message) -> None:
         """Send a part of the answer, with the headers that all answers have."""
+        if not self.is_open:
+            return
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            # Only the time until an answer begins is limited: an export may take long.
-            if self.timer is not None:
-                self.timer.reschedule(None)
             headers = MutableHeaders(scope=message)
             headers["x-request-id"] = self.id
             for name, value in SAFETY.items():
@@ -184,9 +199,10 @@ class _Request:
 
     async def refuse(self, error: ProblemError) -> None:
         """Answer with an error, unless the answer has begun."""
-        self.timer = None
+        self.is_open = True
         if not self.status:
             await error.response()(self.scope, self._receive, self.send)
+        self.is_open = False
 
     def log(self, seconds: float) -> None:
         """Log the request, without its texts unless they are asked for."""
@@ -204,6 +220,12 @@ class _Request:
         if self._logged:
             facts["body"] = self._logged.decode(errors="replace")
         logger.info("request", extra=facts)
+
+
+def _note_end(answer: asyncio.Task[None]) -> None:
+    """Take note of how an answer ended that nobody waits for."""
+    if not answer.cancelled() and answer.exception() is not None:
+        logger.info("request ended after it was given up")
 
 
 def _host(given: str) -> str:

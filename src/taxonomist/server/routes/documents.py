@@ -115,7 +115,7 @@ def show_all(
     return DocumentPage(documents=[as_info(project.live, each) for each in found], next=last)
 
 
-@router.get("/documents/{document_id}")
+@router.get("/documents/{document_id:path}")
 def show(project: ReadProject, document_id: DocumentKey) -> DocumentInfo:
     """Return a document."""
     with project.store.reading() as connection:

@@ -15,7 +15,7 @@ from taxonomist._spreadsheets import guarded
 from taxonomist.server.problems import responses
 from taxonomist.server.projects import Project
 from taxonomist.server.routes.arguments import ReadProject
-from taxonomist.server.store.outcomes import StandingDecision, standing_decisions
+from taxonomist.server.store.outcomes import ROWS_AT_A_TIME, StandingDecision, standing_page
 from taxonomist.workflow.model_columns import model_columns
 
 router = APIRouter(prefix="/v1/projects/{project_id}", tags=["Documents"], responses=responses())
@@ -57,8 +57,15 @@ def _label_column(project: Project) -> str:
 
 
 def _decisions(project: Project) -> Iterator[StandingDecision]:
-    with project.store.reading() as connection:
-        yield from standing_decisions(connection, project.id)
+    """Yield decisions; no connection is held while a slow client reads."""
+    after = 0
+    while True:
+        with project.store.reading() as connection:
+            page = standing_page(connection, project.id, after)
+        yield from page
+        if len(page) < ROWS_AT_A_TIME:
+            return
+        after = page[-1].number
 
 
 def _json_lines(project: Project) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -74,11 +75,12 @@ def show_tree(
         if parent not in taxonomy:
             raise problem(404, "There is no such node.")
         ids = taxonomy.children(parent)
+    describe = node_describer(project, model)
     return TreePage(
-        parent=None if parent is None else as_node(project, model, parent),
+        parent=None if parent is None else describe(parent),
         total=len(ids),
         offset=offset,
-        nodes=[as_node(project, model, node) for node in ids[offset : offset + limit]],
+        nodes=[describe(node) for node in ids[offset : offset + limit]],
     )
 
 
@@ -91,21 +93,26 @@ def search(
     """Find nodes by the words of their names or by their ids, as people type."""
     model = project.live
     found = model.label_search.find(q, limit)
-    return FoundNodes(nodes=[as_node(project, model, node) for node in found])
+    describe = node_describer(project, model)
+    return FoundNodes(nodes=[describe(node) for node in found])
 
 
-def as_node(project: Project, model: LiveModel, node: str) -> TreeNode:
-    """Describe a node."""
-    taxonomy = model.taxonomy
-    known = project.qualities.of(project).get(node, UNKNOWN)
-    path = list(taxonomy.paths(node, limit=1)[0])
-    return TreeNode(
-        id=node,
-        name=model.titles.name(node) or node,
-        path=path,
-        names=[model.titles.name(step) or step for step in path],
-        n_children=len(taxonomy.children(node)),
-        is_category=node in model.categories,
-        n_decided=known.n_decided,
-        quality=Estimated(**known.right._asdict()),
-    )
+def node_describer(project: Project, model: LiveModel) -> Callable[[str], TreeNode]:
+    """Return a function that describes nodes, with the counts of this moment."""
+    taxonomy, counts = model.taxonomy, project.qualities.of(project)
+
+    def describe(node: str) -> TreeNode:
+        known = counts.get(node, UNKNOWN)
+        path = list(taxonomy.paths(node, limit=1)[0])
+        return TreeNode(
+            id=node,
+            name=model.titles.name(node) or node,
+            path=path,
+            names=[model.titles.name(step) or step for step in path],
+            n_children=len(taxonomy.children(node)),
+            is_category=node in model.categories,
+            n_decided=known.n_decided,
+            quality=Estimated(**known.right._asdict()),
+        )
+
+    return describe

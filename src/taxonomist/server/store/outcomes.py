@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["LABELLED", "StandingDecision", "last_event", "standing_decisions"]
+__all__ = [
+    "LABELLED",
+    "ROWS_AT_A_TIME",
+    "StandingDecision",
+    "last_event",
+    "standing_decisions",
+    "standing_page",
+]
 
 LABELLED = ("accept", "correct")
 """Actions after which a document has labels."""
@@ -42,6 +49,19 @@ def standing_decisions(
     connection: Connection, project: str, *, labelled: bool = True
 ) -> Iterator[StandingDecision]:
     """Yield the decisions that stand, in the order of documents; by default, those with labels."""
+    after = 0
+    while True:
+        page = standing_page(connection, project, after, labelled=labelled)
+        yield from page
+        if len(page) < ROWS_AT_A_TIME:
+            return
+        after = page[-1].number
+
+
+def standing_page(
+    connection: Connection, project: str, after: int, *, labelled: bool = True
+) -> list[StandingDecision]:
+    """Return at most ``ROWS_AT_A_TIME`` decisions about documents behind a number."""
     decided = standing(project)
     names = ("action", "chosen", "offered", "version", "user", "at")
     wanted = (
@@ -51,19 +71,13 @@ def standing_decisions(
             *(decided.c[name] for name in names),
         )
         .join(decided, decided.c.document == documents.c.id)
-        .where(documents.c.project == project)
+        .where(documents.c.project == project, documents.c.id > after)
         .order_by(documents.c.id)
+        .limit(ROWS_AT_A_TIME)
     )
     if labelled:
         wanted = wanted.where(decided.c.action.in_(LABELLED))
-    after = 0
-    while True:
-        page = wanted.where(documents.c.id > after).limit(ROWS_AT_A_TIME)
-        rows = connection.execute(page).all()
-        yield from (StandingDecision(*row) for row in rows)
-        if len(rows) < ROWS_AT_A_TIME:
-            return
-        after = rows[-1].number
+    return [StandingDecision(*row) for row in connection.execute(wanted)]
 
 
 def last_event(connection: Connection, project: str) -> int:
