@@ -42,6 +42,13 @@ def serve(
             help="Training table of a project, PROJECT=FILE, so that it can be retrained."
         ),
     ] = None,
+    synonyms: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Table of a project, PROJECT=FILE, with the columns id and synonym: more names of "
+            "categories, for search."
+        ),
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on.")] = 8000,
     folder: Folder = FOLDER,
@@ -111,6 +118,7 @@ def serve(
     settings = ServiceSettings(
         models=named(models or [], "a model"),
         tables=named(data or [], "--data"),
+        synonyms=named(synonyms or [], "--synonyms"),
         folder=str(folder),
         db=db or "",
         language=language,
@@ -136,8 +144,8 @@ def named(given: list[str], what: str) -> dict[str, str]:
     for each in given:
         name, equals, place = each.partition("=")
         if not equals:
-            if what == "--data":
-                raise OptionError(f"--data must be PROJECT=FILE. Got {each!r}.")
+            if what.startswith("--"):
+                raise OptionError(f"{what} must be PROJECT=FILE. Got {each!r}.")
             name, place = Path(each).resolve().name, each
         if name in found:
             raise OptionError(f"Project {name!r} was given twice. Name one PROJECT=FOLDER.")
@@ -158,10 +166,11 @@ def _with_models(settings: ServiceSettings, label_studio: bool) -> ServiceSettin
             demo = make_demo(Path(settings.folder), on_step)
         models = {DEMO_PROJECT: str(demo)}
         tables = {DEMO_PROJECT: str(demo_table()), **tables}
-    for name, place in tables.items():
-        if name not in models:
-            raise OptionError(f"--data names the project {name!r}, which has no model.")
-        if not Path(place).is_file():
-            raise OptionError(f"--data {name}={place}: there is no such file.")
+    for option, given in (("--data", tables), ("--synonyms", settings.synonyms)):
+        for name, place in given.items():
+            if name not in models:
+                raise OptionError(f"{option} names the project {name!r}, which has no model.")
+            if not Path(place).is_file():
+                raise OptionError(f"{option} {name}={place}: there is no such file.")
     first = next(iter(models)) if label_studio else ""
     return replace(settings, models=models, tables=tables, label_studio=first)

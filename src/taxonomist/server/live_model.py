@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence import describe
-from taxonomist.server.label_search import LabelSearch
 from taxonomist.server.store.documents import Offer
 from taxonomist.text import TextClassifier
 from taxonomist.workflow.choices import NarrowedChoice, choose, expected_losses, most_probable
@@ -81,11 +79,6 @@ class LiveModel:
     def is_multilabel(self) -> bool:
         """Whether documents have label sets."""
         return self.classifier.is_multilabel_
-
-    @cached_property
-    def label_search(self) -> LabelSearch:
-        """Finds nodes by words and codes."""
-        return LabelSearch(self.taxonomy)
 
     def item(self, text: str, metadata: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return a text by column; metadata named like columns fill these."""

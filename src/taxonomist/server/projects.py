@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taxonomist.errors import ParameterError, TaxonomistError
 from taxonomist.persistence import describe
 from taxonomist.server.batching import Batcher
+from taxonomist.server.label_search import LabelSearch
 from taxonomist.server.live_model import LiveModel, model_version
 from taxonomist.server.quality import NodeQualities
 from taxonomist.server.store.versions import (
@@ -19,6 +20,7 @@ from taxonomist.server.store.versions import (
     live_version,
     release,
 )
+from taxonomist.server.synonyms import read_synonyms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -74,6 +76,8 @@ class Project:
         How many single requests may wait.
     on_batch
         Called with the size of each batch.
+    synonyms
+        More names of nodes, for search.
     """
 
     def __init__(
@@ -83,8 +87,11 @@ class Project:
         store: EventStore,
         most_waiting: int,
         on_batch: Callable[[int], object] | None = None,
+        synonyms: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.id = project_id
+        self._synonyms = synonyms
+        self._search: tuple[LiveModel, LabelSearch] | None = None
         self.store = store
         # Requests read this once and keep what they got: a swap is one assignment.
         self.live = model
@@ -98,6 +105,14 @@ class Project:
         found = model.suggest(texts, max(asked.limit for asked in questions))
         pairs = zip(found, questions, strict=True)
         return [Suggested(model, row[: asked.limit]) for row, asked in pairs]
+
+    def label_search(self, model: LiveModel) -> LabelSearch:
+        """Return what finds the nodes of a model by words and codes."""
+        known = self._search
+        if known is None or known[0] is not model:
+            known = (model, LabelSearch(model.taxonomy, self._synonyms))
+            self._search = known
+        return known[1]
 
     def load(self, version: str) -> LiveModel:
         """Return a model of this project.
@@ -179,5 +194,13 @@ def open_projects(
                 extra={"project": project, "version": wanted, "error": str(error)},
             )
             model = LiveModel(folder)
-        found[project] = Project(project, model, store, settings.limits.waiting, on_batch)
+        synonyms = settings.synonyms.get(project)
+        found[project] = Project(
+            project,
+            model,
+            store,
+            settings.limits.waiting,
+            on_batch,
+            None if synonyms is None else read_synonyms(synonyms),
+        )
     return found

@@ -56,6 +56,8 @@ class ServiceSettings:
         Folders of models by project.
     tables
         Training tables by project, which ``retrain`` reads.
+    synonyms
+        Tables with more names of nodes by project, for search.
     folder
         Folder for the database and for retrained models.
     db
@@ -93,6 +95,7 @@ class ServiceSettings:
 
     models: dict[str, str] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
+    synonyms: dict[str, str] = field(default_factory=dict)
     folder: str = "taxonomist-server"
     db: str = ""
     language: str = "en"

@@ -179,6 +179,14 @@ def test_search(client):
     is_problem(client.get(f"{PROJECT}/search"), 400)
 
 
+def test_search_by_synonyms(settings, serve, tmp_path):
+    (tmp_path / "names.csv").write_text("id,synonym\ncow,Cattle\ncow,Bovines\nnone,Cattle\n")
+    client = serve(replace(settings, synonyms={"beings": str(tmp_path / "names.csv")}))
+    for word in ("cattle", "bovi"):
+        found = client.get(f"{PROJECT}/search", params={"q": word}).json()["nodes"]
+        assert [node["id"] for node in found] == ["cow"]
+
+
 def decided(client, project=PROJECT, text="it barks", **options):
     body = {"documents": [{"text": text}], **options}
     answer = client.post(f"{project}/decide", json=body)

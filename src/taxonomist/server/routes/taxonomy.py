@@ -90,9 +90,9 @@ def search(
     q: Annotated[str, Query(min_length=1, max_length=200, description="Words or a code.")],
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> FoundNodes:
-    """Find nodes by the words of their names or by their ids, as people type."""
+    """Find nodes by the words of their names and synonyms or by their ids, as people type."""
     model = project.live
-    found = model.label_search.find(q, limit)
+    found = project.label_search(model).find(q, limit)
     describe = node_describer(project, model)
     return FoundNodes(nodes=[describe(node) for node in found])
 
