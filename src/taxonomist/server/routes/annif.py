@@ -247,7 +247,9 @@ async def suggest_batch(
     ]
 
 
-@router.post("/projects/{project_id}/learn", status_code=204, response_class=Response)
+@router.post(
+    "/projects/{project_id}/learn", status_code=204, response_class=Response, response_model=None
+)
 def learn(
     project: DecideProject, caller: Deciding, service: Running, body: list[LearnDocument]
 ) -> None:
