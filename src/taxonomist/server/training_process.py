@@ -15,10 +15,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy.exc import DBAPIError
 
 from taxonomist.datasets.table_file import TableSource
 from taxonomist.errors import TaxonomistError
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TrainingTask", "train_again"]
 
+N_STEPS = 4
 TELL_SECONDS = 10.0
 """How often a training says that it is alive."""
 NICENESS = 10
@@ -76,26 +80,28 @@ class _Progress:
     def __init__(self, store: EventStore, job: str) -> None:
         self._store = store
         self._job = job
-        self._step = "Starting"
+        self._step: tuple[str, int, int] = ("Starting", 0, N_STEPS)
         self._ended = Event()
         self._thread = Thread(target=self._repeat, daemon=True)
         self._thread.start()
 
-    def step(self, step: str, done: int, total: int) -> None:
-        self._step, self._done, self._total = step, done, total
+    def step(self, step: str, done: int) -> None:
+        """Begin a step."""
+        self._step = (step, done, N_STEPS)
         self._tell()
-
-    _done, _total = 0, 4
 
     def _tell(self) -> None:
         with self._store.writing() as connection:
-            tell_job(connection, self._job, self._step, self._done, self._total)
+            tell_job(connection, self._job, *self._step)
 
     def _repeat(self) -> None:
         while not self._ended.wait(TELL_SECONDS):
-            self._tell()
+            # If the database is busy, the next sign of life comes soon enough.
+            with suppress(DBAPIError):
+                self._tell()
 
     def end(self) -> None:
+        """Stop telling."""
         self._ended.set()
         self._thread.join()
 
@@ -104,21 +110,21 @@ def train_again(task: TrainingTask, store: EventStore) -> tuple[str, dict[str, o
     """Train a model, save it, and return the state and the result of the job."""
     progress = _Progress(store, task.job)
     try:
-        progress.step("Reading", 0, 4)
+        progress.step("Reading", 0)
         old = LiveModel(_folder_of(task, store))
         items = _items(task, store, old)
         fitted = [item for item in items if not item.is_held_out]
         held_out = [item for item in items if item.is_held_out]
-        progress.step(f"Training on {len(fitted):,} documents", 1, 4)
+        progress.step(f"Training on {len(fitted):,} documents", 1)
         new = old.classifier.refit(
             [item.texts for item in fitted],
             [item.labels if old.is_multilabel else item.labels[0] for item in fitted],
-            [item.weight for item in fitted],
+            None if task.settings.weight == 1 else [item.weight for item in fitted],
         )
-        progress.step(f"Measuring on {len(held_out):,} documents", 2, 4)
+        progress.step(f"Measuring on {len(held_out):,} documents", 2)
         texts, labels = [item.texts for item in held_out], [item.labels for item in held_out]
         found = compare_models(old.classifier, new, texts, labels)
-        progress.step("Saving", 3, 4)
+        progress.step("Saving", 3)
         columns = asdict(model_columns(old.classifier))
         new.record(columns=columns, test_items=len(held_out), measures=found.measures, final=False)
         folder = Path(task.settings.folder) / "models" / task.project / task.job
