@@ -63,7 +63,8 @@ class Gate:
         self._settings = settings
         self._store = store
         self._known: dict[str, tuple[float, Caller]] = {}
-        self._open_until = 0.0
+        self._is_known_open = False
+        self._known_until = 0.0
 
     async def caller(self, headers: Headers, address: str) -> Caller:
         """Return who is calling.
@@ -113,11 +114,10 @@ class Gate:
         """Return whether no token is needed: there is none, and only this machine can call."""
         if self._settings.needs_token:
             return False
-        if self._open_until < monotonic():
-            if await asyncio.to_thread(self._any_tokens):
-                return False
-            self._open_until = monotonic() + REMEMBER_SECONDS
-        return True
+        if self._known_until < monotonic():
+            self._is_known_open = not await asyncio.to_thread(self._any_tokens)
+            self._known_until = monotonic() + REMEMBER_SECONDS
+        return self._is_known_open
 
     def _any_tokens(self) -> bool:
         with self._store.reading() as connection:

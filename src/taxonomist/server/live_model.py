@@ -69,6 +69,11 @@ class LiveModel:
         self.columns = list(self.classifier.features_.columns_ or ["text"])
         self.created = _created(folder)
         self.categories = frozenset(map(str, self.classifier.classes_.tolist()))
+        # Loops are compiled, and a model that cannot answer is found out, before it is used.
+        text = self.item("text")
+        self.offers([text])
+        if self.can_explain:
+            self.explain(text, 1, None)
 
     @property
     def taxonomy(self) -> Taxonomy:

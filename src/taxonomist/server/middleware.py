@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 
 from taxonomist.server.problems import ProblemError, as_problem, problem
 from taxonomist.server.rates import RateLimit
@@ -40,6 +41,8 @@ SAFETY = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 }
+GONE = 499
+"""Status in the log of a request whose client went away."""
 MOST_LOGGED = 2_000
 """Bytes of a body in the log, if texts are logged at all."""
 
@@ -79,6 +82,8 @@ class Guard:
         self._n_running += 1
         try:
             await self._answer_in_time(request)
+        except ClientDisconnect:
+            request.status = GONE
         except Exception as error:
             found = as_problem(error)
             if found is None:

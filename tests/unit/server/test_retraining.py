@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from taxonomist.server.live_model import LiveModel
 from taxonomist.server.model_comparison import compare_models
 from taxonomist.server.store import EventStore
 from taxonomist.server.store.jobs import add_job
@@ -127,7 +130,6 @@ def test_a_decision_replaces_a_row_with_the_same_text(settings, shared, serve):
     line = (shared / "beings.csv").read_text().splitlines()[1].split(",")
     add(client, line[1])
     decide(client, "d0", "correct", "elm")
-    from taxonomist.server.live_model import LiveModel
     from taxonomist.server.training_process import _items
 
     task, store = task_of(client)
@@ -234,6 +236,35 @@ def test_waiting_documents_are_scored_again_by_a_new_model(settings, serve):
     assert client.app.state.service.projects["beings"].refresh()
     (document,) = client.get(f"{PROJECT}/queue").json()["documents"]
     assert document["offer"]["version"] == result["version"]
+
+
+def test_no_request_sees_half_a_model(settings, serve, tmp_path):
+    client = serve(settings)
+    project = client.app.state.service.projects["beings"]
+    other = make_model(tmp_path / "other", write_table(tmp_path / "other.csv", 60))
+    models = [project.live, LiveModel(other)]
+    texts = ["it barks", "milk and grass"]
+    alone = [[model.suggest([model.item(text)], 6)[0] for text in texts] for model in models]
+    assert alone[0] != alone[1]
+    ended = threading.Event()
+
+    def swap():
+        while not ended.is_set():
+            project.live = models[project.live is models[0]]
+            time.sleep(0.0005)
+
+    def ask(i):
+        answer = client.post(f"{PROJECT}/suggest", data={"text": texts[i % 2]})
+        found = [(row["uri"], row["score"]) for row in answer.json()["results"]]
+        return any(found == each[i % 2] for each in alone)
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    with ThreadPoolExecutor(8) as pool:
+        right = list(pool.map(ask, range(200)))
+    ended.set()
+    swapping.join()
+    assert all(right)
 
 
 def test_stores_of_two_servers_see_the_same(settings, serve):

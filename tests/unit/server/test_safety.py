@@ -196,6 +196,26 @@ def test_content_types(client, kind):
     is_problem(client.post(f"{PROJECT}/decide", content=b"{}", headers=utf_16), 415)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[" * 100_000,
+        b'{"documents": ' + b"[" * 100_000,
+        b'{"documents": [{"text": "a"}], "top": ' + b"9" * 5_000 + b"}",
+        b'{"documents": [{"text": "a"}], "confident": NaN}',
+        b'{"documents": [{"text": "a"}], "level": 1e999}',
+        b'{"documents": [{"text": "\\ud800"}]}',
+        b"\xff\xfe",
+        b"",
+        b"null",
+    ],
+    ids=range(9),
+)
+def test_malformed_bodies(client, content):
+    headers = {"Content-Type": "application/json"}
+    is_problem(client.post(f"{PROJECT}/decide", content=content, headers=headers), 400)
+
+
 def test_headers_of_all_answers(client):
     answers = [client.get("/health"), client.get("/none"), client.get("/docs")]
     answers.append(client.post(f"{PROJECT}/suggest", content=b"", headers={"Content-Type": "x"}))
