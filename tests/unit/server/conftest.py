@@ -13,6 +13,7 @@ from taxonomist.server.store import EventStore
 from taxonomist.server.store.tokens import Role, add_token
 from tests.unit.server.corpus import make_model, write_table
 from tests.unit.server.postgres import postgresql
+from tests.unit.server.processes import running
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +30,14 @@ def shared(tmp_path_factory):
 def postgres():
     with postgresql() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def server(shared, tmp_path_factory):
+    """Yield a server of two processes, which no test may stop."""
+    arguments = [shared / "beings", "--processes", "2", "--label-studio"]
+    with running(arguments, tmp_path_factory.mktemp("server")) as found:
+        yield found
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

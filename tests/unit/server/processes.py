@@ -85,4 +85,4 @@ def running(arguments, folder, **options):
         yield server.wait()
     finally:
         if server.process.poll() is None:
-            server.stop(signal.SIGKILL)
+            server.stop()  # a server that is killed leaves its processes behind

@@ -9,7 +9,6 @@ import pytest
 from annif_client import AnnifClient
 
 from tests.unit.server.corpus import WORDS
-from tests.unit.server.processes import running
 from tests.unit.server.skips import annif_command
 
 PROJECTS = """
@@ -21,12 +20,6 @@ vocab=beings
 limit=3
 endpoint={url}/v1/projects/beings/suggest
 """
-
-
-@pytest.fixture(scope="module")
-def server(shared, tmp_path_factory):
-    with running([shared / "beings"], tmp_path_factory.mktemp("annif")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import not_a_server_error
 
-from tests.unit.server.processes import running
-
 LEFT_OUT = ("/v1/projects/{project_id}/retrain",)
 """Routes whose every good request starts a process."""
 
@@ -44,20 +42,19 @@ def fuzz(server, n_requests):
     return statuses
 
 
-def check(shared, folder, n_requests):
-    with running([shared / "beings", "--label-studio"], folder) as server:
-        server.post("/v1/projects/beings/documents", {"documents": [{"text": "it barks"}]})
-        statuses = fuzz(server, n_requests)
+def check(server, n_requests):
+    server.post("/v1/projects/beings/documents", {"documents": [{"text": "it barks"}]})
+    statuses = fuzz(server, n_requests)
     assert sum(statuses.values()) >= n_requests
     assert not {status for status in statuses if status >= 500}
     assert statuses[200] > n_requests / 20
     assert not [line for line in server.lines if line["level"] == "error"]
 
 
-def test_a_few_hundred_made_up_requests(shared, tmp_path):
-    check(shared, tmp_path, 200)
+def test_a_few_hundred_made_up_requests(server):
+    check(server, 200)
 
 
 @pytest.mark.slow
-def test_ten_thousand_made_up_requests(shared, tmp_path):
-    check(shared, tmp_path, 10_000)
+def test_ten_thousand_made_up_requests(server):
+    check(server, 10_000)

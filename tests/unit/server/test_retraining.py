@@ -8,10 +8,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from taxonomist.server import training_process
 from taxonomist.server.live_model import LiveModel
 from taxonomist.server.model_comparison import compare_models
 from taxonomist.server.store import EventStore
@@ -165,10 +167,14 @@ def test_without_a_table_there_is_no_training(settings, serve):
     )
 
 
-def test_a_training_that_fails_says_why(settings, serve, tmp_path):
+def test_a_training_that_fails_says_why(settings, serve, tmp_path, monkeypatch):
     client = serve(replace(settings, tables={"beings": str(tmp_path / "none.csv")}))
-    job = client.post(f"{PROJECT}/retrain", json={}).json()["job"]
-    found = ended(client, job)
+    task, _ = task_of(client)
+    given = {**task._asdict(), "settings": task.settings.to_json()}
+    monkeypatch.setattr("sys.stdin", StringIO(json.dumps(given)))
+    monkeypatch.setattr("os.nice", lambda _: 0)
+    training_process.main()
+    found = client.get(f"{PROJECT}/retrain/{task.job}").json()
     assert found["state"] == "failed"
     assert "none.csv" in found["result"]["error"]
 
