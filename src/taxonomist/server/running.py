@@ -90,7 +90,7 @@ def run(
         return
     _check_models(settings)
     with tempfile.TemporaryDirectory() as folder:
-        os.environ[SETTINGS_VARIABLE] = settings.to_json()
+        os.environ[SETTINGS_VARIABLE] = replace(settings, parent=os.getpid()).to_json()
         os.environ[FOLDER_VARIABLE] = folder
         uvicorn.run(FACTORY, factory=True, workers=settings.processes, **common)  # type: ignore[arg-type]
 

@@ -46,7 +46,6 @@ class Service:
         self.projects = open_projects(settings, self.store, self.monitor.batch)
         self.trainings = Trainings(settings, self.store)
         self._looking: asyncio.Task[None] | None = None
-        self._parent = os.getppid() if settings.processes > 1 else None
 
     def project(self, project_id: str) -> Project:
         """Return a project.
@@ -68,7 +67,7 @@ class Service:
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            if self._parent not in (None, os.getppid()):
+            if self.settings.parent not in (0, os.getppid()):
                 logger.error("the server that started this process is gone, so it ends")
                 os.kill(os.getpid(), signal.SIGTERM)
             for project in self.projects.values():

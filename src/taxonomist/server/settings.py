@@ -86,6 +86,8 @@ class ServiceSettings:
         Whether to write texts to the log.
     processes
         Number of processes.
+    parent
+        Id of the process that started this one; 0 for none. It ends with its parent.
     needs_token
         Whether every request needs a token even if there is none yet, as it must on addresses that
         others can reach.
@@ -110,6 +112,7 @@ class ServiceSettings:
     memory_mib: int = 0
     log_texts: bool = False
     processes: int = 1
+    parent: int = 0
     needs_token: bool = False
     limits: ServiceLimits = field(default_factory=ServiceLimits)
 
