@@ -133,8 +133,8 @@ def test_export_is_what_train_reads(filing, tmp_path):
         assert found.labels == [["dog"], ["oak"]]
 
 
-def test_quality_is_measured_on_the_random_share(settings, serve):
-    client = serve(replace(settings, random_share=1.0))
+def test_quality_is_measured_on_the_random_share(settings, serve, db):
+    client = serve(replace(settings, random_share=1.0, db=db))
     keys = add(client, *(f"{words} {i}" for i, words in enumerate(WORDS.values())))
     for key in keys[:4]:
         decide(client, key, "accept")

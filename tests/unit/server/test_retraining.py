@@ -119,8 +119,8 @@ def test_a_worse_model_goes_live_only_by_force(settings, serve, monkeypatch):
     assert len(models["versions"]) == 3
 
 
-def test_marked_documents_are_measured_on_and_not_learned(settings, serve):
-    client = serve(replace(settings, random_share=1.0))
+def test_marked_documents_are_measured_on_and_not_learned(settings, serve, db):
+    client = serve(replace(settings, random_share=1.0, db=db))
     teach(client, "meows", "cat", n=6)
     task, store = task_of(client)
     _, result = train_again(task, store)
@@ -234,8 +234,8 @@ def test_a_new_folder_goes_live_and_an_old_one_that_moved_is_found(
     assert found.get("/ready").json()["projects"]["beings"] != before
 
 
-def test_waiting_documents_are_scored_again_by_a_new_model(settings, serve):
-    client = serve(settings)
+def test_waiting_documents_are_scored_again_by_a_new_model(settings, serve, db):
+    client = serve(replace(settings, db=db))
     add(client, "it barks")
     task, store = task_of(client)
     _, result = train_again(task, store)

@@ -52,8 +52,9 @@ def ask(client, request, headers=None):
     return client.request(method, path, headers=headers, **options)
 
 
-def test_roles(settings, tokens, serve):
-    client = serve(settings)
+def test_roles(settings, serve, db):
+    tokens = make_tokens(db)
+    client = serve(replace(settings, db=db))
     allowed = {"read": READING, "decide": READING + DECIDING}
     allowed["admin"] = allowed["decide"] + ADMINISTERING
     for role, headers in tokens.items():
