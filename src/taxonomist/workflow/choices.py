@@ -152,7 +152,9 @@ def node_chances(
     there.
     """
     masses = answers.node_proba()
-    return masses if classifier.is_multilabel_ else _given(classifier, masses, branch)
+    if branch is None or classifier.is_multilabel_:
+        return masses
+    return _given(classifier, masses, branch)
 
 
 def most_probable(
