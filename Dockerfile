@@ -9,6 +9,8 @@ RUN pip install ".[server,postgresql,skos]"
 # Loops are compiled once, for any processor of this kind, and kept in the image.
 ENV NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=/opt/numba
 RUN taxonomist warm
+# A training on real texts needs some loops in other forms.
+RUN python -m taxonomist.server.demo_model /tmp/demo
 
 FROM python:3.12-slim
 COPY --from=build /opt/venv /opt/venv

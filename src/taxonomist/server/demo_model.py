@@ -1,8 +1,13 @@
-"""The demo: a model of the bundled corpus, for newcomers without a model."""
+"""The demo: a model of the bundled corpus, for newcomers without a model.
+
+``python -m taxonomist.server.demo_model FOLDER`` trains it and asks it once, so that all loops that
+the demo needs are compiled.
+"""
 
 from __future__ import annotations
 
 import importlib.resources
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,3 +44,9 @@ def make_demo(folder: Path, on_step: OnStep = silent) -> Path:
         result = train(TextClassifier(taxonomy), labelled, columns, on_step=on_step)
         result.classifier.save(place)
     return place
+
+
+if __name__ == "__main__":
+    from taxonomist.server.live_model import LiveModel
+
+    LiveModel(make_demo(Path(sys.argv[1])))
