@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from taxonomist.cli.checks import OptionError
 from taxonomist.cli.late_import import import_scikit_learn
 from taxonomist.cli.output import print_note, progress
-
-if TYPE_CHECKING:
-    from taxonomist.server.settings import ServiceSettings
+from taxonomist.server.settings import ServiceLimits, ServiceSettings
 
 Folder = Annotated[
     Path, typer.Option("--folder", help="Folder for the database and for retrained models.")
@@ -27,7 +25,9 @@ Database = Annotated[
         show_envvar=False,
     ),
 ]
-FOLDER = Path("taxonomist-server")
+DEFAULTS = ServiceSettings()
+LIMITS = ServiceLimits()
+FOLDER = Path(DEFAULTS.folder)
 DEMO_NOTE = "No model was given, so this is the demo, a model of the bundled corpus."
 
 
@@ -55,8 +55,8 @@ def serve(
     db: Database = None,
     processes: Annotated[
         int, typer.Option(min=1, help="Processes; they share the memory of the models.")
-    ] = 1,
-    language: Annotated[str, typer.Option(help="Language of the texts.")] = "en",
+    ] = DEFAULTS.processes,
+    language: Annotated[str, typer.Option(help="Language of the texts.")] = DEFAULTS.language,
     public: Annotated[
         bool, typer.Option("--public", help="Let everybody read and ask without a token.")
     ] = False,
@@ -66,21 +66,28 @@ def serve(
     ] = False,
     rate: Annotated[
         float, typer.Option(min=0, help="Requests per second and token; 0 for no limit.")
-    ] = 0.0,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Seconds for a request.")] = 30.0,
+    ] = LIMITS.rate,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for a request.")
+    ] = LIMITS.seconds,
     waiting: Annotated[
         int, typer.Option(min=1, help="Requests that may wait in each process.")
-    ] = 2_000,
-    body_mib: Annotated[float, typer.Option(min=0.01, help="MiB in a request.")] = 8.0,
-    text_chars: Annotated[int, typer.Option(min=1, help="Characters in a text.")] = 500_000,
-    batch: Annotated[int, typer.Option(min=1, help="Documents in a request.")] = 100,
+    ] = LIMITS.waiting,
+    body_mib: Annotated[float, typer.Option(min=0.01, help="MiB in a request.")] = LIMITS.body_bytes
+    / 2**20,
+    text_chars: Annotated[
+        int, typer.Option(min=1, help="Characters in a text.")
+    ] = LIMITS.text_chars,
+    batch: Annotated[int, typer.Option(min=1, help="Documents in a request.")] = LIMITS.batch,
     random_share: Annotated[
         float, typer.Option(min=0, max=1, help="Share of documents to measure quality by.")
-    ] = 0.1,
-    weight: Annotated[float, typer.Option(min=0, help="Weight of a decision in training.")] = 1.0,
+    ] = DEFAULTS.random_share,
+    weight: Annotated[
+        float, typer.Option(min=0, help="Weight of a decision in training.")
+    ] = DEFAULTS.weight,
     training_mib: Annotated[
         int, typer.Option(min=0, help="Memory for a training, in MiB; 0 for no limit.")
-    ] = 0,
+    ] = DEFAULTS.memory_mib,
     user_header: Annotated[
         str, typer.Option(help="Header with the user's name, set by a trusted proxy.")
     ] = "",
@@ -105,7 +112,6 @@ def serve(
     for package in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "prometheus_client"):
         import_extra(package, "server")
     from taxonomist.server.running import run
-    from taxonomist.server.settings import ServiceLimits, ServiceSettings
 
     limits = ServiceLimits(
         body_bytes=round(body_mib * 2**20),
@@ -124,7 +130,7 @@ def serve(
         language=language,
         is_public=public,
         user_header=user_header,
-        proxies=tuple(proxy or ServiceSettings.proxies),
+        proxies=tuple(proxy or DEFAULTS.proxies),
         origins=tuple(origin or ()),
         hosts=tuple(allowed_host or ()),
         random_share=random_share,
