@@ -15,11 +15,12 @@ endif
 # Tests start many processes, which start faster from compiled byte code.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-corpora test-slow test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
+.PHONY: help demo serve test test-corpora test-slow test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo          train on the bundled corpus and show the result"
+	@echo "make serve         serve a model of the bundled corpus on http://localhost:8000"
 	@echo "make test          lint and run the tests"
 	@echo "make test-corpora  run the tests that need corpora: make test-corpora TAXONOMIST_DATA=folder"
 	@echo "make test-slow     run the tests that take longer"
@@ -46,10 +47,18 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python$(EXE)
 $(VENV)/.dev: pyproject.toml | $(BIN)/python$(EXE)
 	@echo "Installing Taxonomist and its development tools into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@touch $@ $(VENV)/.runtime
+	@touch $@ $(VENV)/.runtime $(VENV)/.server
 
 demo: $(VENV)/.runtime
 	@$(BIN)/taxonomist demo
+
+$(VENV)/.server: pyproject.toml | $(BIN)/python$(EXE)
+	@echo "Installing Taxonomist and its service into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[server]'
+	@touch $@ $(VENV)/.runtime
+
+serve: $(VENV)/.server
+	@$(BIN)/taxonomist serve
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
