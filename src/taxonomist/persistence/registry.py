@@ -39,6 +39,7 @@ _HOMES = {
     "taxonomist.features": (
         "ContextFeatures",
         "InformationGainSelector",
+        "SentenceVectors",
         "SequenceCodes",
         "SpectrumFeatures",
         "TfidfFeatures",
