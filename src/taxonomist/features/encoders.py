@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -111,11 +111,11 @@ class FunctionEncoder:
     def encode(self, texts: Sequence[str]) -> Reals:
         """Return the vectors of texts, which are passed on in batches of similar length."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        rows: Any = None
+        rows = np.empty((len(texts), 0), dtype=np.float32)
         for first in range(0, len(order), self._size):
             batch = order[first : first + self._size]
             found = checked_rows(self._function([texts[i] for i in batch]), len(batch))
-            if rows is None:
+            if not first:
                 rows = np.empty((len(texts), found.shape[1]), dtype=np.float32)
             if found.shape[1] != rows.shape[1]:
                 raise ParameterError(
@@ -123,7 +123,7 @@ class FunctionEncoder:
                     f"{rows.shape[1]}; all must have the same length."
                 )
             rows[batch] = found
-        return np.empty((0, 0), dtype=np.float32) if rows is None else rows
+        return rows
 
     def token_vectors(self, text: str) -> None:  # noqa: ARG002
         """Return None: a function has no tokens."""

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -107,7 +107,7 @@ class OnnxEncoder:
         sums = np.zeros((len(texts), self._network.width(self._tokenizer)), dtype=np.float64)
         counts = np.zeros(len(texts))
 
-        def run(batch: list[tuple[int, Any]]) -> NDArray[np.float64]:
+        def run(batch: list[tuple[int, Tokens]]) -> NDArray[np.float64]:
             layer = self._layer([window for _, window in batch])
             return np.asarray(layer.sum(axis=1, dtype=np.float64))
 
@@ -128,7 +128,7 @@ class OnnxEncoder:
         values = np.concatenate([np.empty((0, self._network.width(self._tokenizer))), *layers])
         return TokenVectors(starts, ends, values / max(1, len(values)))
 
-    def _windows(self, text: str) -> list[Any]:
+    def _windows(self, text: str) -> list[Tokens]:
         """Return the tokens of the windows of a text; none if no token is known."""
         options, unknown = self._options, self._tokenizer.token_to_id(UNKNOWN)
         text = text[: CHARACTERS_PER_TOKEN * options.tokens * options.n_windows]
@@ -143,7 +143,7 @@ class OnnxEncoder:
                 return windows
         return []
 
-    def _batches(self, windows: list[tuple[int, Any]]) -> Iterator[list[tuple[int, Any]]]:
+    def _batches(self, windows: list[tuple[int, Tokens]]) -> Iterator[list[tuple[int, Tokens]]]:
         """Yield windows of the same length, as many as a batch holds."""
         first = 0
         while first < len(windows):
@@ -153,9 +153,28 @@ class OnnxEncoder:
             yield batch
             first += len(batch)
 
-    def _layer(self, windows: list[Any]) -> NDArray[np.float32]:
+    def _layer(self, windows: list[Tokens]) -> NDArray[np.float32]:
         """Return the last layer of windows of the same length, (n_windows, n_tokens, width)."""
         return self._network.run(np.array([window.ids for window in windows], dtype=np.int64))
+
+
+class Tokens(Protocol):
+    """The tokens of a window; a class of tokenizers."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+    special_tokens_mask: list[int]
+    overflowing: list[Tokens]
+
+
+class Tokenizer(Protocol):
+    """A tokenizer; a class of tokenizers."""
+
+    def encode(self, sequence: str) -> Tokens:
+        """Return the tokens of the first window of a text, which has the others."""
+
+    def token_to_id(self, token: str) -> int | None:
+        """Return the number of a token."""
 
 
 class Network(NamedTuple):
@@ -180,7 +199,7 @@ class Network(NamedTuple):
         first: NDArray[np.float32] = self.session.run(None, feed)[0]
         return first
 
-    def width(self, tokenizer: Any) -> int:
+    def width(self, tokenizer: Tokenizer) -> int:
         """Return the number of features of a token."""
         size = self.session.get_outputs()[0].shape[-1]
         if isinstance(size, int):
@@ -228,7 +247,7 @@ def _tokenizer_file(folder: Path) -> Path:
 
 
 @lru_cache(maxsize=8)
-def _tokenizer(path: Path, _changed: int, n_tokens: int) -> tuple[Any, str]:
+def _tokenizer(path: Path, _changed: int, n_tokens: int) -> tuple[Tokenizer, str]:
     """Return a tokenizer that cuts texts into windows, and the hash of its file."""
     tokenizers = import_extra("tokenizers", EXTRA)
     content = path.read_bytes()
@@ -247,6 +266,8 @@ def _tokenizer(path: Path, _changed: int, n_tokens: int) -> tuple[Any, str]:
             found.post_processor = tokenizers.processors.BertProcessing(*ends)
         found.no_padding()
         found.enable_truncation(n_tokens)
+        found.encode("a")
     except Exception as error:  # tokenizers has no class for what a wrong file leads to
         raise ParameterError(f"{path} is not a tokenizer: {error}.") from error
-    return found, hashlib.sha256(content).hexdigest()
+    tokenizer: Tokenizer = found
+    return tokenizer, hashlib.sha256(content).hexdigest()

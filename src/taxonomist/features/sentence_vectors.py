@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
-    from taxonomist._typing import Codes, Floats, Objects, TextLike
+    from taxonomist._typing import Codes, Floats, Objects, Reals, TextLike
     from taxonomist.features.encoders import EncoderLike, TextEncoder
 
 __all__ = ["SentenceVectors", "VectorParts"]
@@ -105,8 +106,9 @@ class SentenceVectors(TransformerMixin, BaseEstimator):
     >>> def encode(texts):
     ...     return [[len(text), text.count("a"), 1.0] for text in texts]
     >>> vectors = SentenceVectors(encode).fit(["a cat", "a banana", "birch"])
-    >>> vectors.transform(["an apple", ""]).round(2).tolist()
-    [[0.99, -0.01, -0.13], [0.0, 0.0, 0.0]]
+    >>> vectors.transform(["an apple", ""]).round(2)
+    array([[ 0.57, -0.46, -0.68],
+           [ 0.  ,  0.  ,  0.  ]], dtype=float32)
     """
 
     def __init__(
@@ -218,8 +220,9 @@ class SentenceVectors(TransformerMixin, BaseEstimator):
                 f"The encoder returned vectors of {rows.shape[1]} numbers, but of "
                 f"{len(self.centre_)} in training."
             )
-        used = np.asarray(rows.any(axis=1))
-        moved = (rows - self.centre_) * used[:, None]
+        used = np.flatnonzero(rows.any(axis=1))
+        moved = np.zeros(rows.shape)
+        moved[used] = rows[used] - self.centre_
         return _unit(moved).astype(np.float32)
 
     def parts(self, text: TextLike) -> VectorParts | None:
@@ -317,7 +320,7 @@ class SentenceVectors(TransformerMixin, BaseEstimator):
         )
         return make_encoder(self.encoder, options)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Declare that items are texts."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -338,9 +341,9 @@ def _joined(item: object, number: int) -> str:
     raise TypeError(f"Item {number} is not a text but {type(item).__name__}: {item!r}.")
 
 
-def _unit(rows: Any) -> Floats:
+def _unit(rows: Reals) -> Floats:
     """Return rows of length 1; 0 stays 0."""
-    rows = np.asarray(rows, dtype=np.float64)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    found: Floats = rows / np.where(lengths > 0, lengths, 1.0)
+    wide = rows.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    found: Floats = wide / np.where(lengths > 0, lengths, 1.0)
     return found
