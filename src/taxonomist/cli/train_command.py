@@ -99,6 +99,13 @@ def train(
     weights: Annotated[
         str | None, typer.Option(help="Weight of each text column, such as 3,1.")
     ] = None,
+    vectors: Annotated[
+        str,
+        typer.Option(
+            help="Sentence vectors beside words: auto (if the extra 'vectors' is installed and "
+            "--budget allows), on or off; or a folder with an encoder.",
+        ),
+    ] = "auto",
     calibration: Annotated[
         str,
         typer.Option(
@@ -116,8 +123,9 @@ def train(
     budget: Annotated[
         float,
         typer.Option(
-            help="Seconds for the search of 'auto'; 'inf' means no limit. Models that would take "
-            "longer are left out. Ctrl-C ends the search, and the best model so far is trained."
+            help="Seconds for the search of 'auto', and for '--vectors auto'; 'inf' means no "
+            "limit. Models that would take longer are left out. Ctrl-C ends the search, and the "
+            "best model so far is trained."
         ),
     ] = BUDGET,
     seed: Seed = 0,
@@ -158,6 +166,7 @@ def train(
         "calibration": None if calibration == "none" else calibration,
         "random_state": seed,
         "budget": None if isinf(budget) else budget,
+        "vectors": vectors,
     }
     check_parameters(TextClassifier(**options))
     prefixes = prefix_lengths(code_prefixes)
@@ -249,6 +258,8 @@ def _print_result(out: Path, labelled: Labelled, result: TrainingResult, final: 
         print_note(SCORE)
         if classifier.search_[0].score is None:
             print_note(UNMEASURED)
+    if "vectors" in classifier.training_:
+        print_note(classifier.training_["vectors"]["said"])
     print_text()
     if result.assessment is None:
         print_note("No items were held out, so the model's quality on new items is unknown.")
@@ -301,4 +312,5 @@ def _as_data(
         "measures": result.measures,
         "final": final,
         "seconds": classifier.training_["seconds"],
+        **({"vectors": found} if (found := classifier.training_.get("vectors")) else {}),
     }

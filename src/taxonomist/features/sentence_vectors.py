@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,6 @@ from taxonomist.features.vector_cache import VectorCache, default_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
 
     from numpy.typing import NDArray
     from sklearn.utils import Tags
@@ -206,6 +206,14 @@ class SentenceVectors(TransformerMixin, BaseEstimator):
         found[wanted] = rows[[place[given[i]] for i in wanted]]
         return found
 
+    def missing(self, texts: Iterable[TextLike]) -> list[str]:
+        """Return the distinct texts that are not in the cache and would have to be encoded."""
+        given = (_joined(item, number) for number, item in enumerate(texts))
+        distinct = list(dict.fromkeys(text for text in given if text.strip()))
+        cache = self._cache(self._encoder())
+        known = () if cache is None else cache.get(distinct)
+        return [text for text in distinct if text not in known]
+
     def fit_encoded(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Learn the mean of vectors that ``encode`` returned, and return them centred."""
         used = rows[np.flatnonzero(rows.any(axis=1))]
@@ -262,12 +270,28 @@ class SentenceVectors(TransformerMixin, BaseEstimator):
         ModelFileError
             If the vectors would be others than in training.
         """
+        if self.encoder is None:
+            raise ModelFileError(
+                "The model uses the vectors of a function, which files cannot hold. Pass it: "
+                "TextClassifier.load(path, encoder=function)."
+            )
         found = self._encoder().fingerprint
         if found != getattr(self, "fingerprint_", found):
             raise ModelFileError(
                 f"The model was trained with the encoder {self.fingerprint_!r}, but this is "
                 f"{found!r}. Install the same encoder, or train the model again."
             )
+
+    def file_state(self) -> dict[str, object]:
+        """Return the state to save: all attributes, without a function that encodes texts."""
+        state = dict(vars(self))
+        if callable(self.encoder):
+            state["encoder"] = None
+        elif isinstance(self.encoder, PathLike):
+            state["encoder"] = fspath(self.encoder)
+        # Where a model is loaded, the folder need not exist.
+        state["cache"] = None if self.cache is None else "auto"
+        return state
 
     def get_feature_names_out(self, input_features: object = None) -> Objects:  # noqa: ARG002
         """Return the names of the columns: vector0, vector1 and so on."""

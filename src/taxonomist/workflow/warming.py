@@ -32,7 +32,7 @@ def warm(on_step: OnStep = silent) -> float:
     tasks = list(product(MODELS, kinds))
     for done, (name, labels) in enumerate(tasks):
         on_step("Compiling", done, len(tasks))
-        model = TextClassifier(_TAXONOMY, model=name, min_df=1).fit(_TEXTS, labels)
+        model = TextClassifier(_TAXONOMY, model=name, min_df=1, vectors="off").fit(_TEXTS, labels)
         answers = model.answer(_TEXTS[:2])
         answers.labels()
         answers.topk(2)

@@ -197,9 +197,14 @@ def test_the_bundled_vocabulary_is_berts():
     assert len(words.splitlines()) == 30_522
 
 
-def test_a_function_cannot_be_saved(tmp_path):
-    with pytest.raises(ModelFileError, match="'encoder' of the model is a function"):
-        persistence.save(SentenceVectors(letters).fit(TEXTS), tmp_path / "model")
+def test_a_function_is_not_saved(tmp_path):
+    vectors = SentenceVectors(letters).fit(TEXTS)
+    persistence.save(vectors, tmp_path / "model")
+    again = persistence.load(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="which files cannot hold. Pass it"):
+        again.transform(TEXTS)
+    again.encoder = letters
+    assert np.array_equal(again.transform(TEXTS), vectors.transform(TEXTS))
 
 
 def test_encoders_are_told_apart():
