@@ -16,15 +16,16 @@ from taxonomist.cli.checks import (
     check_share,
     prefix_lengths,
 )
+from taxonomist.cli.names_only import check_names_only, train_on_names
 from taxonomist.cli.next_steps import after_train, source_arguments
 from taxonomist.cli.options import (
     CodePrefixes,
     Cost,
-    Data,
     EmptyIsNone,
     Encoding,
     Format,
     Label,
+    OptionalData,
     PathSeparator,
     Seed,
     Separator,
@@ -75,8 +76,8 @@ UNMEASURED = (
 
 
 def train(
-    data: Data,
     out: Out,
+    data: OptionalData = None,
     taxonomy: TaxonomyFile = None,
     text: Text = "text",
     label: Label = "label",
@@ -128,6 +129,13 @@ def train(
             "best model so far is trained."
         ),
     ] = BUDGET,
+    names_only: Annotated[
+        bool,
+        typer.Option(
+            "--names-only",
+            help="Train without data, on the names in --taxonomy; needs the extra 'vectors'.",
+        ),
+    ] = False,
     seed: Seed = 0,
     skip_bad: SkipBad = False,
     strict: Strict = False,
@@ -155,8 +163,9 @@ def train(
     check_cost(C)
     check_share(test_size)
     check_budget(budget)
+    check_names_only(data, taxonomy, names_only)
     _check_target(out)
-    check_folder(out, [data, taxonomy])
+    check_folder(out, [taxonomy] if data is None else [data, taxonomy])
     options: dict[str, Any] = {
         "model": model,
         "C": C,
@@ -174,6 +183,9 @@ def train(
     if taxonomy is not None:
         known = read_taxonomy(taxonomy, taxonomy_format, cycles, outside)
     columns = Columns(text, label, separator, path_separator, prefixes, empty_is_none)
+    if data is None:
+        train_on_names(TextClassifier(known, **options), columns, out, as_json)
+        return
     source = TableSource(data, format, encoding, sheet=sheet)
     labelled = read_labelled(source, columns, known, skip_bad=skip_bad, strict=strict)
     if not as_json:

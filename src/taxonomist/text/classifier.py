@@ -20,6 +20,7 @@ from taxonomist.text.digests import digest, digests, noted
 from taxonomist.text.files import TextFiles
 from taxonomist.text.joined_columns import join
 from taxonomist.text.models import DEFAULT_MODEL, choice_of, make_model
+from taxonomist.text.names import NAME_WEIGHT, NameSimilarity, fit_uncentred, name_documents
 from taxonomist.text.parameters import calibration_method, check_parameters, several
 from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole_texts
 from taxonomist.text.vector_weight import WeightProblem
@@ -191,7 +192,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         check_parameters(self)
         y = label_formats.simplified(labels)
         if not y:
-            raise LabelError("There are no items to learn from.")
+            return self._fit_names(start)
         self.is_multilabel_ = label_formats.is_label_sets(y)
         wanted = wanted_vectors(self.vectors, self.model, self.n_jobs)
         if wanted is not None and not isinstance(texts, CountedTexts):
@@ -221,15 +222,39 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         self.taxonomy_ = (
             Taxonomy.flat(self.classes_.tolist()) if self.taxonomy is None else self.taxonomy
         )
-        self.training_ = {
-            "items": len(y),
+        self.training_ = self._facts(len(y), start) | facts
+        return self
+
+    def _fit_names(self, start: float) -> Self:
+        """Fit the classifier to the names of the taxonomy's leaves."""
+        wanted = None
+        if self.taxonomy is not None:
+            wanted = wanted_vectors(self.vectors, DEFAULT_MODEL, self.n_jobs)
+        if self.taxonomy is None or wanted is None:
+            raise LabelError(
+                "There are no items to learn from. With a taxonomy and sentence vectors, the names "
+                "of categories are enough: pip install 'taxonomist[vectors]'."
+            )
+        texts, labels = name_documents(self.taxonomy)
+        self.features_ = TextFeatures(words=self.words, characters=self.characters, min_df=1)
+        self.features_.fit(texts)
+        self.vectors_, self.vector_weight_ = fit_uncentred(wanted, texts), NAME_WEIGHT
+        self.is_multilabel_, self.takes_counts_ = False, False
+        self.search_, self.seen_ = [], digests([])
+        self.model_ = NameSimilarity(self.taxonomy).fit(self._vectors(texts), labels)
+        self.classes_, self.taxonomy_ = self.model_.classes_, self.taxonomy
+        self.training_ = self._facts(0, start)
+        return self
+
+    def _facts(self, n_items: int, start: float) -> dict[str, Any]:
+        """Return facts about the training."""
+        return {
+            "items": n_items,
             "features": len(self.features_.idf_),
             "model": " ".join(repr(getattr(self.model_, "model", self.model_)).split()),
             "seconds": working_clock() - start,
             "search": _as_data(self.search_),
-            **facts,
         }
-        return self
 
     def _fit_features(self, texts: Iterable[TextLike]) -> CSR:
         """Fit the features, store the hashes of the texts, and return the word counts."""
