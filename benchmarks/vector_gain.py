@@ -1,10 +1,11 @@
 """What sentence vectors bring: words alone against words and vectors, on English corpora.
 
 Command: TAXONOMIST_DATA=... python -m benchmarks vector_gain
-Needs the extra ``vectors``. ``TextClassifier`` with its defaults learns from some documents and is
-measured on others; the weight of the vectors is chosen on held-out training documents, 0 among the
-choices. Seconds are the processor's, with the encoding of the training documents apart. With names
-of corpora behind the command, only these are measured, and nothing is recorded.
+Needs the extra ``vectors``, which ``.venv-vectors`` of ``make test-vectors`` has.
+``TextClassifier`` with its defaults learns from some documents and is measured on others; the
+weight of the vectors is chosen on held-out training documents, 0 among the choices. Seconds are the
+processor's, with the encoding of the training documents apart. With names of corpora behind the
+command, only these are measured, and nothing is recorded.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.record import peak_memory_mib, save
+from taxonomist.features.onnx_encoder import is_installed
 
 N_TEST = 700
 
@@ -85,6 +87,9 @@ def measure(task: Task) -> dict[str, Any]:
 
 def run(names: list[str] | None = None) -> None:
     """Measure all corpora, and record the figures."""
+    if not is_installed():
+        print("The extra 'vectors' is not installed.")
+        return
     table = {}
     for title, task in TASKS.items():
         if names and title not in names:

@@ -275,10 +275,10 @@ class SentenceVectors(TransformerMixin, BaseEstimator):
                 "The model uses the vectors of a function, which files cannot hold. Pass it: "
                 "TextClassifier.load(path, encoder=function)."
             )
-        found = self._encoder().fingerprint
-        if found != getattr(self, "fingerprint_", found):
+        found, known = self._encoder().fingerprint, getattr(self, "fingerprint_", None)
+        if known not in (None, found):
             raise ModelFileError(
-                f"The model was trained with the encoder {self.fingerprint_!r}, but this is "
+                f"The model was trained with the encoder {known!r}, but this is "
                 f"{found!r}. Install the same encoder, or train the model again."
             )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +39,7 @@ logger = logging.getLogger(__name__)
 
 VECTORS = ("auto", "on", "off")
 """Words for the parameter ``vectors``."""
+WORDS_DO = "words alone do as well on held-out items"
 N_TIMED = 32
 """Texts that are encoded to find out how long all will take."""
 
@@ -180,10 +180,10 @@ def choose_vectors(
         if callback is not None:
             callback(SearchStep(0, 0, what, None, budget.left))
 
-    budget = Budget(seconds, time.perf_counter)
+    budget = Budget(seconds)
     if budget.is_limited:
         on_step("timing the encoder")
-        expected = _encoding_seconds(vectors, texts)
+        expected = _encoding_seconds(vectors, texts, budget)
         if expected > budget.left:
             note = (
                 f"encoding {len(texts):,} texts would take about {expected:.0f} s, and "
@@ -204,7 +204,9 @@ def choose_vectors(
         )
         weight = trials[0].weight
     if not weight:
-        return ChosenVectors(None, 0.0, None, trials, "words alone do as well on held-out items")
+        is_cut = len(trials) == 1
+        note = "no time was left to choose their weight" if is_cut else WORDS_DO
+        return ChosenVectors(None, 0.0, None, trials, note)
     return ChosenVectors(vectors, weight, rows, trials)
 
 
@@ -213,7 +215,7 @@ def whole_texts(features: TextFeatures, texts: Iterable[TextLike]) -> list[str]:
     return ["\n".join(part for _, part in features.parts(item, i)) for i, item in enumerate(texts)]
 
 
-def _encoding_seconds(vectors: SentenceVectors, texts: Sequence[str]) -> float:
+def _encoding_seconds(vectors: SentenceVectors, texts: Sequence[str], budget: Budget) -> float:
     """Return how long encoding will take, by encoding some of the texts."""
     missing = vectors.missing(texts)
     if not missing:
@@ -221,9 +223,9 @@ def _encoding_seconds(vectors: SentenceVectors, texts: Sequence[str]) -> float:
     some = np.random.default_rng(0).permutation(len(missing))[:N_TIMED].tolist()
     # The first call loads the encoder.
     vectors.encode([missing[some[0]]])
-    start = time.perf_counter()
+    start = budget.clock()
     vectors.encode([missing[k] for k in some])
-    return (time.perf_counter() - start) * len(missing) / max(1, len(some) - 1)
+    return (budget.clock() - start) * len(missing) / max(1, len(some) - 1)
 
 
 def _takes_counts(model: object) -> bool:

@@ -13,6 +13,7 @@ from taxonomist import PathSVC, Taxonomy, TextClassifier
 from taxonomist.errors import MissingExtraError, ModelFileError, ParameterError
 from taxonomist.features import SentenceVectors, TextFeatures, onnx_encoder
 from taxonomist.text import vector_columns, vector_weight
+from taxonomist.text.budget import Budget
 from taxonomist.text.joined_columns import join
 from taxonomist.text.vector_explanation import WHOLE
 
@@ -172,7 +173,7 @@ def test_auto_keeps_within_the_budget(monkeypatch):
 
     clock = [0.0]
     monkeypatch.setattr(onnx_encoder, "is_installed", lambda: True)
-    monkeypatch.setattr(vector_columns.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(vector_columns, "Budget", lambda seconds: Budget(seconds, lambda: clock[0]))
     wanted = vector_columns.wanted_vectors
     monkeypatch.setattr(
         "taxonomist.text.classifier.wanted_vectors",
@@ -182,7 +183,15 @@ def test_auto_keeps_within_the_budget(monkeypatch):
     assert model.vectors_ is None
     assert "20 s are allowed" in model.training_["vectors"]["said"]
     assert np.array_equal(model.predict_proba(TEST[0]), OFF.predict_proba(TEST[0]))
-    assert TextClassifier(TAXONOMY, budget=200.0).fit(*TRAIN).vector_weight_ > 0
+    assert TextClassifier(TAXONOMY, budget=400.0).fit(*TRAIN).vector_weight_ > 0
+
+    def slow_trial(self, weight):
+        clock[0] += 100
+        return -1.0
+
+    monkeypatch.setattr(vector_weight.WeightProblem, "likelihood", slow_trial)
+    model = TextClassifier(TAXONOMY, budget=100.0).fit(*TRAIN)
+    assert "no time was left" in model.training_["vectors"]["said"]
 
 
 def test_refit_keeps_the_weight():
