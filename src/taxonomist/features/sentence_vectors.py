@@ -35,7 +35,7 @@ WINDOWS = {"first": 1, "mean": 8}
 """How many windows of a long text are read."""
 LEAST_TOKENS = 4
 """Tokens of a window at least: two of them mark the ends."""
-TEXTS_AT_A_TIME = 512
+TEXTS_AT_A_TIME = 256
 """Texts between two reports of progress; their vectors are then in the cache."""
 
 
