@@ -58,15 +58,6 @@ def score_few_blocks(rows: Rows, table: BlockTable, out: Reals) -> None:
         np.add.at(out[i], spread(table.first[blocks], widths), x * weights)
 
 
-def n_used_weights(rows: Rows, table: BlockTable, most: int) -> int:
-    """Return the number of weights that the features of items have; a bound if there are many."""
-    n_segments = int((table.indptr[rows.indices + 1] - table.indptr[rows.indices]).sum())
-    if n_segments > most:
-        return n_segments
-    blocks = table.block[_segments(rows.indices, table)[1]]
-    return int((table.first[blocks + 1] - table.first[blocks]).sum())
-
-
 def _segments(features: Integers, table: BlockTable) -> tuple[Codes, Codes]:
     """Return the number of segments of each feature, and these segments."""
     counts = table.indptr[features + 1] - table.indptr[features]

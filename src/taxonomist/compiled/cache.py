@@ -137,6 +137,13 @@ class _LoopFiles(_numba.core.caching.CompileResultCacheImpl):
         self._filename_base = f"{name}-{digest_of_sources()}.{python}"
 
 
+def is_cached(function: Callable[..., Any]) -> bool:
+    """Return whether a loop, as Python calls it, is in the cache."""
+    folder = cache_folder()
+    name = f"{_LoopFiles(function).filename_base}.nbi"
+    return folder is not None and (folder / name).exists()
+
+
 class _InlineFiles(_LoopFiles):
     """The files of a loop without an entry from Python."""
 

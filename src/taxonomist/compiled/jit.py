@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from functools import update_wrapper
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Function: TypeAlias = "Callable[..., Any]"
 F = TypeVar("F", bound="Function")
 
 _lock = RLock()
+_spares = True
 
 
 class Loop:
@@ -56,6 +58,15 @@ class Loop:
         return self._dispatcher is not None
 
     @property
+    def is_compiled(self) -> bool:
+        """Whether the function was called or is in the cache on disk."""
+        if self.is_ready:
+            return True
+        from taxonomist.compiled.cache import is_cached
+
+        return is_cached(self.py_func)
+
+    @property
     def signatures(self) -> list[object]:
         """The types of arguments for which the function was compiled."""
         return list(self.dispatcher.signatures)
@@ -83,10 +94,28 @@ def can_spare(loop: Function, n_steps: int, most: int) -> bool:
         The largest sum of such work. Once there is more, or after the loop was called, callers use
         the loop.
     """
-    if not isinstance(loop, Loop) or loop.is_ready or loop.n_spared + n_steps > most:
+    if not _spares or not isinstance(loop, Loop):
+        return False
+    if loop.is_ready or loop.n_spared + n_steps > most:
         return False
     loop.n_spared += n_steps
     return True
+
+
+@contextmanager
+def sparing_nothing() -> Iterator[None]:
+    """Let a block of code use loops even for a little work, so that they are compiled."""
+    global _spares
+    _spares = False
+    try:
+        yield
+    finally:
+        _spares = True
+
+
+def is_compiled(loop: Function) -> bool:
+    """Return whether a loop can be called without compiling it first."""
+    return not isinstance(loop, Loop) or loop.is_compiled
 
 
 def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:

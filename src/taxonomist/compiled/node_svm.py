@@ -21,14 +21,19 @@ CHECK = 2.0
 
 
 class BlockArrays(NamedTuple):
-    """The items of some binary problems."""
+    """The items of some binary problems: item i is at place ``first + i`` of the arrays.
 
-    rows: Rows
-    own: Labels  # the columns in which each item is positive
-    norms: Reals  # (n_items,)  ||x_i||² + constant²
-    costs: Reals  # (n_items,)  C_i
+    An item is positive in column b if its place has column ``begin + b``.
+    """
+
+    rows: Rows  # of the items, from 0
+    own: Labels  # the columns of each place
+    norms: Reals  # (n_places,)  ||x_i||² + constant²
+    costs: Reals  # (n_places,)  C_i
     constant: float
     is_squared: bool
+    first: int
+    begin: int
 
 
 class BlockState(NamedTuple):
@@ -36,40 +41,34 @@ class BlockState(NamedTuple):
 
     W: Reals  # (n_features + 1, n_columns)
     alpha: Reals  # (n_items, n_columns)
-    primal: Floats  # (n_columns,)
-    dual: Floats  # (n_columns,)
+    primal: Floats  # of column b at ``begin + b``
+    dual: Floats  # of column b at ``begin + b``
 
 
-@compiled()
-def gather(items: Codes, rows: Rows, place: Integers) -> tuple[Rows, Integers]:
-    """Return the rows of some items with their features renumbered, and these features.
+@compiled(inline=True)
+def gather(
+    items: Codes, first: int, last: int, rows: Rows, place: Integers, out: Rows, used: Integers
+) -> int:
+    """Write the rows of some of the items with their features renumbered, and these features.
 
-    ``place`` has an entry of -1 for every feature, before and after.
+    ``place`` has an entry of -1 for every feature, before and after. Return the number of features.
     """
-    n_values = 0
-    for i in items:
-        n_values += rows.indptr[i + 1] - rows.indptr[i]
-    indptr = np.empty(len(items) + 1, np.intp)
-    indptr[0] = 0
-    indices = np.empty(n_values, np.int32)
-    data = np.empty(n_values, rows.data.dtype)
-    features = np.empty(min(n_values, len(place)), np.int32)
-    n_features = at = 0
-    for t in range(len(items)):
+    n_used, at = 0, 0
+    out.indptr[0] = 0
+    for t in range(first, last):
         for k in range(rows.indptr[items[t]], rows.indptr[items[t] + 1]):
             feature = rows.indices[k]
             if place[feature] < 0:
-                place[feature] = n_features
-                features[n_features] = feature
-                n_features += 1
-            indices[at] = place[feature]
-            data[at] = rows.data[k]
+                place[feature] = n_used
+                used[n_used] = feature
+                n_used += 1
+            out.indices[at] = place[feature]
+            out.data[at] = rows.data[k]
             at += 1
-        indptr[t + 1] = at
-    features = features[:n_features].copy()
-    for feature in features:
-        place[feature] = -1
-    return Rows(indptr, indices, data), features
+        out.indptr[t - first + 1] = at
+    for k in range(n_used):
+        place[used[k]] = -1
+    return n_used
 
 
 # Sums over features may be reordered, which lets them run in vector registers.
@@ -80,8 +79,11 @@ def score_columns(block: BlockArrays, i: int, W: Reals, score: Reals, sign: Real
     for b in range(len(score)):
         score[b] = W[last, b] * constant
         sign[b] = np.float32(-1)
-    for t in range(block.own.indptr[i], block.own.indptr[i + 1]):
-        sign[block.own.indices[t]] = np.float32(1)
+    own, at = block.own, block.first + i
+    for t in range(own.indptr[at], own.indptr[at + 1]):
+        b = own.indices[t] - block.begin
+        if 0 <= b < len(sign):
+            sign[b] = np.float32(1)
     k, end = rows.indptr[i], rows.indptr[i + 1]
     while k + 4 <= end:
         x0, x1, x2, x3 = rows.data[k], rows.data[k + 1], rows.data[k + 2], rows.data[k + 3]
@@ -124,10 +126,10 @@ def ascend_row(
     Add item i's part of both objectives, as it was before the step. Return the largest violation of
     the optimality conditions, and the smallest excess of a margin over 1 (-inf if some α > 0).
     """
-    zero, cost = np.float32(0), block.costs[i]
+    zero, cost = np.float32(0), block.costs[block.first + i]
     D = np.float32(0.5) / cost if block.is_squared else zero
     U = np.float32(np.inf) if block.is_squared else cost
-    curvature = block.norms[i] + D
+    curvature = block.norms[block.first + i] + D
     step_size = np.float32(1) / curvature if curvature > zero and not is_fixed else zero
     worst, excess = zero, np.float32(np.inf)
     for b in range(len(score)):
@@ -140,21 +142,21 @@ def ascend_row(
         worst = max(worst, abs(gradient) if new != a else zero)
         excess = min(excess, -slack if new == zero else np.float32(-np.inf))
         xi = max(slack, zero)
-        state.primal[b] += cost * xi * (xi if block.is_squared else np.float32(1))
-        state.dual[b] += a - np.float32(0.5) * D * a * a
+        state.primal[block.begin + b] += cost * xi * (xi if block.is_squared else np.float32(1))
+        state.dual[block.begin + b] += a - np.float32(0.5) * D * a * a
     return float(worst), float(excess)
 
 
 @compiled(inline=True)
-def relative_gap(state: BlockState) -> float:
+def relative_gap(state: BlockState, begin: int) -> float:
     """Add the squared weights to the sums over items; return the gap of all columns together."""
     primal = dual = 0.0
     for f in range(len(state.W)):
-        for b in range(len(state.primal)):
+        for b in range(state.W.shape[1]):
             half = 0.5 * state.W[f, b] * state.W[f, b]
-            state.primal[b] += half
-            state.dual[b] -= half
-    for b in range(len(state.primal)):
+            state.primal[begin + b] += half
+            state.dual[begin + b] -= half
+    for b in range(begin, begin + state.W.shape[1]):
         primal += state.primal[b]
         dual += state.dual[b]
     return (primal - dual) / primal if primal > 0.0 else 0.0
@@ -172,23 +174,26 @@ def shuffle(order: Codes, n: int, seed: np.uint64) -> np.uint64:
     return seed
 
 
-@compiled()
-def rebuild_block(block: BlockArrays, state: BlockState) -> None:
-    """Write the weights that follow from ``alpha``; ``W`` is 0 before."""
-    n_columns = len(state.primal)
-    change = np.empty(n_columns, np.float32)
+@compiled(inline=True)
+def resume(block: BlockArrays, state: BlockState, items: Codes, start: Rows) -> None:
+    """Write the α of a start and the weights that follow from it; both are 0 before."""
+    own, rows, last = block.own, block.rows, len(state.W) - 1
     for i in range(len(state.alpha)):
-        is_used = False
-        for b in range(n_columns):
-            change[b] = -state.alpha[i, b]
-            is_used |= change[b] != 0
-        for t in range(block.own.indptr[i], block.own.indptr[i + 1]):
-            change[block.own.indices[t]] *= np.float32(-1)
-        if is_used:
-            add_row(block, i, state.W, change)
+        at = block.first + i
+        for k in range(start.indptr[items[at]], start.indptr[items[at] + 1]):
+            b = start.indices[k] - block.begin
+            if 0 <= b < state.alpha.shape[1]:
+                change = -start.data[k]
+                for t in range(own.indptr[at], own.indptr[at + 1]):
+                    if own.indices[t] == start.indices[k]:
+                        change = start.data[k]
+                state.alpha[i, b] = start.data[k]
+                state.W[last, b] += np.float32(block.constant) * change
+                for t in range(rows.indptr[i], rows.indptr[i + 1]):
+                    state.W[rows.indices[t], b] += rows.data[t] * change
 
 
-@compiled()
+@compiled(inline=True)
 def solve_block(
     block: BlockArrays, state: BlockState, seed: np.uint64, tol: float, max_iter: int
 ) -> tuple[int, float]:
@@ -211,7 +216,7 @@ def solve_block(
     while True:
         seed = np.uint64(shuffle(order, n_active, seed))
         for b in range(n_columns):
-            state.primal[b] = state.dual[b] = 0.0
+            state.primal[block.begin + b] = state.dual[block.begin + b] = 0.0
         largest = 0.0
         t = 0
         while t < n_active:
@@ -226,7 +231,7 @@ def solve_block(
                 order[t], order[n_active] = order[n_active], i
             else:
                 t += 1
-        gap = relative_gap(state)
+        gap = relative_gap(state, block.begin)
         if is_fixed and (gap <= tol or n_passes >= max_iter):
             return n_passes, gap
         if is_fixed:

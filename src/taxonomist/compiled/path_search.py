@@ -1,4 +1,4 @@
-"""Scores of categories as sums along paths, and the search for the best ones from the top."""
+"""The search for the best categories of items from the top of a tree."""
 
 from __future__ import annotations
 
@@ -6,20 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taxonomist._typing import Bools, Codes, Floats, Integers, Reals
+from taxonomist._typing import Bools, Codes, Floats
 from taxonomist.compiled.arrays import Rows
+from taxonomist.compiled.block_lookup import BlockIndex, Known, LookupRoom, score_block
 from taxonomist.compiled.block_scores import BlockTable
 from taxonomist.compiled.jit import compiled
-
-
-class PathTerms(NamedTuple):
-    """The terms of every category's score as CSR rows: weights of margins, plain and squashed."""
-
-    indptr: Codes  # (n_categories + 1,)
-    columns: Integers  # (nnz,)
-    linear: Floats  # (nnz,)
-    squashed: Floats  # (nnz,)
-    offset: Floats  # (n_categories,)
+from taxonomist.compiled.path_scores import squash
 
 
 class SearchTree(NamedTuple):
@@ -37,59 +29,20 @@ class SearchTree(NamedTuple):
     beside_weight: float
 
 
-@compiled(inline=True)
-def squash(margin: float) -> float:
-    """Return -max(0, 1 - s)²."""
-    lack = max(0.0, 1.0 - margin)
-    return -lack * lack
+class SearchRoom(NamedTuple):
+    """Room for the search of one item, and lists of items that wait for margins.
 
+    Items wait for the margins of the children of a node; there is a list for each node.
+    """
 
-@compiled()
-def path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
-    """Write the score of every category for every item, given the margins of all columns."""
-    bent = np.empty(raw.shape[1])
-    for i in range(len(raw)):
-        for b in range(raw.shape[1]):
-            bent[b] = squash(raw[i, b])
-        for c in range(len(terms.offset)):
-            total = 0.0
-            for k in range(terms.indptr[c], terms.indptr[c + 1]):
-                b = terms.columns[k]
-                total += terms.linear[k] * raw[i, b] + terms.squashed[k] * bent[b]
-            out[i, c] = total + terms.offset[c]
-
-
-def few_path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
-    """Do the same as ``path_scores`` for few items, without numba; the results are the same."""
-    rows = np.repeat(np.arange(len(terms.offset)), np.diff(terms.indptr))
-    for i in range(len(raw)):
-        margins = raw[i].astype(np.float64)[terms.columns]
-        lacks = np.maximum(0.0, 1.0 - margins)
-        out[i] = 0.0
-        # This adds one after the other, in the order of the loop.
-        np.add.at(out[i], rows, terms.linear * margins + terms.squashed * (-lacks * lacks))
-        out[i] += terms.offset
-
-
-@compiled()
-def score_block(rows: Rows, i: int, table: BlockTable, block: int, raw: Reals) -> None:
-    """Write the margins of item i in all columns of one block."""
-    begin, end = table.first[block], table.first[block + 1]
-    for b in range(begin, end):
-        raw[b] = table.bias[b]
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
-        low, high = table.indptr[rows.indices[k]], table.indptr[rows.indices[k] + 1]
-        last = high
-        while low < high:
-            middle = (low + high) // 2
-            if table.block[middle] < block:
-                low = middle + 1
-            else:
-                high = middle
-        if low < last and table.block[low] == block:
-            x, weights = rows.data[k], table.values[table.start[low] :]
-            for b in range(end - begin):
-                raw[begin + b] += x * weights[b]
+    sums: Floats  # (n_nodes,)
+    bound: Floats  # (n_nodes,)
+    heap: Codes  # (n_nodes,)
+    n_expanded: Codes  # (depth + 1,)
+    items: Codes  # (n_items,)  those that are not finished; all of them before
+    nodes: Codes  # (n_items,)  nodes with a list
+    first: Codes  # (n_nodes,)  the first item of each list, or -1; -1 before and after
+    following: Codes  # (n_items,)  the next item of the same list, or -1
 
 
 @compiled(inline=True)
@@ -119,69 +72,125 @@ def drop_first(heap: Codes, size: int, bound: Floats) -> int:
     return size - 1
 
 
-class Known(NamedTuple):
-    """The margins of one item that were computed so far."""
-
-    raw: Reals  # (n_columns,)
-    block_of: Codes  # (n_columns,)
-    item: Codes  # (n_blocks,)  the last item whose margins were computed
-
-
-@compiled()
-def margin(rows: Rows, i: int, table: BlockTable, known: Known, column: int) -> float:
-    """Return a margin of item i; all margins of a block are computed together."""
-    block = known.block_of[column]
-    if known.item[block] != i:
-        score_block(rows, i, table, block, known.raw)
-        known.item[block] = i
-    return float(known.raw[column])
-
-
-@compiled()
-def expand(
-    rows: Rows,
-    i: int,
-    table: BlockTable,
-    tree: SearchTree,
-    known: Known,
-    node: int,
-    sums: Floats,
-    bound: Floats,
-) -> None:
-    """Write the sums and the bounds of the children of a node."""
+@compiled(inline=True)
+def expand(i: int, tree: SearchTree, known: Known, node: int, sums: Floats, bound: Floats) -> bool:
+    """Write the sums and the bounds of the children of a node; return False if margins lack."""
     for t in range(tree.first[node], tree.first[node + 1]):
         child, gain, own = tree.children[t], 0.0, 0.0
-        if tree.above[child] >= 0:
-            found = margin(rows, i, table, known, tree.above[child])
-            gain += tree.above_weight * squash(found)
-            own = tree.own_weight * found
-        if tree.beside[child] >= 0:
-            found = margin(rows, i, table, known, tree.beside[child])
-            gain += tree.beside_weight * squash(found)
+        above, beside = tree.above[child], tree.beside[child]
+        if above >= 0:
+            if not known.is_known[i, known.block_of[above]]:
+                return False
+            gain += tree.above_weight * squash(known.raw[i, above])
+            own = tree.own_weight * known.raw[i, above]
+        if beside >= 0:
+            if not known.is_known[i, known.block_of[beside]]:
+                return False
+            gain += tree.beside_weight * squash(known.raw[i, beside])
         sums[child] = sums[node] + gain
         bound[child] = sums[child] + tree.bonus[child]
         if tree.category[child] >= 0:
             bound[child] += own
+    return True
 
 
-@compiled()
-def nothing_known(table: BlockTable) -> Known:
-    """Return room for margins, of which none is computed."""
-    n_columns, n_blocks = len(table.bias), len(table.first) - 1
-    block_of, item = np.empty(n_columns, np.intp), np.empty(n_blocks, np.intp)
-    for block in range(n_blocks):
-        item[block] = -1
-        for b in range(table.first[block], table.first[block + 1]):
-            block_of[b] = block
-    return Known(np.empty(n_columns, np.float32), block_of, item)
+@compiled(inline=True)
+def search_item(
+    i: int,
+    tree: SearchTree,
+    beam: int,
+    known: Known,
+    room: SearchRoom,
+    found: Codes,
+    scores: Floats,
+    is_exact: Bools,
+) -> int:
+    """Search for the best categories of one item; return the node whose margins lack, or -1."""
+    sums, bound, heap, n_expanded = room.sums, room.bound, room.heap, room.n_expanded
+    for depth in range(len(n_expanded)):
+        n_expanded[depth] = 0
+    is_exact[i] = tree.own_weight == 0.0
+    sums[0] = bound[0] = 0.0
+    heap[0], size, n_found = 0, 1, 0
+    while size > 0 and n_found < found.shape[1]:
+        node = heap[0]
+        size = drop_first(heap, size, bound)
+        if tree.category[node] >= 0:
+            found[i, n_found], scores[i, n_found] = tree.category[node], bound[node]
+            n_found += 1
+        elif n_expanded[tree.depth[node]] < beam:
+            n_expanded[tree.depth[node]] += 1
+            if not expand(i, tree, known, node, sums, bound):
+                return int(node)
+            for t in range(tree.first[node], tree.first[node + 1]):
+                size = push(heap, size, tree.children[t], bound)
+        else:
+            is_exact[i] = False
+    for t in range(n_found, found.shape[1]):
+        found[i, t], scores[i, t] = -1, -np.inf
+    return -1
+
+
+@compiled(inline=True)
+def serve(
+    rows: Rows,
+    table: BlockTable,
+    index: BlockIndex,
+    tree: SearchTree,
+    room: SearchRoom,
+    n_lists: int,
+    known: Known,
+    lookup: LookupRoom,
+) -> None:
+    """Compute the margins for which items wait, and empty the lists."""
+    for k in range(n_lists):
+        node = room.nodes[k]
+        item, last = room.first[node], -1
+        room.first[node] = -1
+        for columns in (tree.above, tree.beside):
+            for t in range(tree.first[node], tree.first[node + 1]):
+                column = columns[tree.children[t]]
+                if column >= 0 and known.block_of[column] != last:
+                    last = known.block_of[column]
+                    score_block(rows, table, index, last, item, room.following, known, lookup)
+
+
+@compiled(inline=True)
+def search_items(
+    n_left: int,
+    tree: SearchTree,
+    beam: int,
+    known: Known,
+    room: SearchRoom,
+    found: Codes,
+    scores: Floats,
+    is_exact: Bools,
+) -> tuple[int, int]:
+    """Search for the categories of items that are left; return how many items and lists wait."""
+    n_waiting = n_lists = 0
+    for k in range(n_left):
+        i = room.items[k]
+        node = search_item(i, tree, beam, known, room, found, scores, is_exact)
+        if node >= 0:
+            if room.first[node] < 0:
+                room.nodes[n_lists] = node
+                n_lists += 1
+            room.following[i], room.first[node] = room.first[node], i
+            room.items[n_waiting] = i
+            n_waiting += 1
+    return n_waiting, n_lists
 
 
 @compiled()
 def search_paths(
     rows: Rows,
     table: BlockTable,
+    index: BlockIndex,
     tree: SearchTree,
     beam: int,
+    known: Known,
+    room: SearchRoom,
+    lookup: LookupRoom,
     found: Codes,
     scores: Floats,
     is_exact: Bools,
@@ -192,28 +201,11 @@ def search_paths(
     0, so that no category below a node exceeds its bound, unless categories' own margins count. At
     most ``beam`` nodes of each depth are expanded; if none was left out and bounds hold, the answer
     is exact. Categories that are not found are -1.
+
+    A search that lacks margins starts again once they are known. Margins in a block are computed
+    for many items in turn, so that the block's weights stay in the cache.
     """
-    n_nodes, known = len(tree.category), nothing_known(table)
-    sums, bound = np.empty(n_nodes), np.empty(n_nodes)
-    heap, n_expanded = np.empty(n_nodes, np.intp), np.empty(tree.depth.max() + 1, np.intp)
-    for i in range(len(found)):
-        for depth in range(len(n_expanded)):
-            n_expanded[depth] = 0
-        is_exact[i] = tree.own_weight == 0.0
-        sums[0] = bound[0] = 0.0
-        size, n_found = push(heap, 0, 0, bound), 0
-        while size > 0 and n_found < found.shape[1]:
-            node = heap[0]
-            size = drop_first(heap, size, bound)
-            if tree.category[node] >= 0:
-                found[i, n_found], scores[i, n_found] = tree.category[node], bound[node]
-                n_found += 1
-            elif n_expanded[tree.depth[node]] < beam:
-                n_expanded[tree.depth[node]] += 1
-                expand(rows, i, table, tree, known, node, sums, bound)
-                for t in range(tree.first[node], tree.first[node + 1]):
-                    size = push(heap, size, tree.children[t], bound)
-            else:
-                is_exact[i] = False
-        for t in range(n_found, found.shape[1]):
-            found[i, t], scores[i, t] = -1, -np.inf
+    n_left = len(found)
+    while n_left > 0:
+        n_left, n_lists = search_items(n_left, tree, beam, known, room, found, scores, is_exact)
+        serve(rows, table, index, tree, room, n_lists, known, lookup)

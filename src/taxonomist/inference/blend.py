@@ -35,6 +35,7 @@ def fit_blend(
         o, (n_categories,).
     """
     from scipy.optimize import minimize
+    from threadpoolctl import threadpool_limits
 
     is_used = np.array([np.any(part != 0, where=np.isfinite(part)) for part in parts])
     if not is_used.all():
@@ -63,7 +64,9 @@ def fit_blend(
         slope = -(true - expected) @ weights + PRIOR * away
         return value / total, slope / total
 
-    best = minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(guess))
+    # A few numbers gain nothing from threads, which cost time to wake up.
+    with threadpool_limits(1, "blas"):
+        best = minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(guess))
     theta: Floats = best.x
     return theta
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from taxonomist.inference.linear_scorer import in_blocks
+from taxonomist.inference.linear_scorer import in_blocks, in_cache
 from taxonomist.inference.scorers import ScorePart, best_columns, strongest
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from taxonomist.inference.block_weights import BlockWeights
     from taxonomist.inference.scorers import Cut
 
+MARGINS_TOGETHER = 2**22
+"""Margins that are computed together at most."""
 MARGINS_AT_A_TIME = 2**20
 """Margins held in memory at a time if not all scores are kept: 8 MiB for each of a few copies."""
 
@@ -53,8 +55,13 @@ class BlockScorer:
         def work(block: slice) -> None:
             self.weights.scores(X[block], out[block])
 
-        in_blocks(work, X.shape[0], self.weights.n_columns, n_threads)
+        in_blocks(work, X.shape[0], self.n_together(X.shape[0], n_threads), n_threads)
         return out
+
+    def n_together(self, n_items: int, n_threads: int) -> int:
+        """Return how many of the items are scored together: many, for a block's weights at hand."""
+        most = MARGINS_TOGETHER // max(1, self.weights.n_columns)
+        return min(most, -(-n_items // (2 * n_threads)))
 
     def categories(self, raw: Reals) -> Floats:
         """Return the scores of categories, (n_items, n_categories)."""
@@ -67,7 +74,7 @@ class BlockScorer:
         def work(block: slice) -> None:
             found[block], scores[block] = self.best_of(self.raw(X[block]), k)
 
-        in_blocks(work, X.shape[0], self.n_scores, n_threads)
+        in_blocks(work, X.shape[0], in_cache(self.n_scores), n_threads)
         return found, scores
 
     def best_of(self, raw: Reals, k: int) -> tuple[Codes, Floats]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from taxonomist.compiled.arrays import Rows, read_only
+from taxonomist.compiled.block_lookup import BlockIndex, Known, LookupRoom, score_block_by_block
 from taxonomist.compiled.block_scores import (
     BlockTable,
-    n_used_weights,
     score_blocks,
     score_few_blocks,
     spread,
@@ -21,10 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taxonomist._typing import CSR, Bools, Codes, Integers, Reals
+    from taxonomist.compiled.jit import Function
     from taxonomist.inference.scorers import Cut
 
+DENSE = 4
+"""How many blocks of a feature are looked up in vain in the time that one spares if it is found."""
 MOST_WEIGHTS = 2_000_000
-"""Weights that are added up without numba: this takes 50 ms, and numba and its cache take 300."""
+"""Weights that are added up without numba at most: its import takes longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +85,28 @@ class BlockWeights:
             )
         )
 
+    @cached_property
+    def index(self) -> BlockIndex:
+        """The segments of each block."""
+        table = self.table
+        n_blocks, n_features = len(table.first) - 1, len(table.indptr) - 1
+        numbers = np.arange(len(table.block), dtype=np.int32)
+        by_feature = csr_array((numbers, table.block, table.indptr), shape=(n_features, n_blocks))
+        found = by_feature.tocsc()
+        return BlockIndex(found.indptr.astype(np.intp), found.indices, found.data)
+
+    def nothing_known(self, raw: Reals) -> Known:
+        """Return room for the scores of items, of which none is known."""
+        widths = np.diff(self.table.first)
+        is_known = np.zeros((len(raw), len(widths)), dtype=bool)
+        return Known(raw, is_known, np.repeat(np.arange(len(widths)), widths))
+
+    def lookup_room(self, rows: Rows) -> LookupRoom:
+        """Return room for looking up the weights of any of the rows."""
+        longest = int(np.diff(rows.indptr).max(initial=0)) + 1
+        place = np.full(len(self.table.indptr) - 1, -1, np.int32)
+        return LookupRoom(place, np.empty(longest, np.intp), np.empty(longest, np.float32))
+
     def segments(self, is_wanted: Bools) -> tuple[Integers, Codes, Reals]:
         """Return the features, the blocks and the weights of segments of some blocks."""
         table = self.table
@@ -97,10 +124,20 @@ class BlockWeights:
 
     def scores(self, X: CSR, out: Reals) -> None:
         """Write the scores of sparse rows, (n_items, n_columns)."""
-        rows = sparse_rows(X)
-        n_weights = n_used_weights(rows, self.table, MOST_WEIGHTS)
-        is_little = can_spare(score_blocks, n_weights, MOST_WEIGHTS)
-        (score_few_blocks if is_little else score_blocks)(rows, self.table, out)
+        rows, table = sparse_rows(X), self.table
+        n_blocks, n_entries = len(table.first) - 1, len(rows.indices)
+        n_segments = int((table.indptr[rows.indices + 1] - table.indptr[rows.indices]).sum())
+        is_dense = DENSE * n_segments > n_blocks * n_entries + len(table.block)
+        loop: Function = score_block_by_block if is_dense else score_blocks
+        n_weights = n_segments * int(np.diff(table.first).max(initial=0))
+        if can_spare(loop, n_weights, MOST_WEIGHTS):
+            score_few_blocks(rows, table, out)
+        elif is_dense:
+            following = np.append(np.arange(1, len(out)), -1)
+            known, room = self.nothing_known(out), self.lookup_room(rows)
+            score_block_by_block(rows, table, self.index, following, known, room)
+        else:
+            score_blocks(rows, table, out)
 
     def of_column(self, column: int, features: Codes) -> Reals:
         """Return the weights of some features in one column."""

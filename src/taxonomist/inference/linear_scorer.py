@@ -57,7 +57,7 @@ class LinearScorer:
         def work(block: slice) -> None:
             score_into(self.rows(X[block]), self.W, out[block])
 
-        in_blocks(work, X.shape[0], self.W.shape[1], n_threads)
+        in_blocks(work, X.shape[0], in_cache(self.W.shape[1]), n_threads)
         return out
 
     def categories(self, raw: Reals) -> Floats:
@@ -74,7 +74,7 @@ class LinearScorer:
             score_into(self.rows(X[block]), self.W, part)
             best_categories(part, table, found[block], scores[block])
 
-        in_blocks(work, X.shape[0], self.W.shape[1], n_threads)
+        in_blocks(work, X.shape[0], in_cache(self.W.shape[1]), n_threads)
         return found, scores
 
     def best_of(self, raw: Reals, k: int) -> tuple[Codes, Floats]:
@@ -120,11 +120,14 @@ def score_into(rows: Matrix, W: Reals, out: Reals) -> None:
     score_rows(as_rows(rows, W.dtype), W, out)
 
 
-def in_blocks(
-    work: Callable[[slice], None], n_items: int, n_attributes: int, n_threads: int
-) -> None:
-    """Process blocks of items in ``n_threads`` threads, including the calling thread."""
-    size = max(1, CELLS_IN_CACHE // max(1, n_attributes))
+def in_cache(n_scores: int) -> int:
+    """Return how many items have scores that fit into the cache, given the number of each item."""
+    return CELLS_IN_CACHE // max(1, n_scores)
+
+
+def in_blocks(work: Callable[[slice], None], n_items: int, size: int, n_threads: int) -> None:
+    """Process blocks of ``size`` items in ``n_threads`` threads, including the calling thread."""
+    size = max(1, size)
     starts = range(0, n_items, size)
     blocks = iter([slice(start, min(start + size, n_items)) for start in starts])
 

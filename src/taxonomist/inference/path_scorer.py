@@ -10,14 +10,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import softmax
 
-from taxonomist.compiled.jit import can_spare
-from taxonomist.compiled.path_search import (
-    PathTerms,
-    SearchTree,
-    few_path_scores,
-    path_scores,
-    search_paths,
-)
+from taxonomist.compiled.jit import can_spare, is_compiled
+from taxonomist.compiled.path_scores import PathTerms, few_path_scores, path_scores
+from taxonomist.compiled.path_search import SearchRoom, SearchTree, search_paths
 from taxonomist.inference.block_scorer import BlockScorer
 from taxonomist.inference.block_weights import sparse_rows
 from taxonomist.inference.linear_scorer import in_blocks
@@ -29,8 +24,8 @@ if TYPE_CHECKING:
 
 MOST_SPARED = 100_000
 """Scores of categories that are computed without compiled loops at most, for a quick start."""
-SEARCH_COST = 128
-"""How many scores a search counts for when items are shared out to threads."""
+MOST_SCORED = 10**8
+"""Scores of categories that are computed rather than compiling the search, which takes 4 s."""
 
 
 class Blend(NamedTuple):
@@ -175,9 +170,9 @@ class PathScorer(BlockScorer):
         If there are only classifiers against siblings and the taxonomy is a tree, the search from
         the top is exact, and faster than scoring all categories.
         """
-        is_bounded = (self.above < 0).all()
-        is_little = can_spare(search_paths, X.shape[0] * self.n_scores, MOST_SPARED)
-        is_worth_it = self.beam is not None or (is_bounded and not is_little)
+        is_worth_it = self.beam is not None or (
+            (self.above < 0).all() and _can_search(X.shape[0] * self.n_scores)
+        )
         if is_worth_it and self.taxonomy.is_tree and k <= self.seen.sum():
             found, scores, _ = self.search(X, k, n_threads)
             if (found >= 0).all():
@@ -201,11 +196,17 @@ class PathScorer(BlockScorer):
         is_exact = np.empty(n_items, dtype=bool)
         beam = tree.above.size if self.beam is None else self.beam
 
+        weights = self.weights
+
         def work(block: slice) -> None:
             rows, parts = sparse_rows(X[block]), (found[block], scores[block], is_exact[block])
-            search_paths(rows, self.weights.table, tree, beam, *parts)
+            raw = np.empty((len(parts[0]), weights.n_columns), np.float32)
+            known, lookup = weights.nothing_known(raw), weights.lookup_room(rows)
+            room = _search_room(tree, len(parts[0]))
+            arrays = weights.table, weights.index, tree
+            search_paths(rows, *arrays, beam, known, room, lookup, *parts)
 
-        in_blocks(work, n_items, SEARCH_COST, n_threads)
+        in_blocks(work, n_items, self.n_together(n_items, n_threads), n_threads)
         return found, scores, is_exact
 
     @cached_property
@@ -273,3 +274,25 @@ def squash(margins: Floats) -> Floats:
     """Return -max(0, 1 - s)²: 0 for margins of at least 1, and -1 for a margin of 0."""
     found: Floats = -np.square(np.maximum(1.0 - margins, 0.0))
     return found
+
+
+def _can_search(n_scores: int) -> bool:
+    """Return whether a search is faster than so many scores, given what is compiled."""
+    if can_spare(search_paths, n_scores, MOST_SPARED):
+        return False
+    return n_scores > MOST_SCORED or is_compiled(search_paths)
+
+
+def _search_room(tree: SearchTree, n_items: int) -> SearchRoom:
+    """Return room for the search of items."""
+    n_nodes = len(tree.category)
+    return SearchRoom(
+        np.empty(n_nodes),
+        np.empty(n_nodes),
+        np.empty(n_nodes, np.intp),
+        np.empty(int(tree.depth.max()) + 1, np.intp),
+        np.arange(n_items),
+        np.empty(n_items, np.intp),
+        np.full(n_nodes, -1),
+        np.empty(n_items, np.intp),
+    )

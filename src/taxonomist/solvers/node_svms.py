@@ -30,9 +30,10 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from taxonomist.compiled.arrays import Labels, Rows, read_only
-from taxonomist.compiled.node_jobs import JobArrays, JobResults, Seeds, solve_jobs
+from taxonomist.compiled.node_jobs import JobArrays, JobResults, Seeds, Variables, solve_jobs
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.solvers.newton_svm import MOST_FEATURES, solve_newton
+from taxonomist.solvers.node_jobs import JobSizes, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 16
 """Most columns of a block: their weights of one feature fill a cache line."""
-PORTIONS = 64
-"""Blocks are shared out to threads in about so many portions of equal work."""
 
 
 @dataclass(frozen=True)
@@ -305,25 +304,28 @@ def _solve_wide(
     groups = problem.groups
     arrays = JobArrays(
         problem.rows,
-        problem.norms,
-        problem.costs.astype(np.float32),
+        problem.norms[groups.items],
+        problem.costs[groups.items].astype(np.float32),
         float(problem.constant),
         problem.is_squared,
         *groups[:3],
         *jobs,
         _mixed(options.random_state, groups.seeds[jobs.begin]),
     )
-    portions = _portions(problem, jobs, todo)
-    done: dict[int, tuple[Integers, Reals, Integers, Integers, Reals]] = {}
+    sizes = _sizes_of(problem, jobs)
+    portions = sizes.portions(todo)
+    done: dict[int, Variables] = {}
     waiting = iter(range(len(portions)))
     begin = _rows_of(start)
 
     def work_off() -> None:
-        place = np.full(problem.n_features, -1, dtype=np.int32)
+        room = sizes.room(problem.n_features)
         for number in waiting:
-            done[number] = solve_jobs(
-                portions[number], arrays, begin, results, place, options.tol, options.max_iter
+            out = sizes.variables(portions[number])
+            solve_jobs(
+                portions[number], arrays, begin, room, results, out, options.tol, options.max_iter
             )
+            done[number] = written(out)
             if callback is not None:
                 callback(len(done), len(portions))
 
@@ -333,19 +335,20 @@ def _solve_wide(
         for other in others:
             other.result()
     order = np.concatenate([np.arange(0), *portions])
-    features, values, items, columns, alphas = (
-        np.concatenate(part)
-        for part in zip(_nothing(), *(done[k] for k in range(len(portions))), strict=True)
-    )
+    parts = sizes.variables(np.arange(0)), *(done[k] for k in range(len(portions)))
+    features, values, items, columns, alphas, _ = map(np.concatenate, zip(*parts, strict=True))
     shape = len(problem.costs), groups.n_columns
     alpha = csr_array((alphas, (items, columns)), shape=shape)
     return _Found(features, np.repeat(order, results.n_features[order]), values, alpha)
 
 
-def _nothing() -> tuple[Integers, Reals, Integers, Integers, Reals]:
-    """Return the result of no jobs."""
-    none, empty = np.empty(0, np.int32), np.empty(0, np.float32)
-    return none, empty, none, none, empty
+def _sizes_of(problem: NodeProblems, jobs: Blocks) -> JobSizes:
+    """Return how large each job is."""
+    groups = problem.groups
+    ends = np.concatenate([[0], np.cumsum(np.diff(problem.rows.indptr)[groups.items])])
+    n_entries = np.diff(ends[groups.first])[jobs.group]
+    n_features = np.minimum(n_entries, problem.n_features)
+    return JobSizes(np.diff(groups.first)[jobs.group], n_entries, n_features, jobs.end - jobs.begin)
 
 
 def _mixed(random_state: int, seeds: Codes) -> Seeds:
@@ -353,17 +356,6 @@ def _mixed(random_state: int, seeds: Codes) -> Seeds:
     first = np.random.default_rng(random_state).integers(1, 2**63, dtype=np.uint64)
     steps = (seeds.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     return (first + steps) | np.uint64(1)
-
-
-def _portions(problem: NodeProblems, jobs: Blocks, todo: Codes) -> list[Codes]:
-    """Return the jobs to do in portions of about equal work, the largest jobs first."""
-    groups = problem.groups
-    ends = np.concatenate([[0], np.cumsum(np.diff(problem.rows.indptr)[groups.items])])
-    n_values = ends[groups.first[1:]] - ends[groups.first[:-1]]
-    work = ((n_values[jobs.group] + 1) * (jobs.end - jobs.begin))[todo]
-    order = np.argsort(-work, kind="stable")
-    portion = np.cumsum(work[order]) * PORTIONS // max(1, int(work.sum()))
-    return np.split(todo[order], np.flatnonzero(np.diff(portion)) + 1) if len(order) else []
 
 
 def _rows_of(start: CSR | None) -> Rows:

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from taxonomist.compiled import block_scores as loops
 from taxonomist.compiled import jit
+from taxonomist.compiled.block_lookup import score_block_by_block
 from taxonomist.inference import block_weights
 from taxonomist.inference.block_weights import BlockWeights, sparse_rows
 
@@ -23,50 +24,77 @@ def problem(seed, n_items=7, n_features=60):
     return X, BlockWeights.join(n_features, np.concatenate(features), blocks, values, widths, bias)
 
 
+def block_by_block(loop):
+    """Return a loop over blocks as one that has the arguments of ``score_blocks``."""
+
+    def work(rows, table, out):
+        weights = BlockWeights(table)
+        following = np.append(np.arange(1, len(out)), -1)
+        known, room = weights.nothing_known(out), weights.lookup_room(rows)
+        loop(rows, table, weights.index, following, known, room)
+        assert known.is_known.all()
+        assert (room.place == -1).all()
+
+    return work
+
+
+@pytest.mark.parametrize("n_items", [1, 7])
 @pytest.mark.parametrize("seed", range(5))
-def test_few_items_have_the_same_scores_as_many(seed):
-    X, weights = problem(seed)
+def test_all_ways_have_the_same_scores(seed, n_items):
+    X, weights = problem(seed, n_items)
     X.data *= np.float32(10.0) ** np.random.default_rng(seed).integers(-8, 8, len(X.data))
-    found = [np.empty((X.shape[0], weights.n_columns), np.float32) for _ in range(3)]
+    found = [np.empty((X.shape[0], weights.n_columns), np.float32) for _ in range(5)]
+    by_feature, by_block = loops.score_blocks, score_block_by_block
     twins = (
-        loops.score_blocks,
+        by_feature,
         loops.score_few_blocks,
-        getattr(loops.score_blocks, "py_func", loops.score_blocks),
+        getattr(by_feature, "py_func", by_feature),
+        block_by_block(by_block),
+        block_by_block(getattr(by_block, "py_func", by_block)),
     )
     for loop, out in zip(twins, found, strict=True):
         loop(sparse_rows(X), weights.table, out)
-    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+    assert len({out.tobytes() for out in found}) == 1
 
 
-def test_used_weights_are_counted():
-    X, weights = problem(0)
-    table, rows = weights.table, sparse_rows(X)
-    each = np.diff(table.first)[table.block]
-    expected = sum(each[slice(*table.indptr[f : f + 2])].sum() for f in rows.indices.tolist())
-    assert loops.n_used_weights(rows, table, 10**9) == expected
-    assert 10 < loops.n_used_weights(rows, table, 10) < expected
+def test_blocks_without_weights_have_scores():
+    none, widths = np.empty(0, np.intp), np.array([2, 1])
+    bias = np.array([1.0, 2.0, 3.0], np.float32)
+    weights = BlockWeights.join(4, none, none, np.empty(0, np.float32), widths, bias)
+    out = np.empty((3, 3), np.float32)
+    block_by_block(score_block_by_block)(
+        sparse_rows(sparse.csr_array(np.eye(3, 4))), weights.table, out
+    )
+    np.testing.assert_array_equal(out, np.tile(bias, (3, 1)))
 
 
-def test_numba_is_for_much_work():
+def test_numba_is_for_much_work(tmp_path, monkeypatch):
     def work():
         return 1
 
+    monkeypatch.setattr("taxonomist.compiled.cache.cache_folder", lambda: tmp_path)
     loop = jit.Loop(work, {"error_model": "numpy", "forceinline": False, "fastmath": False})
     assert [jit.can_spare(loop, 4, 10) for _ in range(4)] == [True, True, False, False]
     assert jit.can_spare(loop, 2, 10)
+    with jit.sparing_nothing():
+        assert not jit.can_spare(loop, 0, 10)
     assert not loop.is_ready
+    assert not jit.is_compiled(loop)
     assert loop() == 1
+    assert jit.is_compiled(loop)
+    assert jit.is_compiled(jit.Loop(work, loop._rules))
+    assert jit.is_compiled(work)
     assert not jit.can_spare(loop, 0, 10)
     assert not jit.can_spare(work, 0, 10)
 
 
-def test_little_work_needs_no_numba(monkeypatch):
+def test_the_way_depends_on_the_work(monkeypatch):
     X, weights = problem(0)
     used = []
-    for name in ("score_blocks", "score_few_blocks"):
+    for name in ("score_blocks", "score_few_blocks", "score_block_by_block"):
         monkeypatch.setattr(block_weights, name, lambda *_, name=name: used.append(name))
-    out = np.empty((X.shape[0], weights.n_columns), np.float32)
-    for can in (True, False):
+    few = sparse.csr_array(X.toarray() * (np.arange(X.shape[1]) < 3))
+    for can, rows in ((True, X), (False, X), (False, few)):
         monkeypatch.setattr(block_weights, "can_spare", lambda *_, can=can: can)
-        weights.scores(X, out)
-    assert used == ["score_few_blocks", "score_blocks"]
+        weights.scores(rows, np.empty((X.shape[0], weights.n_columns), np.float32))
+    assert used == ["score_few_blocks", "score_block_by_block", "score_blocks"]

@@ -1,16 +1,13 @@
-"""Loops over blocks of binary SVMs, and the search for the best paths: compiled against not."""
+"""Loops over blocks of binary SVMs: compiled against not."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy import sparse
 
-from taxonomist import PathSVC
-from taxonomist.compiled import node_jobs, path_search
+from taxonomist.compiled import node_jobs
 from taxonomist.compiled.arrays import Labels, Rows
 from taxonomist.inference.block_weights import sparse_rows
-from tests.unit.models.test_path_search import wide_problem
 
 
 def job_arrays(seed=0):
@@ -29,8 +26,8 @@ def job_arrays(seed=0):
     norms = (X.multiply(X).sum(axis=1) + 1).astype(np.float32)
     return node_jobs.JobArrays(
         sparse_rows(X),
-        norms,
-        np.ones(20, np.float32),
+        norms[items],
+        np.ones(32, np.float32),
         1.0,
         True,
         items,
@@ -48,10 +45,16 @@ def solved(loop, start, jobs=(2, 0, 1)):
         np.zeros(6, np.float32), np.zeros(6), np.zeros(6),
         np.zeros(3, np.intp), np.zeros(3), np.zeros(3, np.intp),
     )  # fmt: skip
-    place = np.full(9, -1, np.int32)
-    found = loop(np.array(jobs), job_arrays(), start, results, place, 1e-3, 200)
-    assert (place == -1).all()
-    return found, results
+    rows = Rows(np.empty(21, np.intp), np.empty(180, np.int32), np.empty(180, np.float32))
+    room = node_jobs.JobRoom(rows, np.empty(9, np.int32), np.full(9, -1, np.int32))
+    numbers, reals = np.empty((3, 120), np.int32), np.empty((2, 120), np.float32)
+    features, items, columns = numbers
+    out = node_jobs.Variables(features, reals[0], items, columns, reals[1], np.zeros(3, np.intp))
+    loop(np.array(jobs), job_arrays(), start, room, results, out, 1e-3, 200)
+    assert (room.place == -1).all()
+    n_features, n_values, n_alphas = out.counts
+    ends = n_features, n_values, n_alphas, n_alphas, n_alphas
+    return [part[:end] for part, end in zip(out, ends, strict=False)], results
 
 
 NOTHING = Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0, np.float32))
@@ -87,26 +90,3 @@ def test_a_solution_is_a_start():
     again = solved(node_jobs.solve_jobs, start)[1]
     assert (again.n_passes <= results.n_passes).all()
     np.testing.assert_allclose(again.primal, results.primal, rtol=2e-3)
-
-
-def test_arrays_grow_and_keep_what_they_have():
-    array = np.arange(4, dtype=np.int32)
-    assert node_jobs.grown(array, 3, 1) is array or len(node_jobs.grown(array, 3, 1)) == 4
-    for n_more in (2, 20):
-        longer = node_jobs.grown(array, 3, n_more)
-        assert len(longer) >= 3 + n_more
-        np.testing.assert_array_equal(longer[:3], array[:3])
-
-
-@pytest.mark.parametrize("beam", [1, 3, 99])
-def test_searches_have_the_same_results_uncompiled(beam):
-    taxonomy, X, y = wide_problem(n=60)
-    model = PathSVC(taxonomy, negatives="both", random_state=0).fit(X, y)
-    scorer, rows = model.scorer_, sparse_rows(model.check_rows(X[:8], False))
-    outs = []
-    for loop in (path_search.search_paths, path_search.search_paths.py_func):
-        out = np.empty((8, 3), np.intp), np.empty((8, 3)), np.empty(8, dtype=bool)
-        loop(rows, scorer.weights.table, scorer.search_tree, beam, *out)
-        outs.append(out)
-    for one, other in zip(*outs, strict=True):
-        np.testing.assert_array_equal(one, other)

@@ -29,7 +29,7 @@ def block(n_columns=5, *, is_squared=True, seed=0):
     labels = Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp))
     norms = (X.multiply(X).sum(axis=1) + 1).astype(np.float32)
     costs = rng.choice([0.5, 2.0], size=X.shape[0]).astype(np.float32)
-    arrays = BlockArrays(sparse_rows(X), labels, norms, costs, 1.0, is_squared)
+    arrays = BlockArrays(sparse_rows(X), labels, norms, costs, 1.0, is_squared, 0, 0)
 
     def state(alpha=None):
         found = np.zeros((X.shape[0], n_columns), np.float32) if alpha is None else alpha.copy()
@@ -39,28 +39,32 @@ def block(n_columns=5, *, is_squared=True, seed=0):
     return arrays, state
 
 
-def test_gathered_rows_are_those_of_the_items():
-    X = sparse_items()
-    items, place = np.array([1, 4, 5], dtype=np.intp), np.full(X.shape[1], -1, np.int32)
-    (rows, features), (expected, same) = (
-        loop(items, sparse_rows(X), place) for loop in (loops.gather, loops.gather.py_func)
-    )
+def gathered(loop, X, items, first, last):
+    """Return the rows of some items as the loop writes them, and their features."""
+    place, used = np.full(X.shape[1], -1, np.int32), np.empty(X.shape[1], np.int32)
+    rows = np.empty(last - first + 1, np.intp), np.empty(X.nnz, np.int32), np.empty(X.nnz, "f4")
+    n_used = loop(items, first, last, sparse_rows(X), place, Rows(*rows), used)
     assert (place == -1).all()
-    for one, other in zip((*rows, features), (*expected, same), strict=True):
+    n_entries = rows[0][-1]
+    return rows[0], rows[1][:n_entries], rows[2][:n_entries], used[:n_used]
+
+
+def test_gathered_rows_are_those_of_the_items():
+    X, items = sparse_items(), np.array([9, 1, 4, 5, 0], dtype=np.intp)
+    loop = loops.gather
+    indptr, indices, data, features = found = gathered(loop, X, items, 1, 4)
+    for one, other in zip(found, gathered(loop.py_func, X, items, 1, 4), strict=True):
         np.testing.assert_array_equal(one, other)
-    found = np.zeros((3, X.shape[1]), np.float32)
+    dense = np.zeros((3, X.shape[1]), np.float32)
     for t in range(3):
-        here = slice(rows.indptr[t], rows.indptr[t + 1])
-        found[t, features[rows.indices[here]]] = rows.data[here]
-    np.testing.assert_array_equal(found, X[items].toarray())
+        here = slice(indptr[t], indptr[t + 1])
+        dense[t, features[indices[here]]] = data[here]
+    np.testing.assert_array_equal(dense, X[items[1:4]].toarray())
 
 
 def test_no_items_are_gathered():
-    X = sparse_items()
-    place = np.full(X.shape[1], -1, np.int32)
-    rows, features = loops.gather(np.arange(0), sparse_rows(X), place)
-    assert len(rows.indices) == len(features) == 0
-    assert isinstance(rows, Rows)
+    found = gathered(loops.gather, sparse_items(), np.arange(0), 0, 0)
+    assert [len(part) for part in found] == [1, 0, 0, 0]
 
 
 @pytest.mark.parametrize("is_squared", [True, False])
@@ -77,14 +81,35 @@ def test_a_few_passes(is_squared, max_iter):
     np.testing.assert_allclose(one.alpha, other.alpha, rtol=1e-4, atol=1e-5)
 
 
-def test_rebuilt_weights_are_those_of_the_dual_variables():
+def test_resumed_weights_are_those_of_the_dual_variables():
     arrays, state = block()
     solved = state()
     loops.solve_block(arrays, solved, np.uint64(3), 1e-4, 50)
-    assert_twins(loops.rebuild_block, lambda: (arrays, state(solved.alpha)))
-    again = state(solved.alpha)
-    loops.rebuild_block(arrays, again)
+    alpha = sparse_rows(sparse.csr_array(solved.alpha))
+    items = np.arange(len(solved.alpha))
+    assert_twins(loops.resume, lambda: (arrays, state(), items, alpha))
+    again = state()
+    loops.resume(arrays, again, items, alpha)
+    np.testing.assert_array_equal(again.alpha, solved.alpha)
     np.testing.assert_allclose(again.W, solved.W, atol=1e-4)
+
+
+def test_a_block_may_be_a_part_of_all_places_and_columns():
+    arrays, state = block(5)
+    whole, solved = state(), state()
+    loops.solve_block(arrays, whole, np.uint64(3), 1e-3, 50)
+    # The same items after two other places, and the same columns after three others.
+    own = arrays.own
+    places = np.concatenate([[0, 1], own.indptr + 2]), np.concatenate([[1, 4], own.indices + 3])
+    norms, costs = (np.concatenate([[9, 9], part]).astype("f4") for part in arrays[2:4])
+    padded = BlockArrays(arrays.rows, Labels(*places), norms, costs, *arrays[4:6], 2, 3)
+    objectives = np.zeros(8), np.zeros(8)
+    later = BlockState(solved.W, solved.alpha, *objectives)
+    loops.solve_block(padded, later, np.uint64(3), 1e-3, 50)
+    np.testing.assert_array_equal(solved.W, whole.W)
+    np.testing.assert_array_equal(solved.alpha, whole.alpha)
+    np.testing.assert_array_equal(objectives[0], [0, 0, 0, *whole.primal])
+    np.testing.assert_array_equal(objectives[1], [0, 0, 0, *whole.dual])
 
 
 def test_left_out_rows_are_inspected_before_the_end():

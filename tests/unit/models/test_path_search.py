@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 
 from taxonomist import PathSVC, Taxonomy
-from taxonomist.compiled import path_search
+from taxonomist.compiled import block_lookup, path_scores
 from taxonomist.errors import ParameterError
+from taxonomist.inference import path_scorer
 from taxonomist.models.path_tuning import Candidates, first_folds
 from tests.unit.models.test_path_svc import DAG, TREE, items
 
@@ -71,6 +72,42 @@ def test_a_narrow_beam_says_where_it_may_be_wrong():
     assert beam.decision_function(X).tobytes() == model.decision_function(X).tobytes()
 
 
+@pytest.mark.parametrize("beam", [1, 3, 99])
+def test_searches_have_the_same_results_uncompiled(beam, monkeypatch):
+    taxonomy, X, y = wide_problem(n=60)
+    model = PathSVC(taxonomy, negatives="both", random_state=0).fit(X, y)
+    found = model.search(X[:8], 3, beam=beam)
+    loop = path_scorer.search_paths
+    monkeypatch.setattr(path_scorer, "search_paths", getattr(loop, "py_func", loop))
+    for one, other in zip(found, model.search(X[:8], 3, beam=beam), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("negatives", ["siblings", "both"])
+def test_an_item_is_found_as_if_it_were_alone(negatives):
+    """Many items look weights up in a table of a block's features, few search for them."""
+    taxonomy, X, y = wide_problem()
+    model = PathSVC(taxonomy, negatives=negatives, random_state=0).fit(X, y)
+    X = sparse.csr_array(X.toarray() * (np.random.default_rng(0).random(X.shape) < 0.2))
+    n_features = np.diff(model.scorer_.weights.index.indptr)
+    assert block_lookup.LOOKUP * np.diff(X[:20].indptr).max() < n_features.max()
+    assert block_lookup.LOOKUP * X.nnz > n_features.max()
+    together = model.search(X, 3, beam=4)
+    for i in range(20):
+        for one, other in zip(model.search(X[[i]], 3, beam=4), together, strict=True):
+            np.testing.assert_array_equal(one, other[[i]])
+
+
+def test_a_search_is_compiled_for_much_work_only(monkeypatch):
+    asked = []
+    monkeypatch.setattr(path_scorer, "can_spare", lambda *_: False)
+    monkeypatch.setattr(path_scorer, "is_compiled", lambda _: bool(asked))
+    assert not path_scorer._can_search(path_scorer.MOST_SCORED)
+    assert path_scorer._can_search(path_scorer.MOST_SCORED + 1)
+    asked.append(True)
+    assert path_scorer._can_search(10)
+
+
 def test_searches_that_cannot_be_are_refused():
     X, _, sets = items(TREE)
     with pytest.raises(ParameterError, match="needs single labels"):
@@ -92,9 +129,9 @@ def test_scores_of_few_items_need_no_compiled_loop():
     model = PathSVC(taxonomy, negatives="both", random_state=0).fit(X, y)
     raw, terms = model.scorer_.raw(model.check_rows(X, False)), model.scorer_.terms
     found = [np.empty((len(raw), len(model.classes_))) for _ in range(3)]
-    path_search.path_scores(raw, terms, found[0])
-    path_search.few_path_scores(raw, terms, found[1])
-    getattr(path_search.path_scores, "py_func", path_search.path_scores)(raw, terms, found[2])
+    path_scores.path_scores(raw, terms, found[0])
+    path_scores.few_path_scores(raw, terms, found[1])
+    getattr(path_scores.path_scores, "py_func", path_scores.path_scores)(raw, terms, found[2])
     assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
 
 

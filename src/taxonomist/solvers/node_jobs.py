@@ -1,0 +1,77 @@
+"""Shares of the blocks of binary SVMs for threads, and the memory that a share needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from taxonomist.compiled.arrays import Rows
+from taxonomist.compiled.node_jobs import JobRoom, Variables
+
+if TYPE_CHECKING:
+    from taxonomist._typing import Codes
+
+PORTIONS = 64
+"""Jobs are shared out to threads in about so many portions of equal work."""
+
+
+class JobSizes(NamedTuple):
+    """How large each job is; every array has an entry per job.
+
+    Attributes
+    ----------
+    n_items, n_entries
+        The numbers of items, and of entries of their rows.
+    n_features
+        The largest possible number of features that occur.
+    n_columns
+        The number of columns.
+    """
+
+    n_items: Codes
+    n_entries: Codes
+    n_features: Codes
+    n_columns: Codes
+
+    def portions(self, todo: Codes) -> list[Codes]:
+        """Return the jobs to do in portions of about equal work, the largest jobs first."""
+        work = ((self.n_entries + 1) * self.n_columns)[todo]
+        order = np.argsort(-work, kind="stable")
+        portion = np.cumsum(work[order]) * PORTIONS // max(1, int(work.sum()))
+        return np.split(todo[order], np.flatnonzero(np.diff(portion)) + 1) if len(order) else []
+
+    def room(self, n_features: int) -> JobRoom:
+        """Return room for any of the jobs, given the number of all features."""
+        n_entries, n_items = self.n_entries.max(initial=0), self.n_items.max(initial=0)
+        indptr, indices = np.empty(n_items + 1, np.intp), np.empty(n_entries, np.int32)
+        used = np.empty(self.n_features.max(initial=0), np.int32)
+        place = np.full(n_features, -1, np.int32)
+        return JobRoom(Rows(indptr, indices, np.empty(n_entries, np.float32)), used, place)
+
+    def variables(self, jobs: Codes) -> Variables:
+        """Return room for the variables of some jobs; pages that stay empty take no memory."""
+        n_features = int(self.n_features[jobs].sum())
+        n_values = int((self.n_features * self.n_columns)[jobs].sum())
+        n_alphas = int((self.n_items * self.n_columns)[jobs].sum())
+        return Variables(
+            np.empty(n_features, np.int32),
+            np.empty(n_values, np.float32),
+            np.empty(n_alphas, np.int32),
+            np.empty(n_alphas, np.int32),
+            np.empty(n_alphas, np.float32),
+            np.zeros(3, np.intp),
+        )
+
+
+def written(out: Variables) -> Variables:
+    """Return the variables that were written, without the room after them."""
+    n_features, n_values, n_alphas = out.counts
+    return Variables(
+        out.features[:n_features].copy(),
+        out.values[:n_values].copy(),
+        out.items[:n_alphas].copy(),
+        out.columns[:n_alphas].copy(),
+        out.alphas[:n_alphas].copy(),
+        out.counts,
+    )
