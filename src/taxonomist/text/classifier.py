@@ -246,7 +246,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         self.training_ = self._facts(0, start)
         return self
 
-    def _facts(self, n_items: int, start: float) -> dict[str, Any]:
+    def _facts(self, n_items: int, start: float) -> dict[str, object]:
         """Return facts about the training."""
         return {
             "items": n_items,

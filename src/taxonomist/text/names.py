@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
@@ -19,7 +19,7 @@ from taxonomist.models.probable_questions import ProbableQuestions
 from taxonomist.models.traits import Traits
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Floats, MatrixLike
+    from taxonomist._typing import CSR, Floats, MatrixLike, Objects
     from taxonomist.features import SentenceVectors
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.learning import Training
@@ -96,9 +96,10 @@ class NameSimilarity(ProbableQuestions, TaxonomyClassifier):
         """Return all predictions for items, which are scored only once."""
         return PathAnswers(self, self.scored(X))
 
-    def plain_predictions(self, X: MatrixLike) -> Any:
+    def plain_predictions(self, X: MatrixLike) -> Objects:
         """Return the best categories."""
-        return TaxonomyClassifier.predict(self, X)
+        found: Objects = TaxonomyClassifier.predict(self, X)
+        return found
 
     def probabilities(self, scored: Scored) -> Floats:
         """Return the probabilities of categories, (n_items, n_categories)."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from sklearn.base import clone
 
 from taxonomist.errors import ParameterError, closest
 from taxonomist.features import SentenceVectors
+from taxonomist.features.encoders import BUILT_IN
 from taxonomist.text.budget import Budget
 from taxonomist.text.joined_columns import join
 from taxonomist.text.models import choice_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, TextLike
     from taxonomist.features import TextFeatures
+    from taxonomist.features.encoders import EncoderLike
     from taxonomist.text.search import SearchStep
     from taxonomist.text.vector_weight import WeightProblem
 
@@ -104,7 +106,7 @@ def check_vectors(given: object) -> None:
             f"vectors must be 'auto', 'on', 'off', a SentenceVectors, a folder with an encoder, or "
             f"a function from a list of strings to an array. Got {given!r}."
         )
-    if isinstance(given, str) and given not in (*VECTORS, "minilm"):
+    if isinstance(given, str) and given not in (*VECTORS, BUILT_IN):
         from pathlib import Path
 
         if not Path(given).expanduser().is_dir():
@@ -114,7 +116,7 @@ def check_vectors(given: object) -> None:
             )
 
 
-def wanted_vectors(given: Any, model: object, n_jobs: int | None) -> SentenceVectors | None:
+def wanted_vectors(given: object, model: object, n_jobs: int | None) -> SentenceVectors | None:
     """Return the unfitted transformer to try beside words; None for words alone.
 
     Parameters
@@ -145,7 +147,9 @@ def wanted_vectors(given: Any, model: object, n_jobs: int | None) -> SentenceVec
     if isinstance(given, SentenceVectors):
         copied: SentenceVectors = clone(given)
         return copied
-    return SentenceVectors("minilm" if given in ("auto", "on") else given, n_jobs=n_jobs)
+    is_built_in = isinstance(given, str) and given in ("auto", "on")
+    encoder = BUILT_IN if is_built_in else cast("EncoderLike", given)
+    return SentenceVectors(encoder, n_jobs=n_jobs)
 
 
 def choose_vectors(
