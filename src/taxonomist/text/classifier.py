@@ -192,6 +192,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         check_parameters(self)
         y = label_formats.simplified(labels)
         if not y:
+            if n_texts := sum(1 for _ in several(texts)):
+                raise LabelError(f"Got {n_texts} texts without labels: no items to learn from.")
             return self._fit_names(start)
         self.is_multilabel_ = label_formats.is_label_sets(y)
         wanted = wanted_vectors(self.vectors, self.model, self.n_jobs)

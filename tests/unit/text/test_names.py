@@ -88,6 +88,11 @@ def test_it_is_saved_and_loaded(tmp_path):
     assert np.array_equal(again.predict_proba(texts), MODEL.predict_proba(texts))
 
 
+def test_texts_without_labels_are_not_forgotten():
+    with pytest.raises(LabelError, match="Got 1 texts without labels"):
+        TextClassifier(TAXONOMY, vectors=topics).fit(["a text"], [])
+
+
 def test_without_vectors_or_taxonomy_there_is_nothing_to_learn(monkeypatch):
     monkeypatch.setattr(onnx_encoder, "is_installed", lambda: False)
     for model in (
