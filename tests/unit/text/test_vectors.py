@@ -210,6 +210,15 @@ def test_steps_are_told():
     assert "vectors with weight 0.35" in said
 
 
+def test_telling_words_are_words():
+    from taxonomist.workflow.telling_words import telling_words
+
+    found = telling_words(ON)
+    assert set(found) == set(TAXONOMY.nodes[1:])
+    assert {word for words in found.values() for word, _ in words} <= set(ON.features_.terms_)
+    assert all(1 < len(words) <= 8 for words in found.values())
+
+
 # Files ------------------------------------------------------------------------------------------
 
 
