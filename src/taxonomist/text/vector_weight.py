@@ -9,6 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from taxonomist.inference.node_scorer import NodeScorer
 from taxonomist.inference.path_scorer import PathScorer
@@ -28,7 +29,7 @@ __all__ = ["WeightProblem", "WeightTrial", "try_weights"]
 
 logger = logging.getLogger(__name__)
 
-WEIGHTS = (0.0, 0.35, 0.7, 1.0, 1.4)
+WEIGHTS = (0.0, 0.35, 0.7, 1.0, 1.4, 2.0)
 """Weights to choose from."""
 GUESS = 0.7
 """The weight if no item can be held out, such as with one item per category. It was best with 7
@@ -36,7 +37,9 @@ documents a category on the 15 newsgroups."""
 MOST_ITEMS = 4000
 """Items that weights are tried on at most. The best weight falls with the number of items."""
 MOST_SCORES = 2**23
-"""Scores of held-out items that are kept at most."""
+"""Scores of held-out items that are kept at most, unless these are few items."""
+LEAST_HELD_OUT = 256
+"""Held-out items that are used at least, if there are as many."""
 
 
 class WeightTrial(NamedTuple):
@@ -156,8 +159,10 @@ class HeldOutChances:
 
     def __init__(self, training: Training, held_out: Codes) -> None:
         self._targets = training.targets
-        n_scores = 4 * training.targets.categories.expanded.n_nodes
-        kept = np.random.default_rng(0).permutation(held_out)[: max(1000, MOST_SCORES // n_scores)]
+        n_nodes = training.targets.categories.expanded.n_nodes
+        n_kept = max(LEAST_HELD_OUT, MOST_SCORES // n_nodes)
+        kept = np.random.default_rng(0).permutation(held_out)[:n_kept]
+        self._at_a_time = max(1, MOST_SCORES // (4 * n_nodes))
         self._is_kept = np.zeros(len(training.weights), dtype=bool)
         self._is_kept[kept] = True
         self._parts: list[tuple[PathScorer | NodeScorer, Reals, Codes]] = []
@@ -178,14 +183,21 @@ class HeldOutChances:
         tuned, found = cast("PathScorer | NodeScorer", model.scorer_), []
         for scorer, raw, items in self._parts:
             if isinstance(scorer, PathScorer) and isinstance(tuned, PathScorer):
-                chances = replace(scorer, blend=tuned.blend).probabilities(raw)
-                columns = self._targets.labels[items].indices
-                found.append(_logarithm(chances[np.arange(len(items)), columns]))
+                scorer = replace(scorer, blend=tuned.blend)
             elif isinstance(scorer, NodeScorer) and isinstance(tuned, NodeScorer):
-                chances = replace(scorer, model=tuned.model).node_probabilities(raw)
-                truth = self._targets.close(self._targets.labels[items]).toarray()
-                found.append(_logarithm(np.where(truth, chances, 1 - chances)).sum(axis=1))
+                scorer = replace(scorer, model=tuned.model)
+            blocks = gen_batches(len(items), self._at_a_time)
+            found += [self._logarithms(scorer, raw[block], items[block]) for block in blocks]
         return float(np.concatenate(found).mean())
+
+    def _logarithms(self, scorer: PathScorer | NodeScorer, raw: Reals, items: Codes) -> Floats:
+        """Return the logarithm of the probability of what is true about each item."""
+        labels = self._targets.labels[items]
+        if isinstance(scorer, PathScorer):
+            return _logarithm(scorer.probabilities(raw)[np.arange(len(items)), labels.indices])
+        truth, chances = self._targets.close(labels).toarray(), scorer.node_probabilities(raw)
+        sums: Floats = _logarithm(np.where(truth, chances, 1 - chances)).sum(axis=1)
+        return sums
 
 
 def _logarithm(chances: Floats) -> Floats:
