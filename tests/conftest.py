@@ -34,6 +34,8 @@ ORDER = (
     "unit/features",
     "unit/kernels",
     "docs/test_doctests.py",
+    "unit/persistence/test_atomic.py",
+    "unit/persistence/test_forged.py",
     "oracle",
     "unit/compiled",
     "unit/solvers",
@@ -45,7 +47,8 @@ ORDER = (
     "unit",
 )
 """Which tests run first. Those in ``contract`` compile most loops; the other of two processes
-meanwhile runs tests that need none, so that a loop is rarely compiled twice."""
+meanwhile runs tests that need none, so that a loop is rarely compiled twice. Tests that fork come
+before those that make the process large, because a fork takes longer the larger it is."""
 
 
 def pytest_collection_modifyitems(items):
