@@ -37,8 +37,9 @@ SCALE = 20.0
 def name_documents(taxonomy: Taxonomy) -> tuple[list[str], list[str]]:
     """Return texts and labels for each leaf: its name, and the names along its path.
 
-    Both helped on the 15 newsgroups, trec-question and naics2012: the name says what a category
-    is, and the path what is meant by it. Dots and underscores in names count as blanks.
+    Of the name, the path, the mean over the path's names, and name and path together, the last was
+    within a point of the best on 600 documents each of the 15 newsgroups, trec-question, naics2012
+    and arxiv-sample. Dots and underscores in names count as blanks.
     """
     texts, labels = [], []
     for leaf in taxonomy.leaves:
