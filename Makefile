@@ -15,7 +15,7 @@ endif
 # Tests start many processes, which start faster from compiled byte code.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo serve test test-corpora test-slow test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
+.PHONY: help demo serve test test-corpora test-slow test-vectors test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo "make test          lint and run the tests"
 	@echo "make test-corpora  run the tests that need corpora: make test-corpora TAXONOMIST_DATA=folder"
 	@echo "make test-slow     run the tests that take longer"
+	@echo "make test-vectors  run the tests of the built-in encoder of sentences, in .venv-vectors"
 	@echo "make test-lowest   run the main paths with the lowest versions of all packages, in .venv-lowest"
 	@echo "make test-pythons  run the main paths with newer Pythons, where they are found"
 	@echo "make reproduction-bounds  store the numbers of the papers' small experiments for the tests"
@@ -81,6 +82,18 @@ test-corpora: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow
 
+# Where the encoder is installed, text classifiers use it by default, and other tests would be slow.
+VECTORS := $(VENV)-vectors$(patsubst $(VENV)%,%,$(BIN))
+
+$(VENV)-vectors/.dev: pyproject.toml
+	@echo "Installing Taxonomist and the encoder into $(VENV)-vectors ..."
+	@$(PYTHON) -m venv $(VENV)-vectors
+	@$(VECTORS)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,vectors]'
+	@touch $@
+
+test-vectors: $(VENV)-vectors/.dev
+	$(VECTORS)/pytest -m "vectors and not slow"
+
 test-lowest: $(VENV)/.dev
 	@$(BIN)/python tools/environments.py lowest
 
@@ -112,4 +125,4 @@ bench: $(VENV)/.bench peers
 	TAXONOMIST_PEERS=$$(ls $(PEERS) 2>/dev/null) $(BIN)/python -m benchmarks
 
 clean:
-	rm -rf docs/_build docs/_figures docs/reference/generated $(VENV) $(VENV)-lowest $(VENV)-peers $(VENV)-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/_figures docs/reference/generated $(VENV) $(VENV)-lowest $(VENV)-peers $(VENV)-vectors $(VENV)-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -68,9 +68,11 @@ def pytest_collection_finish():
 
 
 def pytest_itemcollected(item):
-    """Mark the tests that ask for a corpus, so that nobody can forget to."""
-    if "data_folder" in getattr(item, "fixturenames", ()):
-        item.add_marker("corpora")
+    """Mark the tests that ask for a corpus or the encoder, so that nobody can forget to."""
+    asked = getattr(item, "fixturenames", ())
+    for fixture, marker in (("data_folder", "corpora"), ("need_minilm", "vectors")):
+        if fixture in asked:
+            item.add_marker(marker)
 
 
 @pytest.fixture
@@ -101,6 +103,17 @@ def load_corpus(data_folder):
             pytest.skip(f"the corpus {name} is not complete on this machine: lacks {options}")
 
     return load
+
+
+@pytest.fixture
+def need_minilm(tmp_path, monkeypatch):
+    """Skip the test where the extra ``vectors`` is absent; keep its cache among temporary files."""
+    from taxonomist.features import onnx_encoder
+
+    if not onnx_encoder.is_installed():
+        pytest.skip("the built-in encoder is not installed: run make test-vectors")
+    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(tmp_path / "cache"))
 
 
 @pytest.fixture

@@ -39,7 +39,8 @@ def warm(on_step: OnStep = silent) -> float:
     with sparing_nothing():
         for done, (name, labels) in enumerate(tasks):
             on_step("Compiling", done, len(tasks))
-            model = TextClassifier(_TAXONOMY, model=name, min_df=1).fit(_TEXTS, labels)
+            model = TextClassifier(_TAXONOMY, model=name, min_df=1, vectors="off")
+            model.fit(_TEXTS, labels)
             answers = model.answer(_TEXTS[:2])
             answers.labels()
             answers.topk(2)
