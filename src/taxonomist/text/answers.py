@@ -107,9 +107,13 @@ class TextAnswers:
     def known_share(self) -> Floats:
         """Return the fraction of each text's terms that occur in the features, (n_items,).
 
-        It is 0 for a text without terms. The labels of a text with few known terms mean little.
+        It is 0 for a text without terms. The labels of a text with few known terms mean little. A
+        text with a sentence vector needs no known terms, and has 1.
         """
-        return self._classifier.features_.known_share(self.texts)
+        features = self._classifier.features_
+        shares = features.known_share(self.texts)
+        n_entries = np.diff(self.vectors[:, len(features.vocabulary_) :].indptr)
+        return np.where(n_entries > 0, 1.0, shares)
 
     def explain(self, i: int, n: int = 10, category: object = None) -> TextExplanation:
         """Return the words in one of the texts for and against a category.

@@ -62,6 +62,12 @@ def test_vectors_help_where_words_do_not_recur():
     assert max(trials, key=lambda trial: trial["likelihood"])["weight"] == ON.vector_weight_
 
 
+def test_a_text_with_a_vector_needs_no_known_words():
+    texts = ["unheard unseen", ""]
+    assert ON.answer(texts).known_share().tolist() == [1, 0]
+    assert OFF.answer(texts).known_share().tolist() == [0, 0]
+
+
 def test_vectors_that_say_nothing_are_left_out():
     model = TextClassifier(TAXONOMY, vectors=lambda texts: np.ones((len(texts), 3))).fit(*TRAIN)
     assert model.vectors_ is None
