@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from taxonomist.errors import FormatError, ParameterError
 from taxonomist.taxonomy.core import Taxonomy
-from taxonomist.taxonomy.formats.skos_vocabulary import Vocabulary
+from taxonomist.taxonomy.formats.skos_vocabulary import SkosVocabulary
 from taxonomist.taxonomy.formats.skos_writer import BASE, write
 from taxonomist.taxonomy.formats.triples import NotStreamedError, parsed, streamed
 
@@ -72,9 +72,9 @@ def read(
     if outside not in ("drop", "keep"):
         raise ParameterError(f"outside must be 'drop' or 'keep'. Got {outside!r} instead.")
     if isinstance(text, str):
-        vocabulary = Vocabulary(parsed(text, syntax), language)
+        vocabulary = SkosVocabulary(parsed(text, syntax), language)
     else:
-        vocabulary = Vocabulary(streamed(text, syntax), language)
+        vocabulary = SkosVocabulary(streamed(text, syntax), language)
         if not vocabulary.n_triples:
             raise NotStreamedError("there is no skos:Concept in the file.")
     if scheme is not None:

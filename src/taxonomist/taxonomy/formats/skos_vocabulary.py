@@ -20,7 +20,7 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 OWL = "http://www.w3.org/2002/07/owl#"
 
 
-class Vocabulary:
+class SkosVocabulary:
     """The concepts of an RDF graph and the edges between them.
 
     Only what makes a taxonomy is kept, and every address once, so that memory does not grow with
