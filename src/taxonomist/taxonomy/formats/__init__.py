@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["from_networkx", "read", "read_as_spelled", "to_networkx", "write"]
 
 MOST_RETRIED = 5_000_000
-"""Bytes up to which rdflib tries a file that cannot be streamed; it takes a minute for 10 MB."""
+"""Bytes up to which rdflib tries a file that cannot be streamed; that takes about two seconds."""
 
 _READERS: dict[str, Callable[..., Taxonomy]] = {
     "csv": delimited.read_edges,
