@@ -32,6 +32,9 @@ Many steps work in blocks of a fixed size, which both sizes exceed.
 COUNT_SIZES = (1500, 3000)
 """The same for models of word counts, which take longer; they score no training items."""
 
+HELD_OUT_SIZES = (3000, 6000)
+"""The same for models of word counts that score held-out items, in blocks of up to 128 MB."""
+
 LIMIT_MIB = 32
 """Limit on a dense array, which is passed by each dense array at the larger size."""
 
@@ -95,8 +98,8 @@ def test_memory_grows_with_the_data_or_the_size_is_refused(peak_mib, model, are_
     monkeypatch.setattr(path_learning, "MOST_WORK", 0)
     inner = getattr(model, "model", model)
     is_held_out = are_sets or isinstance(model, CalibratedClassifier)
-    is_short = inner.traits.takes_counts and not is_held_out
-    sizes = COUNT_SIZES if is_short else SIZES
+    counting = HELD_OUT_SIZES if is_held_out else COUNT_SIZES
+    sizes = counting if inner.traits.takes_counts else SIZES
     try:
         small, large = (fitted_peak(peak_mib, model, size, are_sets) for size in sizes)
     except DataSizeError as error:
