@@ -93,14 +93,16 @@ class Server:
 
     def _processes(self) -> list[int]:
         """Return the process and its children."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        place = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        children = place.read_text(encoding="ascii")
         return [self.process.pid, *map(int, children.split())]
 
     def cpu(self) -> float:
         """Return the seconds of CPU so far."""
         ticks = 0
         for number in self._processes():
-            fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            line = Path(f"/proc/{number}/stat").read_text(encoding="ascii")
+            fields = line.rpartition(")")[2].split()
             ticks += int(fields[11]) + int(fields[12])
         return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -108,7 +110,7 @@ class Server:
         """Return the memory that the processes do not share with files, in MiB."""
         pages = 0
         for number in self._processes():
-            fields = Path(f"/proc/{number}/statm").read_text().split()
+            fields = Path(f"/proc/{number}/statm").read_text(encoding="ascii").split()
             pages += int(fields[1]) - int(fields[2])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
@@ -132,7 +134,7 @@ def ask(server: Server, requests: Path, connections: int, seconds: float, rate: 
         [sys.executable, "-m", "benchmarks.load_client"],
         input=json.dumps(task),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
     )
     found = json.loads(done.stdout)
