@@ -283,7 +283,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         check_branches(training, tops, n_old)
         weights = cast("PathScorer | NodeScorer", self.scorer_).weights
         branches = Branches(tops, len(training.weights) > n_old, weights)
-        self._store(self.learn(training, self.start_, branches), training.targets)
+        self.store(self.learn(training, self.start_, branches), training.targets)
         self._hold_out(training, None, None)
         return self
 
