@@ -58,14 +58,17 @@ class DaskEngine:
         n_threads = sum(worker["nthreads"] for worker in workers)
         return Capacity(len(workers), n_threads, min(limits))
 
-    def scatter(self, value: object) -> Future:
-        """Make a value available to all workers."""
+    def scatter(self, value: object, is_for_all: bool = True) -> Future:
+        """Put a value on all workers, or on one of them."""
         from dask.sizeof import sizeof
 
         with _clear_errors(self.client):
             if sizeof(value) <= SMALL:
                 return self.map(_same, [value])[0]
-            return self._kept(self.client.scatter(value, broadcast=True, hash=False))
+            # A list would be taken for several values.
+            return self._kept(
+                self.client.scatter([value], broadcast=is_for_all, hash=False)[0]
+            )
 
     def map(
         self,
@@ -95,6 +98,11 @@ class DaskEngine:
         """Wait for values and return them."""
         with _clear_errors(self.client):
             return list(self.client.gather(list(handles)))
+
+    def is_held(self, handle: Future) -> bool:
+        """Return whether a value is there, and not lost with a worker."""
+        with _clear_errors(self.client):
+            return handle.status == "finished" and bool(self.client.who_has(handle)[handle.key])
 
     def _kept(self, future: Future) -> Future:
         self._made.add(future)

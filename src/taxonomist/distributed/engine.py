@@ -44,8 +44,8 @@ class Engine(Protocol):
     def capacity(self) -> Capacity:
         """Return what the workers have at the moment."""
 
-    def scatter(self, value: object) -> Handle:
-        """Make a value available to all workers."""
+    def scatter(self, value: object, is_for_all: bool = True) -> Handle:
+        """Put a value on all workers, or on one of them."""
 
     def map(
         self,
@@ -67,6 +67,9 @@ class Engine(Protocol):
 
     def gather(self, handles: Sequence[Handle]) -> list[Value]:
         """Wait for values and return them."""
+
+    def is_held(self, handle: Handle) -> bool:
+        """Return whether a value is there, and not lost with a worker."""
 
 
 def reduce(
@@ -97,7 +100,7 @@ class LocalEngine:
         """Return one worker without a limit of memory."""
         return Capacity(1, 1, float("inf"))
 
-    def scatter(self, value: object) -> Handle:
+    def scatter(self, value: object, is_for_all: bool = True) -> Handle:  # noqa: ARG002
         """Return a handle of a value."""
         return _Held(value)
 
@@ -114,6 +117,10 @@ class LocalEngine:
     def gather(self, handles: Sequence[Handle]) -> list[Value]:
         """Return the values."""
         return [_value(handle) for handle in handles]
+
+    def is_held(self, handle: Handle) -> bool:  # noqa: ARG002
+        """Return True: what is in this process is never lost."""
+        return True
 
 
 class _Held(NamedTuple):
