@@ -1,6 +1,5 @@
 """The same estimators on a Dask cluster, for documents that do not fit on one machine.
 
-``DaskPathSVC`` and ``DaskHierarchicalSVC`` take vectors, and ``DaskTextClassifier`` takes texts.
 This needs the extra ``taxonomist[dask]``.
 """
 
@@ -11,8 +10,11 @@ from typing import TYPE_CHECKING
 from taxonomist._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from taxonomist.distributed.hierarchical_svc import DaskHierarchicalSVC as DaskHierarchicalSVC
     from taxonomist.distributed.path_svc import DaskPathSVC as DaskPathSVC
 
-__all__ = ["DaskPathSVC"]
+__all__ = ["DaskHierarchicalSVC", "DaskPathSVC"]
 
-__getattr__ = lazy_names(__name__, {"DaskPathSVC": "path_svc"})
+__getattr__ = lazy_names(
+    __name__, {"DaskHierarchicalSVC": "hierarchical_svc", "DaskPathSVC": "path_svc"}
+)

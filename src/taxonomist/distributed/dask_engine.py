@@ -66,9 +66,7 @@ class DaskEngine:
             if sizeof(value) <= SMALL:
                 return self.map(_same, [value])[0]
             # A list would be taken for several values.
-            return self._kept(
-                self.client.scatter([value], broadcast=is_for_all, hash=False)[0]
-            )
+            return self._kept(self.client.scatter([value], broadcast=is_for_all, hash=False)[0])
 
     def map(
         self,

@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from taxonomist._typing import is_sparse
 from taxonomist.distributed.engine import reduce
 from taxonomist.distributed.joint_parts import (
     JointSetting,
-    add_changes,
     add_weights,
     begin_duals,
     change_of,
@@ -40,7 +38,14 @@ from taxonomist.losses import category_loss
 from taxonomist.models.certificates import certificate_facts, log_pass, solver_options
 from taxonomist.models.learning import Learned
 from taxonomist.solvers.sequential import FIRST_TOLERANCE, SLOWLY
-from taxonomist.solvers.shards import ShardFindings, solve_shard
+from taxonomist.solvers.shards import (
+    Change,
+    RoundOptions,
+    ShardFindings,
+    best_step,
+    part_way,
+    solve_shard,
+)
 from taxonomist.solvers.solution import Pass
 
 if TYPE_CHECKING:
@@ -60,6 +65,8 @@ CHECKPOINT = 8
 MOST_PASSES = 64
 """Most passes over the items of a shard in a round. There is one at first; rounds that lower the
 gap slowly double the number."""
+LEAST_STRICTNESS = 1 / 64
+"""How small a part of an item's share of the gap its violation must be at least."""
 MOST_LOSSES = 10
 """How often workers may be lost before the fit is given up."""
 
@@ -74,11 +81,15 @@ class Round:
         The largest number of passes over the items of a shard after the full one.
     bytes_out, bytes_back
         The bytes of the weights, which go to each shard, and of the changes of all shards.
+    step, coupling
+        γ and σ'.
     """
 
     n_passes: int
     bytes_out: int
     bytes_back: int
+    step: float
+    coupling: float
 
 
 def check_joint(model: HierarchicalSVC) -> None:
@@ -140,7 +151,6 @@ def fit_joint(
         category_loss(model.loss, categories.expanded, categories.codes),
         model.C,
         model.n_features_in_ + bool(model.constant_feature),
-        len(shares),
     )
     options = solver_options(model)
     shared = engine.scatter(setting)
@@ -154,8 +164,9 @@ def fit_joint(
     certificate = fit.run()
     converged = certificate.reaches(options)
     known = certificate_facts(model, certificate, converged, fit.history, fit.findings.n_pairs)
-    W = np.ascontiguousarray(fit.w.T, dtype=np.dtype(model.dtype))
-    model.store(Learned(LinearScorer(W, setting.attributes, FeatureMap()), known), targets)
+    model.store(
+        Learned(LinearScorer(fit.certified, setting.attributes, FeatureMap()), known), targets
+    )
     return model, fit.rounds
 
 
@@ -180,7 +191,8 @@ class _Rounds:
 
     def __post_init__(self) -> None:
         setting = self.setting
-        self.w: Floats = np.zeros((setting.attributes.shape[1], setting.n_columns))
+        self.w: Floats = np.zeros((setting.n_columns, setting.attributes.shape[1]))
+        self.coupling, self.strictness = 1.0, 1.0
         self.duals = self.engine.map(begin_duals, self.shards)
         self.copies: list[Duals | None] = [None] * len(self.shards)
         self.started = perf_counter()
@@ -198,43 +210,51 @@ class _Rounds:
                 break
             if certificate.gap > SLOWLY * previous:
                 self.n_passes = min(2 * self.n_passes, MOST_PASSES)
+            if certificate.gap > 0.5 * previous:
+                self.strictness = max(0.5 * self.strictness, LEAST_STRICTNESS)
             previous = certificate.gap
             self._lower_tolerance(certificate)
-            if number % CHECKPOINT == 0:
-                self._copy_duals()
             certificate = self._certified_round(number)
-        # The weights of the last certificate, not those after its round.
-        self.w = self.certified
         return certificate
 
     def _certified_round(self, number: int) -> Certificate:
         """Do a round; after the loss of a worker, restore what it had and do it again."""
+        is_whole = True
         while True:
             try:
+                if not is_whole:
+                    self._restore()
+                is_whole = True
+                if number and number % CHECKPOINT == 0:
+                    self._copy_duals()
                 return self._round(number)
             except ClusterError:
                 self.n_lost += 1
                 if self.n_lost > MOST_LOSSES:
                     raise
                 logger.warning("A worker was lost in round %d; its shards go on.", number)
-                self._restore()
+                is_whole = False
 
     def _round(self, number: int) -> Certificate:
         """Do a round, and return the certificate of the weights before it."""
         engine, dtype = self.engine, np.dtype(self.options.dtype)
-        W = np.ascontiguousarray(self.w.T, dtype=dtype)
+        W = self.w.astype(dtype)
         options = replace(self.options, random_state=self.options.random_state + number)
-        shared = engine.scatter(W), options, self.n_passes, self.tol
+        given = RoundOptions(self.n_passes, self.tol, self.coupling)
+        shared = engine.scatter(W), options, given
         results = engine.map(solve_shard, self.shards, self.duals, shared=shared)
-        duals = engine.map(duals_of, results)
-        change = reduce(engine, add_changes, engine.map(change_of, results))
+        after = engine.map(duals_of, results)
+        change = reduce(engine, Change.joined, engine.map(change_of, results))
         findings = reduce(engine, ShardFindings.joined, engine.map(findings_of, results))
         del results
-        (moved, bytes_back), found = engine.gather([change, findings])
-        self.duals, self.findings, self.certified = duals, found, W.T
-        self.w = self.w + (moved.toarray() if is_sparse(moved) else np.asarray(moved))
+        moved, self.findings = engine.gather([change, findings])
+        step = best_step(self.w, moved, self.findings)
+        self.duals = engine.map(part_way, self.duals, after, shared=(step,)) if step < 1 else after
+        self.w[moved.rows] += step * moved.values
+        self.certified = W
+        self._follow(moved)
         certificate = self.findings.certificate()
-        self.rounds.append(Round(self.findings.n_passes, W.nbytes, bytes_back))
+        self.rounds.append(Round(self.findings.n_passes, W.nbytes, moved.n_bytes, step, given[2]))
         entry = Pass(
             perf_counter() - self.started,
             certificate.primal,
@@ -263,16 +283,20 @@ class _Rounds:
         fresh = engine.map(begin_duals, self.shards)
         for k, (is_held, copy) in enumerate(zip(held, self.copies, strict=True)):
             if not is_held:
-                self.duals[k] = (
-                    fresh[k] if copy is None else engine.scatter(copy, is_for_all=False)
-                )
+                self.duals[k] = fresh[k] if copy is None else engine.scatter(copy, is_for_all=False)
         parts = engine.map(shard_weights, self.shards, self.duals)
-        (found,) = engine.gather([reduce(engine, add_weights, parts)])
-        self.w = found.toarray() if is_sparse(found) else np.asarray(found)
+        (self.w,) = engine.gather([reduce(engine, add_weights, parts)])
+
+    def _follow(self, moved: Change) -> None:
+        """Set the coupling to that of the changes of this round."""
+        apart = self.findings.change_squared
+        if apart > 0:
+            together = float(np.square(moved.values).sum())
+            self.coupling = float(np.clip(together / apart, 1.0, len(self.shards)))
 
     def _lower_tolerance(self, certificate: Certificate) -> None:
         """Lower the tolerance for items to their share of the gap."""
-        share = certificate.gap * abs(certificate.dual) / self.total_cost
+        share = self.strictness * certificate.gap * abs(certificate.dual) / self.total_cost
         if self.options.stop == "violation":
             share = max(share, 0.1 * self.options.tol)
         if share > 0:

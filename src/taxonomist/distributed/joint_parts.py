@@ -9,17 +9,20 @@ from scipy import sparse
 
 from taxonomist._typing import is_sparse
 from taxonomist.models.certificates import item_costs
-from taxonomist.solvers.shards import Shard
+from taxonomist.solvers.duals import no_duals
+from taxonomist.solvers.shards import make_shard_problem
+from taxonomist.solvers.weights import weights_from_duals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR, Floats, Matrix
+    from taxonomist._typing import CSR, Floats, Matrix, Reals
     from taxonomist.compiled.arrays import Duals
     from taxonomist.distributed.loading import LoadedPart
     from taxonomist.losses import CategoryLoss
     from taxonomist.models.targets import Targets
-    from taxonomist.solvers.shards import ShardFindings, ShardRound
+    from taxonomist.solvers.problem import JointProblem
+    from taxonomist.solvers.shards import Change, ShardFindings, ShardRound
     from taxonomist.solvers.solution import Options
 
 
@@ -54,8 +57,6 @@ class JointSetting(NamedTuple):
         The penalty of a unit of slack.
     n_columns
         The number of columns of rows, with the constant feature.
-    n_shards
-        The number of shards.
     """
 
     targets: Targets
@@ -63,7 +64,6 @@ class JointSetting(NamedTuple):
     loss: CategoryLoss
     C: float
     n_columns: int
-    n_shards: int
 
 
 def encode_items(loaded: LoadedPart, setting: JointSetting) -> JointPart:
@@ -78,27 +78,24 @@ def encode_items(loaded: LoadedPart, setting: JointSetting) -> JointPart:
     return JointPart(loaded.X[used], marked[used], costs[used])
 
 
-def make_shard(
-    parts: Sequence[JointPart], options: Options, setting: JointSetting
-) -> Shard:
-    """Return a shard of the items of some parts."""
-    X, labels, costs = zip(*(part for part in parts if len(part.costs)), strict=True) or (
-        *parts[:1],
-    )
+def make_shard(parts: Sequence[JointPart], options: Options, setting: JointSetting) -> JointProblem:
+    """Return the problem of the items of some parts."""
+    used = [part for part in parts if len(part.costs)] or list(parts[:1])
+    X, labels, costs = zip(*used, strict=True)
     rows = sparse.csr_array(sparse.vstack(X)) if any(map(is_sparse, X)) else np.vstack(X)
     marked = sparse.csr_array(sparse.vstack(labels))
     together = rows, marked, np.concatenate(costs)
-    return Shard.of(*together, setting.attributes, setting.loss, options, setting.n_shards)
+    return make_shard_problem(*together, setting.attributes, setting.loss, options)
 
 
-def begin_duals(shard: Shard) -> Duals:
+def begin_duals(shard: JointProblem) -> Duals:
     """Return the dual variables of a shard to begin with."""
-    return shard.no_duals()
+    return no_duals(shard.n_items)
 
 
-def shard_weights(shard: Shard, duals: Duals) -> Matrix:
+def shard_weights(shard: JointProblem, duals: Duals) -> Reals:
     """Return the weights that follow from the dual variables of a shard."""
-    return shard.weights(duals)
+    return weights_from_duals(shard, duals, np.float64)
 
 
 def duals_of(result: ShardRound) -> Duals:
@@ -106,9 +103,9 @@ def duals_of(result: ShardRound) -> Duals:
     return result.duals
 
 
-def change_of(result: ShardRound) -> tuple[Matrix, int]:
-    """Return the change of the weights, and its bytes."""
-    return result.change, change_bytes(result.change)
+def change_of(result: ShardRound) -> Change:
+    """Return the change of the weights."""
+    return result.change
 
 
 def findings_of(result: ShardRound) -> ShardFindings:
@@ -116,24 +113,7 @@ def findings_of(result: ShardRound) -> ShardFindings:
     return result.findings
 
 
-def add_changes(parts: Sequence[tuple[Matrix, int]]) -> tuple[Matrix, int]:
-    """Return the sum of changes, and the bytes that all shards sent."""
-    total = parts[0][0]
-    for change, _ in parts[1:]:
-        total = total + change
-    return total, sum(n_bytes for _, n_bytes in parts)
-
-
-def add_weights(parts: Sequence[Matrix]) -> Matrix:
+def add_weights(parts: Sequence[Reals]) -> Reals:
     """Return the sum of the weights of shards."""
-    total = parts[0]
-    for other in parts[1:]:
-        total = total + other
+    total: Reals = np.sum(parts, axis=0)
     return total
-
-
-def change_bytes(change: Matrix) -> int:
-    """Return the bytes of a change of weights."""
-    if is_sparse(change):
-        return int(change.data.nbytes + change.indices.nbytes + change.indptr.nbytes)
-    return int(np.asarray(change).nbytes)

@@ -2,41 +2,44 @@
 
 Problem       the joint problem of ``taxonomist.solvers.problem``, items in K shards
 Dual          as there; w(α) = Σ_k w(α_k), where α_k are the dual variables of shard k
-Notation      as there; K ``n_shards``, σ' = K
+Notation      as there; K ``n_shards``; σ' ``coupling``, between 1 and K; γ ``step``
 Step          In a round, shard k maximises over changes Δα_k, with w = w(α) fixed,
-              D_k(α_k + Δα_k) - <w, w(Δα_k)> - σ'/2 ||w(Δα_k)||²  [MSJ15], by passes of
-              ``taxonomist.solvers.sequential``. Then α_k += Δα_k and w += Σ_k w(Δα_k): changes are
-              added, not averaged. With σ' = K this never lowers the dual.
+              Σ (α_k + Δα_k) - <w, w(Δα_k)> - σ'/2 ||w(Δα_k)||²  [MSJ15], by passes of
+              ``taxonomist.solvers.sequential``. Then α_k += γ Δα_k and w += γ Σ_k w(Δα_k), where γ
+              in [0, 1] maximises the dual along the sum of changes: changes are added, and where
+              that would be too long a step, it is shortened.
 Stopping      The certificate at w before a round: primal and dual are sums over all items, so each
               shard returns its share. It is the same as on one machine.
 Cost          A round has one full pass and some active passes over the items of each shard;
-              it sends w to every shard, and the changes of w back.
-Differences   No new loop: with x' = √σ' x and w' = w / √σ', scores are the same, and both the
+              it sends w to every shard, and the rows of w that changed back.
+Differences   With σ' = K, as in the paper, γ = 1 never lowers the dual, but steps are K times too
+              short if shards hardly share features, as with texts. Here σ' follows
+              ||Σ_k w(Δα_k)||² / Σ_k ||w(Δα_k)||² of the last round, which is at most K, and the
+              choice of γ keeps the dual from falling.
+              No new loop: with Λ' = √σ' Λ and w' = w / √σ', scores are the same, and both the
               curvature of an item's QP and the change of w' in the shard are those of the step
-              above. So the sequential loop runs on scaled rows.
-References    [MSJ15], CoCoA+ with γ = 1
+              above. So the sequential loop runs with scaled attributes.
+References    [MSJ15]
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from taxonomist.compiled.duals import count_positive
-from taxonomist.solvers.duals import no_duals, positive
+from taxonomist.solvers.duals import Entries, positive
 from taxonomist.solvers.problem import FeatureRows, JointProblem
 from taxonomist.solvers.sequential import PassState
 from taxonomist.solvers.solution import Certificate, Solution
-from taxonomist.solvers.weights import coefficients, feature_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR, Floats, Matrix, Reals
+    from taxonomist._typing import CSR, Codes, Floats, Matrix, Reals
     from taxonomist.compiled.arrays import Duals
     from taxonomist.losses import CategoryLoss
     from taxonomist.solvers.solution import Options
@@ -44,53 +47,18 @@ if TYPE_CHECKING:
 NOTHING = Certificate(np.inf, 0.0, 1.0, np.inf)
 
 
-@dataclass(frozen=True)
-class Shard:
-    """Some items of a joint problem.
-
-    Attributes
-    ----------
-    problem
-        The problem of these items, whose rows are multiplied by √σ'.
-    n_shards
-        σ', the number of all shards.
-    """
-
-    problem: JointProblem
-    n_shards: int
-
-    @classmethod
-    def of(
-        cls,
-        X: Matrix,
-        labels: CSR,
-        costs: Floats,
-        attributes: CSR,
-        loss: CategoryLoss,
-        options: Options,
-        n_shards: int,
-    ) -> Shard:
-        """Return the shard of some items, in random order."""
-        order = np.random.default_rng(options.random_state).permutation(X.shape[0])
-        dtype = np.dtype(options.dtype)
-        rows = FeatureRows(X * np.sqrt(n_shards), dtype)
-        problem = JointProblem(
-            items=rows.take(order),
-            labels=labels[order],
-            costs=costs[order],
-            attributes=attributes,
-            loss=loss,
-        )
-        return cls(problem, n_shards)
-
-    def no_duals(self) -> Duals:
-        """Return the dual variables to begin with."""
-        return no_duals(self.problem.n_items)
-
-    def weights(self, duals: Duals) -> Matrix:
-        """Return w(α_k), (n_attributes, n_features), sparse if the rows are."""
-        found = coefficients(self.problem, duals).T @ feature_matrix(self.problem)
-        return found / np.sqrt(self.n_shards)
+def make_shard_problem(
+    X: Matrix, labels: CSR, costs: Floats, attributes: CSR, loss: CategoryLoss, options: Options
+) -> JointProblem:
+    """Return the problem of the items of a shard, which are stored in random order."""
+    order = np.random.default_rng(options.random_state).permutation(X.shape[0])
+    return JointProblem(
+        items=FeatureRows(X, np.dtype(options.dtype)).take(order),
+        labels=labels[order],
+        costs=costs[order],
+        attributes=attributes,
+        loss=loss,
+    )
 
 
 class ShardFindings(NamedTuple):
@@ -100,6 +68,8 @@ class ShardFindings(NamedTuple):
     ----------
     linear, quadratic
         Σ α, and the sum of α times margins, which over all shards is ||w||².
+    linear_after, change_squared
+        Σ α after the change, and ||w(Δα_k)||².
     slack
         Σ C ξ.
     violation
@@ -111,6 +81,8 @@ class ShardFindings(NamedTuple):
 
     linear: float
     quadratic: float
+    linear_after: float
+    change_squared: float
     slack: float
     violation: float
     n_active: int
@@ -120,9 +92,17 @@ class ShardFindings(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence[ShardFindings]) -> ShardFindings:
         """Return the share of all shards."""
-        linear, quadratic, slack, violation, n_active, n_pairs, n_passes = zip(*parts, strict=True)
-        totals = sum(linear), sum(quadratic), sum(slack), max(violation)
-        return cls(*totals, sum(n_active), sum(n_pairs), max(n_passes))
+        return cls(
+            linear=sum(part.linear for part in parts),
+            quadratic=sum(part.quadratic for part in parts),
+            linear_after=sum(part.linear_after for part in parts),
+            change_squared=sum(part.change_squared for part in parts),
+            slack=sum(part.slack for part in parts),
+            violation=max(part.violation for part in parts),
+            n_active=sum(part.n_active for part in parts),
+            n_pairs=sum(part.n_pairs for part in parts),
+            n_passes=max(part.n_passes for part in parts),
+        )
 
     def certificate(self) -> Certificate:
         """Return the certificate of all shards together."""
@@ -132,62 +112,145 @@ class ShardFindings(NamedTuple):
         return Certificate(primal, dual, gap, self.violation)
 
 
+class Change(NamedTuple):
+    """A change of the weights: some of their rows.
+
+    Attributes
+    ----------
+    rows
+        The features, in ascending order.
+    values
+        The change of their weights, (n_rows, n_attributes).
+    n_bytes
+        The bytes that shards sent for it.
+    """
+
+    rows: Codes
+    values: Reals
+    n_bytes: int
+
+    @classmethod
+    def joined(cls, parts: Sequence[Change]) -> Change:
+        """Return the sum of changes."""
+        rows = np.unique(np.concatenate([part.rows for part in parts]))
+        values = np.zeros((len(rows), parts[0].values.shape[1]))
+        for part in parts:
+            values[np.searchsorted(rows, part.rows)] += part.values
+        return cls(rows, values, sum(part.n_bytes for part in parts))
+
+
 class ShardRound(NamedTuple):
     """The result of a round in one shard.
 
     Attributes
     ----------
     duals
-        The new dual variables.
+        The dual variables after the whole change.
     change
-        w(Δα_k), (n_attributes, n_features), sparse if the rows are.
+        w(Δα_k).
     findings
         The share in the certificate at the weights before the round.
     """
 
     duals: Duals
-    change: Matrix
+    change: Change
     findings: ShardFindings
 
 
+class RoundOptions(NamedTuple):
+    """How a round is done.
+
+    Attributes
+    ----------
+    n_passes
+        Most passes over the items of a shard after the full one.
+    tol
+        The violation of an item that is not worth a step.
+    coupling
+        σ'.
+    """
+
+    n_passes: int
+    tol: float
+    coupling: float
+
+
 def solve_shard(
-    shard: Shard, duals: Duals, W: Reals, options: Options, n_passes: int, tol: float
+    problem: JointProblem, duals: Duals, W: Reals, options: Options, given: RoundOptions
 ) -> ShardRound:
     """Certify a shard at given weights, and maximise its share of the dual.
 
     Parameters
     ----------
-    shard
-        The items.
+    problem
+        The items of the shard.
     duals
         Their dual variables.
     W
         The weights of all shards together, (n_features, n_attributes).
     options
         The options; the seed should differ from round to round.
-    n_passes
-        Most passes over the items.
-    tol
-        The violation of an item that is not worth a step.
+    given
+        How the round is done.
     """
-    problem = shard.problem
     if not problem.n_items:
-        nothing = csr_array((problem.attributes.shape[1], W.shape[0]))
-        return ShardRound(duals, nothing, ShardFindings(0.0, 0.0, 0.0, 0.0, 0, 0, 0))
-    begin = Solution(W / np.sqrt(shard.n_shards), duals, NOTHING, converged=False)
-    state = PassState(problem, replace(options, n_threads=1), begin)
+        nothing = Change(np.arange(0), np.zeros((0, W.shape[1]), W.dtype), 0)
+        return ShardRound(duals, nothing, ShardFindings(0, 0, 0, 0, 0, 0, 0, 0, 0))
+    scale = np.sqrt(given.coupling)
+    scaled = replace(problem, attributes=problem.attributes * scale)
+    begin = Solution((W / scale).astype(W.dtype), duals, NOTHING, converged=False)
+    state = PassState(scaled, replace(options, n_threads=1), begin)
     with ThreadPoolExecutor(1) as pool:
         state.pool = pool
         state.inspect_all()
         found = state.findings
-        sums = float(found.linear.sum()), float(found.quadratic.sum())
+        certified = float(found.linear.sum()), float(found.quadratic.sum())
         slack = float((problem.costs * found.slack).sum())
-        n_active = count_positive(state.store.duals)
-        n_done = state.few_passes(n_passes, tol)
+        worst, n_active = float(found.violation.max()), count_positive(state.store.duals)
+        n_done = state.few_passes(given.n_passes, given.tol)
+    moved = (state.W[:, : W.shape[1]] - begin.W) / W.dtype.type(scale)
+    rows = np.flatnonzero(moved.any(axis=1))
+    change = Change(rows, moved[rows], 0)
+    squared = float(np.square(change.values, dtype=np.float64).sum())
     after = positive(state.store.duals)
-    change = coefficients(problem, after) - coefficients(problem, duals)
-    changed = np.flatnonzero(np.diff(csr_array(change).indptr))
-    moved = csr_array(change)[changed].T @ feature_matrix(problem)[changed]
-    worst = float(found.violation.max())
-    findings = ShardFindings(*sums, slack, worst, n_active, problem.n_pairs, n_done)
-    return ShardRound(after, moved / np.sqrt(shard.n_shards), findings)
+    linear_after = float((after.beta * after.delta).sum())
+    sums = *certified, linear_after, squared, slack, worst
+    findings = ShardFindings(*sums, n_active, problem.n_pairs, n_done)
+    n_bytes = change.rows.nbytes + change.values.nbytes
+    return ShardRound(after, change._replace(n_bytes=n_bytes), findings)
+
+
+def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
+    """Return the γ in [0, 1] that maximises the dual along the sum of changes.
+
+    Parameters
+    ----------
+    w
+        The weights before the round, (n_features, n_attributes).
+    change
+        The sum of the changes of all shards.
+    findings
+        The findings of all shards.
+    """
+    squared = float(np.square(change.values).sum())
+    slope = findings.linear_after - findings.linear - float((w[change.rows] * change.values).sum())
+    return float(np.clip(slope / squared, 0.0, 1.0)) if squared > 0 else 1.0
+
+
+def part_way(before: Duals, after: Duals, step: float) -> Duals:
+    """Return dual variables between two others: α + γ Δα."""
+    if step == 1.0:
+        return after
+    both = [Entries.of(duals) for duals in (before, after)]
+    beta = [(1.0 - step) * both[0].beta, step * both[1].beta]
+    item, own, other = (np.concatenate(columns) for columns in list(zip(*both, strict=True))[:3])
+    delta = np.concatenate([entries.delta for entries in both])
+    order = np.lexsort((other, own, item))
+    keys = np.stack([item, own, other])[:, order]
+    is_first = np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))
+    place = np.cumsum(is_first) - 1
+    sums: Floats = np.zeros(int(is_first.sum()))
+    np.add.at(sums, place, np.concatenate(beta)[order])
+    first = order[is_first]
+    mixed = Entries(item[first], own[first], other[first], sums, delta[first])
+    return positive(mixed.stored(len(before.size)))
