@@ -47,7 +47,7 @@ def local(items):
 def client():
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="1GB", dashboard_address=None
+            n_workers=2, threads_per_worker=1, memory_limit="1GB", dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as made,
     ):
@@ -168,7 +168,7 @@ def test_two_fits_at_once(client, items, local):
 def test_threads_of_workers(items, local, n_threads):
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=n_threads, dashboard_address=None
+            n_workers=1, threads_per_worker=n_threads, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -12,9 +12,15 @@ from taxonomist._lazy import lazy_names
 if TYPE_CHECKING:
     from taxonomist.distributed.hierarchical_svc import DaskHierarchicalSVC as DaskHierarchicalSVC
     from taxonomist.distributed.path_svc import DaskPathSVC as DaskPathSVC
+    from taxonomist.distributed.text_classifier import DaskTextClassifier as DaskTextClassifier
 
-__all__ = ["DaskHierarchicalSVC", "DaskPathSVC"]
+__all__ = ["DaskHierarchicalSVC", "DaskPathSVC", "DaskTextClassifier"]
 
 __getattr__ = lazy_names(
-    __name__, {"DaskHierarchicalSVC": "hierarchical_svc", "DaskPathSVC": "path_svc"}
+    __name__,
+    {
+        "DaskHierarchicalSVC": "hierarchical_svc",
+        "DaskPathSVC": "path_svc",
+        "DaskTextClassifier": "text_classifier",
+    },
 )

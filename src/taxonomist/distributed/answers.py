@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from taxonomist.distributed.blocks import blocks_of, matrix_of
+from taxonomist.distributed.text_parts import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,22 +30,24 @@ class Question(NamedTuple):
         What it is given behind the items.
     is_text
         Whether items are texts.
+    example
+        One item, for blocks without any.
     """
 
     method: str
-    arguments: tuple[object, ...] = ()
-    is_text: bool = False
+    arguments: tuple[object, ...]
+    is_text: bool
+    example: Block
 
 
 def ask(model: Block, block: Block, question: Question) -> Block:
     """Return the answer of a model for the items of a block."""
     method = getattr(model, question.method)
     if block.shape[0] if hasattr(block, "shape") else len(block):
-        items = list(block) if question.is_text else matrix_of(block)
+        items = texts_of(block) if question.is_text else matrix_of(block)
         return method(items, *question.arguments)
     # No model takes an empty table: ask about one item, and keep nothing of the answer.
-    one = [""] if question.is_text else np.zeros((1, model.n_features_in_))
-    answer = method(one, *question.arguments)
+    answer = method(question.example, *question.arguments)
     return tuple(part[:0] for part in answer) if isinstance(answer, tuple) else answer[:0]
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from taxonomist.distributed.answers import LazyAnswers, Question
 from taxonomist.distributed.blocks import aligned_blocks, matrix_of
 from taxonomist.distributed.dask_engine import DaskEngine, find_client
+from taxonomist.distributed.text_parts import texts_of
 from taxonomist.errors import ClusterError, ParameterError
 
 if TYPE_CHECKING:
@@ -182,7 +183,8 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
         given = aligned_blocks(X, y, sample_weight)
         with DaskEngine(self.client) as engine:
             blocks = _computed(engine, given)
-            found = engine.map(_score_part, *blocks, shared=(engine.scatter(self._answering()),))
+            shared = engine.scatter(self._answering()), self.takes_texts
+            found = engine.map(_score_part, *blocks, shared=shared)
             right, total = np.sum(engine.gather(found), axis=0)
         if not total:
             raise ParameterError("No item has a weight above 0, so there is nothing to score.")
@@ -191,12 +193,22 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
     def _ask(self, X: Collection, method: str, *arguments: object) -> LazyAnswers:
         """Return lazy answers of the local model."""
         check_is_fitted(self, "local_")
-        return LazyAnswers.of(self._model(), X, Question(method, arguments, self.takes_texts))
+        question = Question(method, arguments, self.takes_texts, self._one())
+        return LazyAnswers.of(self._model(), X, question)
 
     def _example(self, method: str, *arguments: object) -> Block:
         """Return an answer for one item, which shows its format."""
-        one = [""] if self.takes_texts else np.zeros((1, self.local_.n_features_in_))
-        return getattr(self.local_, method)(one, *arguments)
+        return getattr(self.local_, method)(self._one(), *arguments)
+
+    def _one(self) -> Block:
+        """Return one item: zeros, or texts without words."""
+        if not self.takes_texts:
+            return np.zeros((1, self.local_.n_features_in_))
+        features = self.local_.features_
+        blank = [""] * len(features.column_weights_)
+        if features.columns_ is not None:
+            return [dict(zip(features.columns_, blank, strict=True))]
+        return [blank] if len(blank) > 1 else blank
 
     def _answering(self) -> Block:
         """Return the local model as workers use it: their threads share out the blocks."""
@@ -252,12 +264,14 @@ def _computed(engine: DaskEngine, blocks: list[list[Delayed]]) -> list[list[Hand
     ]
 
 
-def _score_part(X: Block, y: Block, sample_weight: Block, model: Block) -> tuple[float, float]:
+def _score_part(
+    X: Block, y: Block, sample_weight: Block, model: Block, is_text: bool
+) -> tuple[float, float]:
     """Return the weight of the items of a part that are predicted exactly, and of all items."""
     n_items = len(y) if not hasattr(y, "shape") else y.shape[0]
     weights = np.ones(n_items) if sample_weight is None else np.asarray(sample_weight, float)
     total = float(weights.sum())
     if not total:
         return 0.0, 0.0
-    items = X if isinstance(X, list) and isinstance(X[0], str) else matrix_of(X)
+    items = texts_of(X) if is_text else matrix_of(X)
     return total * float(model.score(items, y, weights)), total

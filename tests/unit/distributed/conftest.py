@@ -13,7 +13,7 @@ def cluster():
         threads_per_worker=1,
         processes=True,
         memory_limit="1GB",
-        dashboard_address=None,
+        dashboard_address=":0",
     ) as made:
         yield made
 
