@@ -79,6 +79,12 @@ def tasks_named(client, name, states=("processing", "memory")):
     return client.run_on_scheduler(find)
 
 
+def calls_so_far(client, name):
+    """Return the number of the last call of an engine's map with tasks of one kind."""
+    keys = tasks_named(client, name, ("processing", "waiting", "memory", "released"))
+    return max((int(key.split("-")[-2]) for key in keys), default=0)
+
+
 def wait_for(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
@@ -121,15 +127,15 @@ def test_a_worker_is_killed_in_the_middle_of_rounds(client, items, large, monkey
     monkeypatch.setattr(dask_engine, "SMALL", large)
     monkeypatch.setattr(joint_fit, "CHECKPOINT", 2)
     X, y = delayed_parts(items)
-    model = DaskHierarchicalSVC(TREE, random_state=0, client=client, tol=0.1, max_iter=200)
+    model = DaskHierarchicalSVC(TREE, random_state=0, client=client, tol=0.02, max_iter=300)
     with ThreadPoolExecutor(1) as pool:
         fit = pool.submit(model.fit, X, y)
-        wait_for(lambda: len(tasks_named(client, "solve_shard", ("released", "memory"))) > 5)
+        wait_for(lambda: calls_so_far(client, "solve_shard") > 40)
         kill_a_worker_during(client, "solve_shard")
         fit.result(timeout=300)
-    assert model.duality_gap_ <= 0.1
+    assert model.duality_gap_ <= 0.02
     local = HierarchicalSVC(TREE, random_state=0, tol=0.01).fit(*items)
-    assert local.dual_objective_ <= model.objective_ <= local.objective_ / 0.9
+    assert local.dual_objective_ <= model.objective_ <= local.objective_ / 0.98
 
 
 def test_a_worker_is_killed_in_the_middle_of_a_prediction(client, items, local):

@@ -119,7 +119,7 @@ class DaskTextClassifier(DaskClassifier):
         if isinstance(model, PathSVC):
             local.model_ = fit_paths(engine, given, model)
         else:
-            local.model_, _ = fit_joint(engine, given, model)
+            local.model_ = fit_joint(engine, given, model)[0]
         local.classes_ = local.model_.classes_
         local.taxonomy_ = local.taxonomy or Taxonomy.flat(local.classes_.tolist())
         local.training_ = {
@@ -129,7 +129,8 @@ class DaskTextClassifier(DaskClassifier):
             "seconds": perf_counter() - started,
             "search": [],
         }
-        return local
+        fitted: TextClassifier = local
+        return fitted
 
 
 def _model_of(local: Block) -> PathSVC | HierarchicalSVC:
