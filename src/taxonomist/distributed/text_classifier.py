@@ -27,13 +27,14 @@ from taxonomist.text.models import make_model
 from taxonomist.text.parameters import calibration_method, check_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from dask.array import Array
 
     from taxonomist.distributed.blocks import Block, Collection
     from taxonomist.distributed.engine import Engine, Handle
+    from taxonomist.models.base import TaxonomyClassifier
 
 
 class DaskTextClassifier(DaskClassifier):
@@ -116,10 +117,7 @@ class DaskTextClassifier(DaskClassifier):
         y = engine.map(simplified_labels, labels, shared=(facts.is_single,))
         given = [vectors, y, weights]
         local.search_, local.takes_counts_ = [], False
-        if isinstance(model, PathSVC):
-            local.model_ = fit_paths(engine, given, model)
-        else:
-            local.model_ = fit_joint(engine, given, model)[0]
+        local.model_ = FITS[type(model)](engine, given, model)
         local.classes_ = local.model_.classes_
         local.taxonomy_ = local.taxonomy or Taxonomy.flat(local.classes_.tolist())
         local.training_ = {
@@ -133,7 +131,21 @@ class DaskTextClassifier(DaskClassifier):
         return fitted
 
 
-def _model_of(local: Block) -> PathSVC | HierarchicalSVC:
+def _fit_rounds(
+    engine: Engine, blocks: Sequence[Sequence[Handle]], model: HierarchicalSVC
+) -> HierarchicalSVC:
+    """Return the fitted model without the record of its rounds."""
+    return fit_joint(engine, blocks, model)[0]
+
+
+FITS: dict[type[TaxonomyClassifier], Callable[..., TaxonomyClassifier]] = {
+    PathSVC: fit_paths,
+    HierarchicalSVC: _fit_rounds,
+}
+"""How models of vectors are fitted on a cluster."""
+
+
+def _model_of(local: Block) -> TaxonomyClassifier:
     """Return the unfitted model; raise if it cannot be trained on a cluster."""
     model = local.model
     if isinstance(model, str) and model != "auto":
@@ -146,17 +158,18 @@ def _model_of(local: Block) -> PathSVC | HierarchicalSVC:
             n_jobs=local.n_jobs,
             cv=local.cv,
         )
-    if not isinstance(model, (PathSVC, HierarchicalSVC)):
+    if type(model) not in FITS:
         raise ParameterError(
             "On a cluster, model must be 'path', or for one label per item 'svm' or 'flat', or an "
             f"instance of PathSVC or HierarchicalSVC. Got {local.model!r}."
         )
+    unfitted: TaxonomyClassifier = model
     if calibration_method(local.calibration, model, local.is_multilabel_) is not None:
         raise ParameterError(
             f"On a cluster, {type(model).__name__} needs calibration=None; PathSVC fits "
             "probabilities of its own."
         )
-    return model
+    return unfitted
 
 
 def _features(
