@@ -20,11 +20,11 @@ import numpy as np
 from taxonomist.distributed.engine import reduce
 from taxonomist.distributed.joint_parts import (
     JointSetting,
-    add_weights,
     begin_duals,
     change_of,
     duals_of,
     encode_items,
+    features_of,
     findings_of,
     make_shard,
     shard_weights,
@@ -80,7 +80,7 @@ class Round:
     n_passes
         The largest number of passes over the items of a shard after the full one.
     bytes_out, bytes_back
-        The bytes of the weights, which go to each shard, and of the changes of all shards.
+        The bytes of weights that go to all shards, and of the changes that come back.
     step, coupling
         γ and σ'.
     """
@@ -194,6 +194,7 @@ class _Rounds:
         self.w: Floats = np.zeros((setting.n_columns, setting.attributes.shape[1]))
         self.coupling, self.strictness = 1.0, 1.0
         self.duals = self.engine.map(begin_duals, self.shards)
+        self.features = self.engine.gather(self.engine.map(features_of, self.shards))
         self.copies: list[Duals | None] = [None] * len(self.shards)
         self.started = perf_counter()
         largest = setting.loss.rows(range(min(256, len(setting.targets.categories))))
@@ -241,8 +242,9 @@ class _Rounds:
         W = self.w.astype(dtype)
         options = replace(self.options, random_state=self.options.random_state + number)
         given = RoundOptions(self.n_passes, self.tol, self.coupling)
-        shared = engine.scatter(W), options, given
-        results = engine.map(solve_shard, self.shards, self.duals, shared=shared)
+        own = [W[features] for features in self.features]
+        sent = [engine.scatter(rows, is_for_all=False) for rows in own]
+        results = engine.map(solve_shard, self.shards, self.duals, sent, shared=(options, given))
         after = engine.map(duals_of, results)
         change = reduce(engine, Change.joined, engine.map(change_of, results))
         findings = reduce(engine, ShardFindings.joined, engine.map(findings_of, results))
@@ -254,7 +256,15 @@ class _Rounds:
         self.certified = W
         self._follow(moved)
         certificate = self.findings.certificate()
-        self.rounds.append(Round(self.findings.n_passes, W.nbytes, moved.n_bytes, step, given[2]))
+        self.rounds.append(
+            Round(
+                self.findings.n_passes,
+                sum(rows.nbytes for rows in own),
+                moved.n_bytes,
+                step,
+                given[2],
+            )
+        )
         entry = Pass(
             perf_counter() - self.started,
             certificate.primal,
@@ -285,7 +295,9 @@ class _Rounds:
             if not is_held:
                 self.duals[k] = fresh[k] if copy is None else engine.scatter(copy, is_for_all=False)
         parts = engine.map(shard_weights, self.shards, self.duals)
-        (self.w,) = engine.gather([reduce(engine, add_weights, parts)])
+        (found,) = engine.gather([reduce(engine, Change.joined, parts)])
+        self.w = np.zeros_like(self.w)
+        self.w[found.rows] = found.values
 
     def _follow(self, moved: Change) -> None:
         """Set the coupling to that of the changes of this round."""

@@ -10,18 +10,16 @@ from scipy import sparse
 from taxonomist._typing import is_sparse
 from taxonomist.models.certificates import item_costs
 from taxonomist.solvers.duals import no_duals
-from taxonomist.solvers.shards import make_shard_problem
-from taxonomist.solvers.weights import weights_from_duals
+from taxonomist.solvers.shards import Shard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR, Floats, Matrix, Reals
+    from taxonomist._typing import CSR, Codes, Floats, Matrix
     from taxonomist.compiled.arrays import Duals
     from taxonomist.distributed.loading import LoadedPart
     from taxonomist.losses import CategoryLoss
     from taxonomist.models.targets import Targets
-    from taxonomist.solvers.problem import JointProblem
     from taxonomist.solvers.shards import Change, ShardFindings, ShardRound
     from taxonomist.solvers.solution import Options
 
@@ -78,24 +76,29 @@ def encode_items(loaded: LoadedPart, setting: JointSetting) -> JointPart:
     return JointPart(loaded.X[used], marked[used], costs[used])
 
 
-def make_shard(parts: Sequence[JointPart], options: Options, setting: JointSetting) -> JointProblem:
-    """Return the problem of the items of some parts."""
+def make_shard(parts: Sequence[JointPart], options: Options, setting: JointSetting) -> Shard:
+    """Return the shard of the items of some parts."""
     used = [part for part in parts if len(part.costs)] or list(parts[:1])
     X, labels, costs = zip(*used, strict=True)
     rows = sparse.csr_array(sparse.vstack(X)) if any(map(is_sparse, X)) else np.vstack(X)
     marked = sparse.csr_array(sparse.vstack(labels))
     together = rows, marked, np.concatenate(costs)
-    return make_shard_problem(*together, setting.attributes, setting.loss, options)
+    return Shard.of(*together, setting.attributes, setting.loss, options)
 
 
-def begin_duals(shard: JointProblem) -> Duals:
+def begin_duals(shard: Shard) -> Duals:
     """Return the dual variables of a shard to begin with."""
-    return no_duals(shard.n_items)
+    return no_duals(shard.problem.n_items)
 
 
-def shard_weights(shard: JointProblem, duals: Duals) -> Reals:
+def features_of(shard: Shard) -> Codes:
+    """Return the features that occur in a shard."""
+    return shard.features
+
+
+def shard_weights(shard: Shard, duals: Duals) -> Change:
     """Return the weights that follow from the dual variables of a shard."""
-    return weights_from_duals(shard, duals, np.float64)
+    return shard.weights(duals)
 
 
 def duals_of(result: ShardRound) -> Duals:
@@ -111,9 +114,3 @@ def change_of(result: ShardRound) -> Change:
 def findings_of(result: ShardRound) -> ShardFindings:
     """Return the share in the certificate."""
     return result.findings
-
-
-def add_weights(parts: Sequence[Reals]) -> Reals:
-    """Return the sum of the weights of shards."""
-    total: Reals = np.sum(parts, axis=0)
-    return total

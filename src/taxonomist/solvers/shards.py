@@ -11,7 +11,8 @@ Step          In a round, shard k maximises over changes Δα_k, with w = w(α) 
 Stopping      The certificate at w before a round: primal and dual are sums over all items, so each
               shard returns its share. It is the same as on one machine.
 Cost          A round has one full pass and some active passes over the items of each shard;
-              it sends w to every shard, and the rows of w that changed back.
+              it sends every shard the rows of w that its items touch, and those
+              that changed back.
 Differences   With σ' = K, as in the paper, γ = 1 never lowers the dual, but steps are K times too
               short if shards hardly share features, as with texts. Here σ' follows
               ||Σ_k w(Δα_k)||² / Σ_k ||w(Δα_k)||² of the last round, which is at most K, and the
@@ -29,12 +30,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from taxonomist._typing import is_sparse
 from taxonomist.compiled.duals import count_positive
 from taxonomist.solvers.duals import Entries, positive
 from taxonomist.solvers.problem import FeatureRows, JointProblem
 from taxonomist.solvers.sequential import PassState
 from taxonomist.solvers.solution import Certificate, Solution
+from taxonomist.solvers.weights import weights_from_duals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,18 +51,49 @@ if TYPE_CHECKING:
 NOTHING = Certificate(np.inf, 0.0, 1.0, np.inf)
 
 
-def make_shard_problem(
-    X: Matrix, labels: CSR, costs: Floats, attributes: CSR, loss: CategoryLoss, options: Options
-) -> JointProblem:
-    """Return the problem of the items of a shard, which are stored in random order."""
-    order = np.random.default_rng(options.random_state).permutation(X.shape[0])
-    return JointProblem(
-        items=FeatureRows(X, np.dtype(options.dtype)).take(order),
-        labels=labels[order],
-        costs=costs[order],
-        attributes=attributes,
-        loss=loss,
-    )
+class Shard(NamedTuple):
+    """The items of a shard.
+
+    Attributes
+    ----------
+    problem
+        The problem of these items, with the features that occur.
+    features
+        The numbers of these features, in ascending order.
+    """
+
+    problem: JointProblem
+    features: Codes
+
+    @classmethod
+    def of(
+        cls,
+        X: Matrix,
+        labels: CSR,
+        costs: Floats,
+        attributes: CSR,
+        loss: CategoryLoss,
+        options: Options,
+    ) -> Shard:
+        """Return the shard of some items, which are stored in random order."""
+        order = np.random.default_rng(options.random_state).permutation(X.shape[0])
+        features: Codes = np.arange(X.shape[1])
+        if is_sparse(X):
+            features, places = np.unique(X.indices, return_inverse=True)
+            shape = X.shape[0], len(features)
+            X = csr_array((X.data, places.astype(X.indices.dtype), X.indptr), shape=shape)
+        problem = JointProblem(
+            items=FeatureRows(X, np.dtype(options.dtype)).take(order),
+            labels=labels[order],
+            costs=costs[order],
+            attributes=attributes,
+            loss=loss,
+        )
+        return cls(problem, features.astype(np.intp))
+
+    def weights(self, duals: Duals) -> Change:
+        """Return w(α_k), as a change from 0."""
+        return Change(self.features, weights_from_duals(self.problem, duals, np.float64), 0)
 
 
 class ShardFindings(NamedTuple):
@@ -176,23 +211,25 @@ class RoundOptions(NamedTuple):
 
 
 def solve_shard(
-    problem: JointProblem, duals: Duals, W: Reals, options: Options, given: RoundOptions
+    shard: Shard, duals: Duals, W: Reals, options: Options, given: RoundOptions
 ) -> ShardRound:
     """Certify a shard at given weights, and maximise its share of the dual.
 
     Parameters
     ----------
-    problem
-        The items of the shard.
+    shard
+        The items.
     duals
         Their dual variables.
     W
-        The weights of all shards together, (n_features, n_attributes).
+        The weights of all shards together, for the features of this one, (n_features,
+        n_attributes).
     options
         The options; the seed should differ from round to round.
     given
         How the round is done.
     """
+    problem = shard.problem
     if not problem.n_items:
         nothing = Change(np.arange(0), np.zeros((0, W.shape[1]), W.dtype), 0)
         return ShardRound(duals, nothing, ShardFindings(0, 0, 0, 0, 0, 0, 0, 0, 0))
@@ -210,7 +247,7 @@ def solve_shard(
         n_done = state.few_passes(given.n_passes, given.tol)
     moved = (state.W[:, : W.shape[1]] - begin.W) / W.dtype.type(scale)
     rows = np.flatnonzero(moved.any(axis=1))
-    change = Change(rows, moved[rows], 0)
+    change = Change(shard.features[rows], moved[rows], 0)
     squared = float(np.square(change.values, dtype=np.float64).sum())
     after = positive(state.store.duals)
     linear_after = float((after.beta * after.delta).sum())
