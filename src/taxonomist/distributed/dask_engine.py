@@ -42,6 +42,8 @@ class DaskEngine:
         self._number = 0
         # Futures that nobody holds any more are released, and need no cancelling.
         self._made: WeakSet[Future] = WeakSet()
+        # Dask cannot make scattered values again, and lost tasks may need them once more.
+        self._scattered: list[Future] = []
 
     def capacity(self) -> Capacity:
         """Return what the workers have at the moment; wait for the first one."""
@@ -66,7 +68,10 @@ class DaskEngine:
             if sizeof(value) <= SMALL:
                 return self.map(_same, [value])[0]
             # A list would be taken for several values.
-            return self._kept(self.client.scatter([value], broadcast=is_for_all, hash=False)[0])
+            (future,) = self.client.scatter([value], broadcast=is_for_all, hash=False)
+            if is_for_all:
+                self._scattered.append(future)
+            return self._kept(future)
 
     def map(
         self,
@@ -116,6 +121,7 @@ class DaskEngine:
             self.client.cancel(made, force=True)
         for future in made:
             future.release()
+        self._scattered.clear()
 
 
 def find_client(client: Client | None) -> Client:

@@ -45,7 +45,7 @@ class Engine(Protocol):
         """Return what the workers have at the moment."""
 
     def scatter(self, value: object, is_for_all: bool = True) -> Handle:
-        """Put a value on all workers, or on one of them."""
+        """Put a value on all workers, for as long as the engine lives, or on one of them."""
 
     def map(
         self,

@@ -44,8 +44,7 @@ def primal(model, X, y, weights):
     return (W**2).sum() / 2 + weights @ slack
 
 
-@pytest.mark.parametrize("n_shards", [1, 2, 4])
-@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize(("n_shards", "is_sparse"), [(1, False), (2, True), (4, False)])
 def test_shards_reach_the_gap(n_shards, is_sparse):
     from scipy.sparse import csr_array
 
@@ -165,8 +164,8 @@ def test_on_a_cluster(client):
 
     X, y, weights = easy()
     blocks = [[dask.delayed(part) for part in c] for c in parts_of(X, y, weights, 3)]
-    model = DaskHierarchicalSVC(TREE, client=client, constant=1.0, random_state=0).fit(*blocks)
-    assert model.duality_gap_ <= 0.01
+    model = DaskHierarchicalSVC(TREE, client=client, constant=1.0, tol=0.1).fit(*blocks)
+    assert model.duality_gap_ <= 0.1
     assert len(model.rounds_) == model.n_iter_
     local = model.to_local()
     assert type(local) is HierarchicalSVC

@@ -21,11 +21,11 @@ from tests.unit.distributed.problems import assert_same, cut
 @pytest.fixture(scope="module")
 def corpus():
     found = datasets.load("arxiv-sample")
-    texts, labels = list(found.texts)[:240], [list(item) for item in found.labels][:240]
+    texts, labels = list(found.texts)[:150], [list(item) for item in found.labels][:150]
     return found.taxonomy, texts, [item[0] for item in labels]
 
 
-ENDS = (0, 60, 60, 100, 240)
+ENDS = (0, 60, 60, 100, 150)
 
 
 def in_parts(model, texts, labels):
