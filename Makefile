@@ -15,14 +15,16 @@ endif
 # Tests start many processes, which start faster from compiled byte code.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-corpora test-slow test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
+.PHONY: help demo serve test test-corpora test-slow test-vectors test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo          train on the bundled corpus and show the result"
+	@echo "make serve         serve a model of the bundled corpus on http://localhost:8000"
 	@echo "make test          lint and run the tests"
 	@echo "make test-corpora  run the tests that need corpora: make test-corpora TAXONOMIST_DATA=folder"
 	@echo "make test-slow     run the tests that take longer"
+	@echo "make test-vectors  run the tests of the built-in encoder of sentences, in .venv-vectors"
 	@echo "make test-lowest   run the main paths with the lowest versions of all packages, in .venv-lowest"
 	@echo "make test-pythons  run the main paths with newer Pythons, where they are found"
 	@echo "make reproduction-bounds  store the numbers of the papers' small experiments for the tests"
@@ -46,10 +48,18 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python$(EXE)
 $(VENV)/.dev: pyproject.toml | $(BIN)/python$(EXE)
 	@echo "Installing Taxonomist and its development tools into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@touch $@ $(VENV)/.runtime
+	@touch $@ $(VENV)/.runtime $(VENV)/.server
 
 demo: $(VENV)/.runtime
 	@$(BIN)/taxonomist demo
+
+$(VENV)/.server: pyproject.toml | $(BIN)/python$(EXE)
+	@echo "Installing Taxonomist and its service into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[server]'
+	@touch $@ $(VENV)/.runtime
+
+serve: $(VENV)/.server
+	@$(BIN)/taxonomist serve
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -71,6 +81,18 @@ test-corpora: $(VENV)/.dev
 
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow
+
+# Where the encoder is installed, text classifiers use it by default, and other tests would be slow.
+VECTORS := $(VENV)-vectors$(patsubst $(VENV)%,%,$(BIN))
+
+$(VENV)-vectors/.dev: pyproject.toml
+	@echo "Installing Taxonomist and the encoder into $(VENV)-vectors ..."
+	@$(PYTHON) -m venv $(VENV)-vectors
+	@$(VECTORS)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,vectors]'
+	@touch $@
+
+test-vectors: $(VENV)-vectors/.dev
+	$(VECTORS)/pytest -m "vectors and not slow"
 
 test-lowest: $(VENV)/.dev
 	@$(BIN)/python tools/environments.py lowest
@@ -103,4 +125,4 @@ bench: $(VENV)/.bench peers
 	TAXONOMIST_PEERS=$$(ls $(PEERS) 2>/dev/null) $(BIN)/python -m benchmarks
 
 clean:
-	rm -rf docs/_build docs/_figures docs/reference/generated $(VENV) $(VENV)-lowest $(VENV)-peers $(VENV)-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/_figures docs/reference/generated $(VENV) $(VENV)-lowest $(VENV)-peers $(VENV)-vectors $(VENV)-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

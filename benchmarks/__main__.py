@@ -6,7 +6,15 @@ import importlib
 import sys
 from pathlib import Path
 
-APART = {"__init__", "__main__", "contest", "path_runner", "record", "synthetic_text"}
+APART = {
+    "__init__",
+    "__main__",
+    "contest",
+    "load_client",
+    "path_runner",
+    "record",
+    "synthetic_text",
+}
 
 
 def main() -> None:

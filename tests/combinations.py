@@ -33,7 +33,23 @@ def every_pair(**options: Iterable[Any]) -> pytest.MarkDecorator:
 
     Combinations that only repeat pairs of values which others show are slow tests.
     """
-    quick = covering(options)
+    return _quick_and_slow(options, covering(options))
+
+
+def every_value(**options: Iterable[Any]) -> pytest.MarkDecorator:
+    """Return the decorator that runs a test with the whole product of options.
+
+    Combinations beyond those in which each value occurs are slow tests: fewer than by
+    ``every_pair``, for claims that another test shows for every pair of values.
+    """
+    values = [list(given) for given in options.values()]
+    most = max(map(len, values))
+    return _quick_and_slow(options, [tuple(v[k % len(v)] for v in values) for k in range(most)])
+
+
+def _quick_and_slow(
+    options: dict[str, Iterable[Any]], quick: list[tuple[Any, ...]]
+) -> pytest.MarkDecorator:
     rest = [row for row in product(*options.values()) if not _is_among(row, quick)]
     slow = [pytest.param(*row, marks=pytest.mark.slow) for row in rest]
     return pytest.mark.parametrize(tuple(options), [*quick, *slow], ids=str)

@@ -34,6 +34,8 @@ ORDER = (
     "unit/features",
     "unit/kernels",
     "docs/test_doctests.py",
+    "unit/persistence/test_atomic.py",
+    "unit/persistence/test_forged.py",
     "oracle",
     "unit/compiled",
     "unit/solvers",
@@ -45,7 +47,8 @@ ORDER = (
     "unit",
 )
 """Which tests run first. Those in ``contract`` compile most loops; the other of two processes
-meanwhile runs tests that need none, so that a loop is rarely compiled twice."""
+meanwhile runs tests that need none, so that a loop is rarely compiled twice. Tests that fork come
+before those that make the process large, because a fork takes longer the larger it is."""
 
 
 def pytest_collection_modifyitems(items):
@@ -65,9 +68,11 @@ def pytest_collection_finish():
 
 
 def pytest_itemcollected(item):
-    """Mark the tests that ask for a corpus, so that nobody can forget to."""
-    if "data_folder" in getattr(item, "fixturenames", ()):
-        item.add_marker("corpora")
+    """Mark the tests that ask for a corpus or the encoder, so that nobody can forget to."""
+    asked = getattr(item, "fixturenames", ())
+    for fixture, marker in (("data_folder", "corpora"), ("need_minilm", "vectors")):
+        if fixture in asked:
+            item.add_marker(marker)
 
 
 @pytest.fixture
@@ -98,6 +103,17 @@ def load_corpus(data_folder):
             pytest.skip(f"the corpus {name} is not complete on this machine: lacks {options}")
 
     return load
+
+
+@pytest.fixture
+def need_minilm(tmp_path, monkeypatch):
+    """Skip the test where the extra ``vectors`` is absent; keep its cache among temporary files."""
+    from taxonomist.features import onnx_encoder
+
+    if not onnx_encoder.is_installed():
+        pytest.skip("the built-in encoder is not installed: run make test-vectors")
+    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(tmp_path / "cache"))
 
 
 @pytest.fixture

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from unicodedata import is_normalized, normalize
 
-__all__ = ["nfc", "nfkc"]
+__all__ = ["is_composed", "nfc", "nfkc"]
+
+
+def is_composed(text: str) -> bool:
+    """Return whether a text is in composed form (NFC)."""
+    return text.isascii() or is_normalized("NFC", text)
 
 
 def nfc(text: str) -> str:
     """Return a text in composed form (NFC)."""
     # Most texts are normalised already; to check is much faster than to convert.
-    return text if text.isascii() or is_normalized("NFC", text) else normalize("NFC", text)
+    return text if is_composed(text) else normalize("NFC", text)
 
 
 def nfkc(text: str) -> str:

@@ -6,6 +6,7 @@
     ├── UnknownNodeError     (KeyError)           an id that is not in the taxonomy
     ├── ParameterError       (ValueError)         a parameter that makes no sense
     ├── LabelError           (ValueError)         labels or scores that do not match the taxonomy
+    ├── DataSizeError        (MemoryError)        data too large for the memory of a model
     ├── FormatError          (ValueError)         a file that cannot be read or written
     ├── ModelFileError       (OSError, ValueError)  a model that cannot be saved or loaded
     ├── NotSeparableError    (ValueError)         a hard margin for items that are not separable
@@ -32,6 +33,7 @@ __all__ = [
     "ClusterError",
     "CorpusNotFoundError",
     "CycleError",
+    "DataSizeError",
     "DownloadError",
     "FormatError",
     "LabelError",
@@ -92,6 +94,10 @@ class ParameterError(TaxonomistError, ValueError):
 
 class LabelError(TaxonomistError, ValueError):
     """Labels or scores do not match the taxonomy or each other."""
+
+
+class DataSizeError(TaxonomistError, MemoryError):
+    """A model would need more memory for the data than it may take."""
 
 
 class FormatError(TaxonomistError, ValueError):

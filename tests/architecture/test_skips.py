@@ -1,7 +1,8 @@
 """A test is skipped for want of a corpus, a browser, a package or a system call, and says so.
 
 Corpora are asked for through the fixtures ``data_folder`` and ``load_corpus``, which skip and by
-which ``conftest.py`` sets the marker ``corpora``. Hence no other file but the browser's may skip.
+which ``conftest.py`` sets the marker ``corpora``. Hence no other file but the browser's and the
+server's may skip.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
 FILES = sorted(TESTS.rglob("*.py"))
-MAY_SKIP = {"conftest.py", "unit/report/pages.py"}
+MAY_SKIP = {"conftest.py", "unit/report/pages.py", "unit/server/skips.py"}
 SYSTEM = ("sys.platform", "hasattr(os, ")
 """How conditions begin that ask what the operating system can do."""
 

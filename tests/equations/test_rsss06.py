@@ -26,15 +26,15 @@ def gradient(instance, mu, i):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_first_order_condition_of_the_marginals_of_an_item(shape):
     """No feasible point is further up the gradient than by Δ_i, which goes to 0."""
-    case = toy(shape, "costs", 0.3, "example", "edge", "all").select(slice(6))
-    options = SubspaceOptions(tol=1e-6, dtype="float64", max_iter=500, chunk_size=6)
+    case = toy(shape, "costs", 0.3, "example", "edge", "all").select(slice(4))
+    options = SubspaceOptions(tol=1e-6, dtype="float64", max_iter=500, chunk_size=4)
     instance, rng = case.instance(), np.random.default_rng(0)
     state = subspace._State(case.problem(), options)
     for passes in (1, 3, 100):
         for _ in range(passes):
             state.visit(state.choose())
             state.look()
-        for i in range(6):
+        for i in range(4):
             g = gradient(instance, state.mu, i)
             vertices = instance.C[i] * reference.blocks(instance, instance.others(i))
             feasible = rng.dirichlet(np.full(len(vertices), 0.1), size=20) @ vertices

@@ -126,7 +126,7 @@ def test_a_second_run_runs_nothing_again(short):
     record = json.loads((out / "CH04" / "table-1.json").read_text()) | {"paper": "BEYOND"}
     (out / "BEYOND").mkdir()
     (out / "BEYOND" / "table-1.json").write_text(json.dumps(record))
-    assert run(*TABLE, "--out", out).code == 0
+    assert run_here(*TABLE, "--out", out).code == 0
     assert cells_in(out) == before
     # What other papers have is still listed.
     assert "[table-1](BEYOND/table-1.md)" in (out / "index.md").read_text()

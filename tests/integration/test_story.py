@@ -12,7 +12,7 @@ import time
 import pytest
 
 from taxonomist import datasets
-from tests.unit.cli.running import arguments, run
+from tests.unit.cli.running import arguments, run, run_here
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -85,7 +85,7 @@ FAULTS = (
 def test_every_fault_is_named_with_its_line(home, tmp_path):
     (tmp_path / "bad.csv").write_bytes(FAULTS)
     data = [tmp_path / "bad.csv", "-t", home / "taxonomy.csv", *TEXTS, "-o", tmp_path / "model"]
-    done = run("train", *data)
+    done = run_here("train", *data)
     assert done.code == 2
     assert done.err.splitlines() == [
         f"taxonomist: {tmp_path / 'bad.csv'}: 1 of 7 rows have no label and are skipped: line 5.",
@@ -137,13 +137,13 @@ main()
 
 
 def test_killed_while_it_saves(home):
-    before = run("model", "show", home / "model", "--json").out
+    before = run_here("model", "show", home / "model", "--json").out
     data = [home / "papers.csv", "-t", home / "taxonomy.csv", *TEXTS, "-o", home / "model"]
     command = [sys.executable, "-c", KILLED, "train", *map(str, data), "--model", "naive_bayes"]
     done = subprocess.run(command, capture_output=True, timeout=120)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert run("model", "show", home / "model", "--json").out == before
-    done = run("predict", home / "model", "--text", "moduli of curves", "--json")
+    assert run_here("model", "show", home / "model", "--json").out == before
+    done = run_here("predict", home / "model", "--text", "moduli of curves", "--json")
     assert json.loads(done.out)["labels"] == ["math.AG"]
 
 

@@ -141,7 +141,7 @@ def test_label_sets_with_gaps(shell, tmp_path):
     assert f"{terms['held out']} items" in report(
         shell, "report model papers.csv -o r.html --quick"
     )
-    done = shell(f"train {common} --out other")
+    done = shell(f"train {common} --model naive_bayes --out other")
     n_empty = sum(not row[3] for row in table)
     assert row_sum(done)[1]["without label"] == n_empty
 

@@ -59,7 +59,10 @@ def with_constant(case, constant=1.0):
 
 
 @pytest.mark.equation("CH04:24")
-@pytest.mark.parametrize("constant", [pytest.param(0.5, marks=pytest.mark.slow), 1.0, 3.0])
+# The larger the constant, the sooner biases settle. Other tests here have the constant 1.
+@pytest.mark.parametrize(
+    "constant", [3.0, *(pytest.param(c, marks=pytest.mark.slow) for c in (0.5, 1.0))]
+)
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize(
     ("shape", "loss"), [("tree", "weighted"), ("dag", "tree"), ("flat", "matrix")]
@@ -82,7 +85,7 @@ def test_biases_are_optimal(shape, loss, C, constant):
     assert primal == pytest.approx(known.primal, rel=1e-9)
 
 
-@pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize("C", [0.05, pytest.param(1.0, marks=pytest.mark.slow), 20.0])
 def test_dual_variables_are_feasible(C):
     case = toy("dag", "weighted", C)
     found = biased.solve(with_constant(case), EXACT)

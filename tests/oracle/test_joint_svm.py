@@ -29,9 +29,8 @@ ROUNDING = {"float64": 1e-11, "float32": 1e-7}
 
 cached_toy = cache(toy)
 # HCC03's rule does not lead to the optimum; tests/unit/solvers/test_greedy.py has its tests.
-every_solver = pytest.mark.parametrize(
-    "name", [name for name in SOLVERS if name not in ("auto", "hcc03")]
-)
+NAMES = [name for name in SOLVERS if name not in ("auto", "hcc03")]
+every_solver = pytest.mark.parametrize("name", NAMES)
 
 
 @cache
@@ -121,17 +120,16 @@ def test_sequential_is_optimal(shape, loss, C):
     check(found.instance(), solution, optimum(shape, loss, C), EXACT, found.X)
 
 
-@every_solver
-@pytest.mark.parametrize("C", [0.01, 1.0, 10.0])
-@pytest.mark.parametrize(
-    ("shape", "loss"),
-    [("tree", "weighted"), ("dag", "tree"), ("flat", "zero_one"), ("real", "matrix")],
+@every_pair(
+    name=NAMES,
+    toy=[("tree", "weighted"), ("dag", "tree"), ("flat", "zero_one"), ("real", "matrix")],
+    C=[0.01, 1.0, 10.0],
 )
-def test_every_solver_is_optimal(name, shape, loss, C):
+def test_every_solver_is_optimal(name, toy, C):
     options = Options(tol=1e-5, stop="gap", dtype="float64")
-    found = cached_toy(shape, loss, C)
+    found = cached_toy(*toy, C)
     solution = SOLVERS[name](found.problem(), options)
-    check(found.instance(), solution, optimum(shape, loss, C), options, found.X)
+    check(found.instance(), solution, optimum(*toy, C), options, found.X)
 
 
 @every_solver

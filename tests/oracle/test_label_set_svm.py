@@ -20,7 +20,7 @@ from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.solvers.solution import Options
 from taxonomist.solvers.warm_start import carry_over
 from taxonomist.taxonomy import Taxonomy
-from tests.combinations import every_pair
+from tests.combinations import every_pair, every_value
 from tests.reference import joint_svm
 from tests.reference import pair_svm as reference
 from tests.reference.joint_toys import (
@@ -46,6 +46,7 @@ NAMES = [name for name in SOLVERS if name not in ("auto", "hcc03")]
 every_solver = pytest.mark.parametrize("name", NAMES)
 every_slack = pytest.mark.parametrize("slack", SLACKS)
 every = pytest.mark.parametrize(("name", "slack"), list(product(NAMES, SLACKS)))
+some = every_value(name=NAMES, slack=SLACKS)
 cached_toy = cache(set_toy)
 SMALL = 1, 16  # seed and number of items, where slow solvers run
 
@@ -75,9 +76,7 @@ def assert_same(solution, other, tol=1e-9):
 # The reference programs.
 
 
-@every_slack
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("shape", SHAPES)
+@every_pair(shape=SHAPES, C=[0.01, 1.0, 100.0], slack=SLACKS)
 def test_reference_programs_agree(shape, C, slack):
     instance = cached_toy(shape, "weighted", C, slack).instance()
     value, alpha = reference.dual_optimum(instance)
@@ -153,7 +152,7 @@ def test_a_kernel_with_blocks_that_are_recomputed(name, slack, monkeypatch):
     assert_solves(found, solution, reference.dual_optimum(found.instance(K))[0], GOOD, K)
 
 
-@every
+@some
 def test_many_attributes(name, slack):
     rng = np.random.default_rng(0)
     n_categories = cached_toy("flat").Y.shape[1]
@@ -279,8 +278,7 @@ def test_no_item_has_a_pair(name, slack, fill):
             assert not solution.W.any()
 
 
-@every
-@pytest.mark.parametrize("stop", ["gap", "violation"])
+@every_pair(name=NAMES, slack=SLACKS, stop=["gap", "violation"])
 def test_items_that_cost_nothing(name, slack, stop):
     found = cached_toy("dag", "weighted", 1.0, slack)
     free = np.arange(len(found.costs)) % 5 == 0
@@ -333,8 +331,7 @@ def test_linear_gram_equals_features(slack):
 # Hard margins.
 
 
-@every
-@pytest.mark.parametrize("shape", ["dag", "flat"])
+@every_pair(name=NAMES, slack=SLACKS, shape=["dag", "flat"])
 def test_hard_margin(name, shape, slack):
     found = separable_sets(shape, slack).select(np.arange(16))
     solution = SOLVERS[name](found.problem(), GOOD)
@@ -344,7 +341,7 @@ def test_hard_margin(name, shape, slack):
     assert min(margins) == pytest.approx(1, abs=1e-3)
 
 
-@every
+@some
 def test_a_hard_margin_need_not_separate_items_without_pairs_or_cost(name, slack):
     found = separable_sets("flat", slack)
     best = reference.primal_optimum(found.instance(), found.X)[0]
@@ -386,7 +383,7 @@ def test_a_start_at_the_optimum_takes_few_passes(name, slack):
     assert again.certificate.dual >= solved.certificate.dual * (1 - 1e-9)
 
 
-@every
+@some
 def test_a_start_from_other_label_sets_costs_and_categories(name, slack):
     old = set_toy("dag", "weighted", 3.0, slack, seed=1)
     solved = sequential.solve(old.problem(), Options(tol=0.01, dtype="float64"))

@@ -20,7 +20,7 @@ from taxonomist.solvers.markov_problem import labelled_tree, parents
 from taxonomist.solvers.problem import GramRows
 from taxonomist.solvers.solution import Options
 from taxonomist.solvers.subspace import SubspaceOptions
-from tests.combinations import every_pair
+from tests.combinations import every_pair, every_value
 from tests.reference import markov_tree as reference
 from tests.reference.markov_toys import (
     LOSSES,
@@ -66,8 +66,7 @@ def check(case, solution, best, options=ROUGH):
 
 
 @pytest.mark.equation("RSSS06:8")
-@every_slack
-@pytest.mark.parametrize("loss", LOSSES)
+@every_value(loss=LOSSES, slack=SLACKS)
 def test_every_loss_is_optimal(loss, slack):
     arguments = "tree", loss, 1.0, slack
     case = cached_toy(*arguments)

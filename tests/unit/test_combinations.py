@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-from tests.combinations import covering, every_pair
+from tests.combinations import covering, every_pair, every_value
 
 
 def test_any_two_values_meet():
@@ -28,3 +28,11 @@ def test_what_is_left_of_the_product_is_slow():
     assert all(mark.name == "slow" for row in marked for mark in row.marks)
     assert sorted(map(str, quick + slow)) == sorted(map(str, product("uv", [0, 1], [None, {}])))
     assert len(quick) == 4
+
+
+def test_every_value_occurs_and_the_rest_is_slow():
+    values = every_value(a="uvw", b=[0, 1], c=[None]).args[1]
+    quick = [row for row in values if not hasattr(row, "marks")]
+    assert quick == [("u", 0, None), ("v", 1, None), ("w", 0, None)]
+    slow = [row.values for row in values if hasattr(row, "marks")]
+    assert sorted(map(str, quick + slow)) == sorted(map(str, product("uvw", [0, 1], [None])))

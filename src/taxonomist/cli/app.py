@@ -16,7 +16,9 @@ from taxonomist.cli.models_command import models
 from taxonomist.cli.predict_command import predict
 from taxonomist.cli.report_command import report
 from taxonomist.cli.reproduce_command import reproduce
+from taxonomist.cli.serve_command import serve
 from taxonomist.cli.taxonomy_commands import app as taxonomy_app
+from taxonomist.cli.token_commands import app as token_app
 from taxonomist.cli.train_command import train
 from taxonomist.cli.warm_command import warm
 
@@ -27,9 +29,11 @@ app = typer.Typer(
 )
 for command in (train, predict, evaluate, compare, explain, report, models, warm, reproduce):
     app.command()(command)
+app.command()(serve)
 app.add_typer(model_app, name="model")
 app.add_typer(taxonomy_app, name="taxonomy")
 app.add_typer(data_app, name="data")
+app.add_typer(token_app, name="token")
 
 
 def _version(wanted: bool) -> None:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 CORPUS = "arxiv-sample"
 DEFAULT_MODEL = "path SVM, default for texts"
 MAX_CHILDREN = 4
+ABOUT_VECTORS = (
+    "These models read words. TextClassifier and 'taxonomist train' also read their meaning, by "
+    "sentence vectors: pip install 'taxonomist[vectors]'."
+)
 
 
 def run(seed: int) -> None:
@@ -50,6 +54,7 @@ def run(seed: int) -> None:
     report = metrics.hierarchical_report(test.y, predicted, corpus.taxonomy)
     console.print(Panel(Text(report.rstrip()), title=f"Report: {DEFAULT_MODEL}", expand=False))
     show_documents(console, test, predicted, seed)
+    console.print(ABOUT_VECTORS, highlight=False, markup=False)
 
 
 def contestants(taxonomy: Taxonomy) -> dict[str, Any]:

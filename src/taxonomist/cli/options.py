@@ -19,6 +19,7 @@ __all__ = [
     "Id",
     "Label",
     "ModelFolder",
+    "OptionalData",
     "PathSeparator",
     "RawCells",
     "Seed",
@@ -49,6 +50,7 @@ RawCells = Annotated[
     ),
 ]
 Data = Annotated[str, typer.Argument(help=FILE)]
+OptionalData = Annotated[str | None, typer.Argument(help=FILE, show_default=False)]
 ModelFolder = Annotated[Path, typer.Argument(help="Folder of a model saved by 'train'.")]
 TaxonomyFile = Annotated[
     Path | None,

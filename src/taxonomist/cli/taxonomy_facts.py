@@ -6,6 +6,8 @@ from collections import Counter
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from taxonomist._unicode import nfkc
 
 if TYPE_CHECKING:
@@ -39,15 +41,16 @@ def findings(taxonomy: Taxonomy) -> dict[str, object]:
         ``shared_names``: ids by the name they share, ignoring case. ``twins``: ids that differ only
         in Unicode normalisation (NFKC), by the id that they become.
     """
-    inner = [node for node in taxonomy.nodes if node != taxonomy.root]
+    n_parents, n_children = np.diff(taxonomy.parent_indptr), np.diff(taxonomy.child_indptr)
+    chains = np.flatnonzero(n_children[1:] == 1) + 1
     shared: dict[str, list[str]] = {}
     twins: dict[str, list[str]] = {}
     for node, name in zip(taxonomy.nodes, taxonomy.names, strict=True):
         shared.setdefault(" ".join(nfkc(name).split()).casefold(), []).append(node)
         twins.setdefault(nfkc(node), []).append(node)
     return {
-        "several_parents": [node for node in inner if len(taxonomy.parents(node)) > 1],
-        "chains": [node for node in inner if len(taxonomy.children(node)) == 1],
+        "several_parents": [taxonomy.nodes[code] for code in np.flatnonzero(n_parents > 1)],
+        "chains": [taxonomy.nodes[code] for code in chains],
         "alone": [
             node
             for node in taxonomy.roots
@@ -62,9 +65,9 @@ def statistics(taxonomy: Taxonomy) -> dict[str, Any]:
     """Return the counts, the nodes and leaves at each depth, and statistics of children."""
     nodes = Counter(taxonomy.depths.tolist())
     leaves = Counter(taxonomy.depths[taxonomy.is_leaf].tolist())
-    children = {node: len(taxonomy.children(node)) for node in taxonomy.nodes}
-    inner = [number for number in children.values() if number]
-    widest = max(children, key=lambda node: children[node])
+    children = np.diff(taxonomy.child_indptr).tolist()
+    inner = [number for number in children if number]
+    widest = children.index(max(children))
     return {
         **counts(taxonomy),
         "depths": [
@@ -75,7 +78,7 @@ def statistics(taxonomy: Taxonomy) -> dict[str, Any]:
             "mean": mean(inner) if inner else 0.0,
             "median": float(median(inner)) if inner else 0.0,
             "max": children[widest],
-            "widest": widest,
+            "widest": taxonomy.nodes[widest],
         },
     }
 

@@ -16,15 +16,16 @@ from taxonomist.cli.checks import (
     check_share,
     prefix_lengths,
 )
+from taxonomist.cli.names_only import check_names_only, train_on_names
 from taxonomist.cli.next_steps import after_train, source_arguments
 from taxonomist.cli.options import (
     CodePrefixes,
     Cost,
-    Data,
     EmptyIsNone,
     Encoding,
     Format,
     Label,
+    OptionalData,
     PathSeparator,
     Seed,
     Separator,
@@ -75,8 +76,8 @@ UNMEASURED = (
 
 
 def train(
-    data: Data,
     out: Out,
+    data: OptionalData = None,
     taxonomy: TaxonomyFile = None,
     text: Text = "text",
     label: Label = "label",
@@ -99,6 +100,13 @@ def train(
     weights: Annotated[
         str | None, typer.Option(help="Weight of each text column, such as 3,1.")
     ] = None,
+    vectors: Annotated[
+        str,
+        typer.Option(
+            help="Sentence vectors beside words: auto (if the extra 'vectors' is installed and "
+            "--budget allows), on or off; or a folder with an encoder.",
+        ),
+    ] = "auto",
     calibration: Annotated[
         str,
         typer.Option(
@@ -116,10 +124,18 @@ def train(
     budget: Annotated[
         float,
         typer.Option(
-            help="Seconds for the search of 'auto'; 'inf' means no limit. Models that would take "
-            "longer are left out. Ctrl-C ends the search, and the best model so far is trained."
+            help="Seconds for the search of 'auto', and for '--vectors auto'; 'inf' means no "
+            "limit. Models that would take longer are left out. Ctrl-C ends the search, and the "
+            "best model so far is trained."
         ),
     ] = BUDGET,
+    names_only: Annotated[
+        bool,
+        typer.Option(
+            "--names-only",
+            help="Train without data, on the names in --taxonomy; needs the extra 'vectors'.",
+        ),
+    ] = False,
     seed: Seed = 0,
     skip_bad: SkipBad = False,
     strict: Strict = False,
@@ -147,8 +163,9 @@ def train(
     check_cost(C)
     check_share(test_size)
     check_budget(budget)
+    check_names_only(data, taxonomy, names_only)
     _check_target(out)
-    check_folder(out, [data, taxonomy])
+    check_folder(out, [taxonomy] if data is None else [data, taxonomy])
     options: dict[str, Any] = {
         "model": model,
         "C": C,
@@ -158,6 +175,7 @@ def train(
         "calibration": None if calibration == "none" else calibration,
         "random_state": seed,
         "budget": None if isinf(budget) else budget,
+        "vectors": vectors,
     }
     check_parameters(TextClassifier(**options))
     prefixes = prefix_lengths(code_prefixes)
@@ -165,6 +183,9 @@ def train(
     if taxonomy is not None:
         known = read_taxonomy(taxonomy, taxonomy_format, cycles, outside)
     columns = Columns(text, label, separator, path_separator, prefixes, empty_is_none)
+    if data is None:
+        train_on_names(TextClassifier(known, **options), columns, out, as_json)
+        return
     source = TableSource(data, format, encoding, sheet=sheet)
     labelled = read_labelled(source, columns, known, skip_bad=skip_bad, strict=strict)
     if not as_json:
@@ -249,6 +270,8 @@ def _print_result(out: Path, labelled: Labelled, result: TrainingResult, final: 
         print_note(SCORE)
         if classifier.search_[0].score is None:
             print_note(UNMEASURED)
+    if "vectors" in classifier.training_:
+        print_note(classifier.training_["vectors"]["said"])
     print_text()
     if result.assessment is None:
         print_note("No items were held out, so the model's quality on new items is unknown.")
@@ -301,4 +324,5 @@ def _as_data(
         "measures": result.measures,
         "final": final,
         "seconds": classifier.training_["seconds"],
+        **({"vectors": found} if (found := classifier.training_.get("vectors")) else {}),
     }

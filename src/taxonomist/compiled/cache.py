@@ -54,10 +54,11 @@ def cache_folder() -> Path | None:
     """Return the first folder that compiled loops can be written to, None if there is none.
 
     These are tried: ``NUMBA_CACHE_DIR``, the package's own ``__pycache__``, the user's cache folder
-    of numba, and a private folder among the temporary files.
+    of numba, and a private folder among the temporary files. A folder that cannot be written to is
+    used if it holds loops of this version, such as one that is part of an image.
     """
     for folder in _usual_folders():
-        if _is_writable(folder):
+        if _is_writable(folder) or _is_filled(folder):
             return folder
     private = _private_folder()
     place = "not cached" if private is None else f"cached in {private}"
@@ -89,6 +90,11 @@ def _is_writable(folder: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+def _is_filled(folder: Path) -> bool:
+    """Return whether a folder holds loops of this version of the package."""
+    return any(folder.glob(f"*-{digest_of_sources()}.*.nbi"))
 
 
 def _private_folder() -> Path | None:

@@ -1,4 +1,4 @@
-"""Features of texts and other sequences: words, contexts, substrings, codes and selection."""
+"""Features of texts and other sequences: words, meaning, contexts, substrings and selection."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from taxonomist._lazy import lazy_names
 from taxonomist.features.contexts import ContextFeatures
 from taxonomist.features.letters import AMINO_ACIDS
 from taxonomist.features.porter import porter_stem
+from taxonomist.features.sentence_vectors import SentenceVectors
 from taxonomist.features.sequences import SequenceCodes
 from taxonomist.features.spectrum import SpectrumFeatures
 from taxonomist.features.text_features import TextFeatures
@@ -20,6 +21,7 @@ __all__ = [
     "AMINO_ACIDS",
     "ContextFeatures",
     "InformationGainSelector",
+    "SentenceVectors",
     "SequenceCodes",
     "SpectrumFeatures",
     "TextFeatures",

@@ -12,6 +12,7 @@ from taxonomist.errors import LabelError
 from taxonomist.inference.label_sets import decision_rule, label_limits
 from taxonomist.inference.scorers import NoWeightsError, Scored
 from taxonomist.models.decisions import RuleTuning
+from taxonomist.models.dense_arrays import check_dense
 from taxonomist.models.learning import (
     Training,
     dealt_folds,
@@ -144,6 +145,8 @@ class TaxonomyClassifier(Questions, BaseEstimator):
             If a label is not in the taxonomy.
         ParameterError
             If a parameter is invalid.
+        DataSizeError
+            If a dense array of the model would be larger than the limit.
         """
         self.check()
         self._fit(self._training(X, y, sample_weight))
@@ -186,6 +189,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
 
     def learn_from(self, training: Training) -> Self:
         """Fit to validated items without tuning a decision, for models that contain models."""
+        check_dense(self, training)
         self.store(self.learn(training), training.targets)
         return self
 
@@ -199,7 +203,9 @@ class TaxonomyClassifier(Questions, BaseEstimator):
                 "model of label sets, such as HierarchicalRankingSVC or CoupledBinarySVC."
             )
         is_gram = getattr(self, "kernel", None) == "precomputed"
-        return Training(X, targets, item_weights(sample_weight, X), is_gram)
+        training = Training(X, targets, item_weights(sample_weight, X), is_gram)
+        check_dense(self, training)
+        return training
 
     def _fit(
         self,

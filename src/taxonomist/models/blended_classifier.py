@@ -14,6 +14,7 @@ from taxonomist.inference.label_sets import DecisionLike, decision_rule
 from taxonomist.inference.scorers import DenseScorer
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.coupled_binary_svc import CoupledBinarySVC
+from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.hierarchical_svc import HierarchicalSVC
 from taxonomist.models.learning import Learned
 from taxonomist.models.node_svc import NodeSVC
@@ -95,7 +96,7 @@ class BlendedClassifier(TaxonomyClassifier):
     ['dog']
     """
 
-    traits = Traits(parts=(BlendScorer,))
+    traits = Traits(parts=(BlendScorer,), dense=(DenseArray("items", "categories", 8),))
     parameters: ClassVar[dict[str, Requirement]] = {"decision": Check(decision_rule)}
     no_reasons = "use explain of the individual models in models_."
     scorer_: BlendScorer

@@ -22,6 +22,7 @@ from taxonomist.models.certificates import (
     log_pass,
     solver_options,
 )
+from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.learning import Learned
 from taxonomist.models.parameters import Check
 from taxonomist.models.traits import Traits
@@ -132,6 +133,7 @@ class CoupledBinarySVC(AttributeWeights, TaxonomyClassifier):
     traits = Traits(
         sets={"svm": {"constant": 1.0}, "flat": {"constant": 1.0, "attributes": "flat"}},
         parts=(BinaryStart,),
+        dense=(DenseArray("features", "nodes", 4), DenseArray("items", "categories", 8)),
     )
     parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {"decision": Check(decision_rule)}
 

@@ -17,6 +17,7 @@ from taxonomist.losses import category_loss
 from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.attributes import AttributesLike, NodeWeightLike, class_attributes
 from taxonomist.models.base import TaxonomyClassifier
+from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.learning import Learned, Training
 from taxonomist.models.parameters import Check, Number, at_least
 from taxonomist.models.targets import Targets, item_weights
@@ -130,6 +131,7 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         single={"perceptron": {"ridge": 1.0, "average": True}},
         sets={"perceptron": {"ridge": 1.0, "average": True}},
         parts=(minover.MinOverSolution, minover.Progress),
+        dense=(DenseArray("features", "nodes", 8), DenseArray("items", "nodes", 8)),
     )
     parameters: ClassVar[dict[str, Requirement]] = {
         "margin": at_least(0),

@@ -11,6 +11,7 @@ from taxonomist.inference.label_sets import DecisionLike, decision_rule
 from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.certificates import CERTIFIED, SOLVER_DEFAULTS
+from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.joint import JointStart, learn_joint
 from taxonomist.models.parameters import Check, Word
 from taxonomist.models.traits import Traits
@@ -100,7 +101,10 @@ class HierarchicalRankingSVC(AttributeWeights, TaxonomyClassifier):
     """
 
     traits = Traits(
-        single={"ranking": {}}, sets={"ranking": {"slack": "pair"}}, parts=(JointStart,)
+        single={"ranking": {}},
+        sets={"ranking": {"slack": "pair"}},
+        parts=(JointStart,),
+        dense=(DenseArray("features", "nodes", 4),),
     )
     parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {
         "solver": Word(tuple(SOLVERS)),

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from taxonomist._typing import Integers, Matrix, Reals, is_sparse
+from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.node_margins import MarginScorer
 from taxonomist.models.parameters import Number, Word, above_zero
 from taxonomist.models.per_node import PerNodeModel
@@ -152,7 +153,9 @@ class HierarchicalRLS(PerNodeModel):
     [[('animal', 'cat')], [('plant', 'oak')]]
     """
 
-    traits = Traits(parts=(LeastSquaresScorer, RidgeSystem))
+    traits = Traits(
+        parts=(LeastSquaresScorer, RidgeSystem), dense=(DenseArray("features", "nodes", 8),)
+    )
     parameters: ClassVar[dict[str, Requirement]] = {
         "C": above_zero(),
         "train_on": Word(("parents", "all")),

@@ -8,6 +8,7 @@ from taxonomist.errors import ParameterError
 from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.certificates import CERTIFIED, JOINT_DEFAULTS
+from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.joint import JointStart, learn_joint
 from taxonomist.models.parameters import Word
 from taxonomist.models.traits import Traits
@@ -136,6 +137,7 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         single={"svm": {}, "flat": {"attributes": "flat", "loss": "zero_one"}},
         label_sets=False,
         parts=(JointStart,),
+        dense=(DenseArray("features", "nodes", 4),),
     )
     parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {"solver": Word(tuple(SOLVERS))}
 

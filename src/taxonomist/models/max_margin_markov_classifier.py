@@ -22,6 +22,7 @@ from taxonomist.models.certificates import (
     log_pass,
     solver_options,
 )
+from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.learning import Learned
 from taxonomist.models.markov_checks import check_markov, shared_rows
 from taxonomist.models.markov_dags import markov_problem
@@ -175,6 +176,7 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         single={"markov": {}},
         sets={"markov": {}},
         parts=(Start, GainScorer),
+        dense=(DenseArray("features", "nodes", 16),),
     )
     parameters: ClassVar[dict[str, Requirement]] = CERTIFIED | {
         "slack": Word(("example", "example_signed", "edge")),

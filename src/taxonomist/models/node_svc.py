@@ -19,6 +19,7 @@ from taxonomist._threads import n_threads
 from taxonomist._typing import Integers, Matrix, is_sparse
 from taxonomist.errors import ParameterError, UnknownNodeError, closest
 from taxonomist.inference.scorers import NoWeightsError
+from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.node_margins import MarginScorer
 from taxonomist.models.parameters import Word, above_zero
 from taxonomist.models.per_node import PerNodeModel
@@ -171,7 +172,10 @@ class NodeSVC(PerNodeModel):
     """
 
     traits = Traits(
-        single={"nodes": {}}, sets={"nodes": {"min_labels": 1}}, parts=(ClassifierScorer,)
+        single={"nodes": {}},
+        sets={"nodes": {"min_labels": 1}},
+        parts=(ClassifierScorer,),
+        dense=(DenseArray("features", "nodes", 8),),
     )
     parameters: ClassVar[dict[str, Requirement]] = {
         "C": above_zero(),

@@ -15,6 +15,7 @@ from taxonomist.inference.label_sets import DecisionLike, choose, decision_rule
 from taxonomist.inference.scorers import DenseScorer
 from taxonomist.models.base import TaxonomyClassifier
 from taxonomist.models.decisions import RuleDecision
+from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.learning import Learned, Training
 from taxonomist.models.parameters import Check, Number, at_least, between
 from taxonomist.models.traits import Traits
@@ -143,7 +144,11 @@ class PLSAClassifier(TaxonomyClassifier):
     [('animal', 'dog')]
     """
 
-    traits = Traits(takes_counts=True, parts=(ShareScorer,))
+    traits = Traits(
+        takes_counts=True,
+        parts=(ShareScorer,),
+        dense=(DenseArray("features", "categories", 8), DenseArray("items", "categories", 16)),
+    )
     parameters: ClassVar[dict[str, Requirement]] = {
         "smoothing": Number("a number above 0", lambda value: 0 < value < np.inf, optional=True),
         "spread": between(0, 1, open_high=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.node_svc import ClassifierScorer, NodeSVC
 from taxonomist.models.traits import Traits
 
@@ -38,7 +39,10 @@ class TopDownSVC(NodeSVC):
     """
 
     traits = Traits(
-        single={"top_down": {}}, sets={"top_down": {"min_labels": 1}}, parts=(ClassifierScorer,)
+        single={"top_down": {}},
+        sets={"top_down": {"min_labels": 1}},
+        parts=(ClassifierScorer,),
+        dense=(DenseArray("features", "nodes", 8),),
     )
 
     @property

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from taxonomist.models.dense_arrays import DenseArray
+
     Options = Mapping[str, object]
 
 
@@ -31,6 +33,8 @@ class Traits:
         needs no ``CalibratedClassifier``.
     parts
         Additional classes that the files of the model contain.
+    dense
+        The dense arrays that grow with items or features times categories or nodes.
     """
 
     single: Options = field(default_factory=dict)
@@ -40,3 +44,4 @@ class Traits:
     needs_tree: bool = False
     fits_probabilities: bool = False
     parts: tuple[type, ...] = ()
+    dense: tuple[DenseArray, ...] = ()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import Integers, Reals
     from taxonomist.compiled.graph_arrays import LabelledDag
     from taxonomist.compiled.markov_arrays import Tree
+    from taxonomist.features.sentence_vectors import SentenceVectors
     from taxonomist.features.text_features import TextFeatures
     from taxonomist.inference.linear_scorer import LinearScorer
     from taxonomist.inference.nested_softmax import NestedSoftmax
@@ -387,6 +388,18 @@ def _check_features(features: TextFeatures) -> None:
     )
 
 
+def _check_vectors(vectors: SentenceVectors) -> None:
+    centre = getattr(vectors, "centre_", np.zeros(1))
+    _need(
+        vectors,
+        # A file must not choose where the cache is written.
+        cache=vectors.cache in (None, "auto") and _is_number(vectors.cache_mib),
+        encoder=vectors.encoder is None or isinstance(vectors.encoder, str),
+        tokens=all(type(n) is int for n in (vectors.tokens, vectors.batch_size)),
+        centre_=_is_array("f")(centre) and centre.ndim == 1 and np.isfinite(centre).all(),
+    )
+
+
 def _check_pairs(*names: str) -> Callable[[Any], None]:
     """Return a check that some attributes are vectors of the same length."""
 
@@ -425,6 +438,7 @@ CONTRACTS: dict[str, Callable[[Any], None]] = {
     "MarginScorer": _check_margins,
     "NestedSoftmax": _check_softmax,
     "NodeOdds": _check_pairs("slopes", "offsets"),
+    "SentenceVectors": _check_vectors,
     "ShareScorer": _check_shares,
     "Targets": _check_targets,
     "TextFeatures": _check_features,

@@ -39,6 +39,7 @@ _HOMES = {
     "taxonomist.features": (
         "ContextFeatures",
         "InformationGainSelector",
+        "SentenceVectors",
         "SequenceCodes",
         "SpectrumFeatures",
         "TfidfFeatures",
@@ -61,6 +62,7 @@ _HOMES = {
     "taxonomist.solvers.plsa": ("PLSAStep",),
     # Higher layers: known by name only, imported when a file contains one.
     "taxonomist.text": ("TextClassifier",),
+    "taxonomist.text.names": ("NameSimilarity",),
     "taxonomist.text.search": ("Trial",),
     "sklearn.feature_extraction.text": (
         "CountVectorizer",

@@ -63,13 +63,17 @@ def try_out(model: Any) -> None:
 
 def _try_texts(model: Any) -> None:
     features, inner = model.features_, model.model_
-    n_features = len(features.idf_)
+    vectors = getattr(model, "vectors_", None)
+    n_features = len(features.idf_) + (0 if vectors is None else len(vectors.centre_))
     if inner.n_features_in_ != n_features:
         raise ModelFileError(
             f"The model is damaged: it takes {inner.n_features_in_} features, but its texts have "
             f"{n_features}."
         )
     _try_rows(inner)
+    if vectors is not None:
+        # The encoder may be missing, which ``TextClassifier.load`` says.
+        return
     text = " ".join(list(features.vocabulary_)[:3])
     _ask(model, [[text] * len(features.column_weights_)])
 

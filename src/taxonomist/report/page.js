@@ -3,16 +3,26 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const tree = document.getElementById("tree");
   const CHUNK = 200, FEW = 40, MATCHES = 20;
-  const parent = data.ids.map(() => -1);
-  data.children.forEach((below, code) => below.forEach((child) => {
-    if (parent[child] < 0) parent[child] = code;
-  }));
 
-  const name = (code) => data.names[code] || data.ids[code];
-  const title = (code) => (data.names[code] ? `${data.names[code]} ${data.ids[code]}` : data.ids[code]);
-  const sought = data.ids.map((id, code) => `${id} ${name(code)}`.toLowerCase());
-  const total = (code) => data.support[code] + data.predicted[code];
-  const f1 = (code) => (total(code) ? 2 * data.found[code] / total(code) : NaN);
+  // A large page holds its nodes in packed blocks, each of which is unpacked when it is needed.
+  const size = data.size || data.ids.length, n_nodes = data.n_nodes || size;
+  const blocks = data.blocks ? [] : [data];
+  const block = (code) => {
+    const k = Math.floor(code / size);
+    return blocks[k] || (blocks[k] = JSON.parse(unpacked(data.blocks[k])));
+  };
+  const get = (column, code) => block(code)[column][code % size];
+
+  const name = (code) => get("names", code) || get("ids", code);
+  const title = (code) => (get("names", code) ? `${get("names", code)} ${get("ids", code)}` : get("ids", code));
+  const total = (code) => get("support", code) + get("predicted", code);
+  const f1 = (code) => (total(code) ? 2 * get("found", code) / total(code) : NaN);
+  const shown = (score) => (isNaN(score) ? "–" : score.toFixed(3));
+  let words = null;
+  const sought = (code) => {
+    if (!words) words = Array.from({ length: n_nodes }, (_, one) => title(one).toLowerCase());
+    return words[code];
+  };
   const share = (part, whole) => (whole ? (part / whole).toFixed(3) : "–");
 
   function element(kind, className, text) {
@@ -22,16 +32,17 @@
     return made;
   }
 
+  const order = () => document.getElementById("order").value;
+
   function ordered(codes) {
-    const order = document.getElementById("order").value;
-    if (order === "own") return codes;
-    const key = order === "items" ? (c) => -data.support[c] : (c) => (isNaN(f1(c)) ? 2 : f1(c));
+    if (order() === "own") return codes;
+    const key = order() === "items" ? (c) => -get("support", c) : (c) => (isNaN(f1(c)) ? 2 : f1(c));
     return codes.slice().sort((a, b) => key(a) - key(b));
   }
 
   function stack(code) {
-    const found = data.found[code];
-    const parts = { found, missed: data.support[code] - found, added: data.predicted[code] - found };
+    const found = get("found", code);
+    const parts = { found, missed: get("support", code) - found, added: get("predicted", code) - found };
     const whole = parts.found + parts.missed + parts.added;
     const bar = element("span", "stack");
     const text = `${parts.found} found, ${parts.missed} missed, ${parts.added} wrongly predicted`;
@@ -49,34 +60,34 @@
   function row(code, kind) {
     const made = element(kind, "row");
     const label = element("span", "label", name(code));
-    if (data.names[code]) label.append(" ", element("span", "id", data.ids[code]));
-    const found = data.found[code];
+    if (get("names", code)) label.append(" ", element("span", "id", get("ids", code)));
+    const found = get("found", code);
     made.append(
       label, stack(code),
-      element("span", "", isNaN(f1(code)) ? "–" : f1(code).toFixed(3)),
-      element("span", "", data.support[code].toLocaleString("en")),
-      element("span", "", share(found, data.predicted[code])),
-      element("span", "", share(found, data.support[code])));
+      element("span", "", shown(f1(code))),
+      element("span", "", get("support", code).toLocaleString("en")),
+      element("span", "", share(found, get("predicted", code))),
+      element("span", "", share(found, get("support", code))));
     return made;
   }
 
   function about(code) {
     const made = element("div", "about");
-    if (data.takenFor[code]) {
-      const others = data.takenFor[code].map(([other, count]) => `${title(other)} (${count})`);
+    if (get("takenFor", code)) {
+      const others = get("takenFor", code).map(([other, count]) => `${title(other)} (${count})`);
       made.append(element("p", "", "Confused with: " + others.join(", ")));
     }
-    if (data.words[code]) {
+    if (get("words", code)) {
       const line = element("p", "", "Words: ");
-      data.words[code].forEach((word) => line.append(element("span", "chip", word)));
+      get("words", code).forEach((word) => line.append(element("span", "chip", word)));
       made.append(line);
     }
     return made;
   }
 
   function node(code) {
-    const below = data.children[code];
-    const opens = below.length || data.takenFor[code] || data.words[code];
+    const below = get("children", code);
+    const opens = below.length || get("takenFor", code) || get("words", code);
     const made = element(opens ? "details" : "div", "node");
     made.dataset.code = code;
     made.append(row(code, opens ? "summary" : "div"));
@@ -91,7 +102,7 @@
     made.append(about(code));
     const kids = element("div", "kids");
     made.append(kids);
-    list(kids, ordered(data.children[code]));
+    list(kids, ordered(get("children", code)));
   }
 
   // Many siblings come in portions, and a button stands for each run that is not drawn yet.
@@ -124,9 +135,9 @@
 
   function draw() {
     tree.replaceChildren();
-    const tops = data.children[0].length ? ordered(data.children[0]) : [0];
+    const tops = get("children", 0).length ? ordered(get("children", 0)) : [0];
     list(tree, tops);
-    const second = tops.reduce((sum, code) => sum + data.children[code].length, 0);
+    const second = tops.reduce((sum, code) => sum + get("children", code).length, 0);
     if (second <= FEW) {
       tree.querySelectorAll(":scope > details").forEach((made) => { made.open = true; fill(made); });
     }
@@ -134,7 +145,7 @@
 
   function reveal(code) {
     const path = [];
-    for (let at = code; at > 0; at = parent[at]) path.unshift(at);
+    for (let at = code; at > 0; at = get("parent", at)) path.unshift(at);
     let box = tree, made = null;
     for (const step of path) {
       box.show(step);
@@ -146,28 +157,62 @@
     if (made) { made.classList.add("hit"); made.scrollIntoView({ block: "center" }); }
   }
 
+  function button(text, code) {
+    const made = element("button", "", text);
+    made.type = "button";
+    made.addEventListener("click", () => reveal(code));
+    return made;
+  }
+
+  // Without a text, the worst or the largest of all categories; in their own order, none.
   function find() {
     const text = document.getElementById("find").value.trim().toLowerCase();
     const matches = document.getElementById("matches");
     matches.replaceChildren();
-    if (!text) return;
-    let n = 0;
-    for (let code = 1; code < data.ids.length; code++) {
-      if (!sought[code].includes(text)) continue;
-      if (++n > MATCHES) continue;
-      const button = element("button", "", `${name(code)}  ·  ${data.ids[code]}`);
-      button.type = "button";
-      button.addEventListener("click", () => reveal(code));
+    if (!text && (order() === "own" || n_nodes <= FEW)) return;
+    let codes = [];
+    for (let code = 1; code < n_nodes; code++) {
+      if (text ? sought(code).includes(text) : total(code)) codes.push(code);
+    }
+    const n = codes.length;
+    codes = ordered(codes).slice(0, MATCHES);
+    for (const code of codes) {
       const line = element("li");
-      line.append(button);
+      line.append(button(`${name(code)}  ·  ${get("ids", code)}`, code));
+      line.append(element("span", "note", ` F1 ${shown(f1(code))}, ${get("support", code)} items`));
       matches.append(line);
     }
     if (n > MATCHES) matches.append(element("li", "note", `${n - MATCHES} more; type more letters.`));
     if (!n) matches.append(element("li", "note", "No category has this in its name or id."));
   }
 
-  document.getElementById("order").addEventListener("change", draw);
+  function confused() {
+    const text = document.getElementById("confused").value.trim().toLowerCase();
+    const box = document.getElementById("pairs");
+    box.replaceChildren();
+    if (!text) return;
+    const pairs = [];
+    for (let code = 1; code < n_nodes; code++) {
+      const isMeant = sought(code).includes(text);
+      for (const [other, count] of get("takenFor", code) || []) {
+        if (isMeant || sought(other).includes(text)) pairs.push([count, code, other]);
+      }
+    }
+    pairs.sort((a, b) => b[0] - a[0]);
+    for (const [count, code, other] of pairs.slice(0, MATCHES)) {
+      const line = element("li");
+      line.append(button(name(code), code), " taken for ", button(name(other), other), ` (${count})`);
+      box.append(line);
+    }
+    const n = pairs.length;
+    if (n > MATCHES) box.append(element("li", "note", `${n - MATCHES} more; type more letters.`));
+    if (!n) box.append(element("li", "note", "No such category was confused with another."));
+  }
+
+  document.getElementById("order").addEventListener("change", () => { draw(); find(); });
   document.getElementById("find").addEventListener("input", find);
+  const box = document.getElementById("confused");
+  if (box) box.addEventListener("input", confused);
   window.addEventListener("beforeprint", () => {
     document.querySelectorAll("section > .scroll details.examples").forEach((made) => { made.open = true; });
   });

@@ -137,7 +137,7 @@ def _document(
                 ),
             ),
             tag("footer", f"Made by Taxonomist {__version__}."),
-            Html(f"<script>{_asset('page.js')}</script>"),
+            Html(f"<script>{_asset('inflate.js')}{_asset('page.js')}</script>"),
         ]
     )
     head = (

@@ -146,7 +146,10 @@ def confusions(assessment: Assessment, taxonomy: Taxonomy) -> Html:
     what = "Nodes of one level" if assessment.is_multilabel else "Categories"
     caption = f"{what} that were missed, and what was predicted instead, most frequent first."
     head = ("Missed", "predicted instead", "items", "share of its items")
-    first = table(caption, head, [shown], class_="confusions")
+    box = Html('<input id="confused" type="search" placeholder="a category">')
+    search = tag("div", tag("label", "Find confusions of ", box), class_="controls")
+    pairs = tag("ul", id="pairs", class_="matches")
+    first = join([search, pairs, table(caption, head, [shown], class_="confusions")])
     if not rest:
         return first
     more = table("The next most frequent.", head, [rest], class_="confusions")

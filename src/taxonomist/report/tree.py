@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64encode
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from taxonomist.report.html import Html, join, tag
 
@@ -17,6 +21,15 @@ if TYPE_CHECKING:
 N_WORDS = 12
 """Number of words to show per node."""
 
+MOST_PLAIN = 10_000
+"""Number of nodes up to which they are not packed."""
+
+BLOCK_SIZE = 1_000
+"""Number of nodes in a packed block."""
+
+MOST_PACKED = 2_700_000
+"""Bytes of packed nodes beyond which they have fewer words; a page stays below 3 MB."""
+
 
 def tree_section(
     assessment: Assessment,
@@ -26,7 +39,8 @@ def tree_section(
     """Return controls, an empty tree, and the data to fill it.
 
     The page holds the numbers of the nodes instead of their elements, so that even ten thousand
-    nodes open immediately.
+    nodes open immediately. Beyond that they are packed in blocks, which the script unpacks as
+    branches are opened, and nodes have as many words as fit.
 
     Parameters
     ----------
@@ -42,7 +56,7 @@ def tree_section(
     Html
         The content of the section.
     """
-    data = _json(_data(assessment, taxonomy, words or {}))
+    data = _json(page_data(assessment, taxonomy, words or {}))
     kinds = {"found": "found", "missed": "missed", "added": "wrongly predicted"}
     legend = [tag("span", title, class_=f"key {kind}") for kind, title in kinds.items()]
     heads = ("category", "outcome", "F1", "items", "precision", "recall")
@@ -75,24 +89,69 @@ def tree_section(
     )
 
 
-def _data(
+def page_data(
     assessment: Assessment, taxonomy: Taxonomy, words: Mapping[str, Sequence[tuple[str, float]]]
 ) -> dict[str, object]:
-    """Return a list for each property of the nodes, in the order of the taxonomy."""
+    """Return what the page holds of the nodes: a list for each property, or packed blocks."""
+    if taxonomy.n_nodes <= MOST_PLAIN:
+        order = range(taxonomy.n_nodes)
+        return {**_columns(assessment, taxonomy, order), "words": _words(taxonomy, words, order)}
+    # By depth, so that the children of a node are in one block, or in few.
+    by_depth = np.argsort(taxonomy.depths, kind="stable").tolist()
+    columns = _columns(assessment, taxonomy, by_depth)
+    blocks: list[str] = []
+    for n_words in (N_WORDS, N_WORDS // 2, N_WORDS // 4, 0):
+        columns["words"] = _words(taxonomy, words, by_depth, n_words)
+        blocks = [
+            _packed({name: column[at : at + BLOCK_SIZE] for name, column in columns.items()})
+            for at in range(0, taxonomy.n_nodes, BLOCK_SIZE)
+        ]
+        if sum(map(len, blocks)) <= MOST_PACKED:
+            break
+    return {"n_nodes": taxonomy.n_nodes, "size": BLOCK_SIZE, "blocks": blocks}
+
+
+def _words(
+    taxonomy: Taxonomy,
+    words: Mapping[str, Sequence[tuple[str, float]]],
+    order: Sequence[int],
+    n_words: int = N_WORDS,
+) -> list[list[str] | int]:
+    """Return the first words of each node, or 0 where there are none."""
+    first = (words.get(taxonomy.nodes[code], ())[:n_words] for code in order)
+    return [[str(word) for word, _ in each] or 0 for each in first]
+
+
+def _columns(
+    assessment: Assessment, taxonomy: Taxonomy, order: Sequence[int]
+) -> dict[str, list[Any]]:
+    """Return a list for each property of the nodes, which are numbered in the given order."""
     starts = taxonomy.child_indptr.tolist()
-    below = taxonomy.child_indices.tolist()
-    nodes = assessment.nodes
-    code = {node: i for i, node in enumerate(taxonomy.nodes)}
-    return {
-        "ids": taxonomy.nodes,
+    place = dict(zip(order, range(len(order)), strict=True))
+    below = [place[child] for child in taxonomy.child_indices.tolist()]
+    above = [taxonomy.parent_indices[start] for start in taxonomy.parent_indptr[1:-1]]
+    nodes = [None, *assessment.nodes]
+    page = {node: place[code] for code, node in enumerate(taxonomy.nodes)}
+    columns: dict[str, list[Any]] = {
+        "ids": list(taxonomy.nodes),
         "names": [n if n != i else 0 for n, i in zip(taxonomy.names, taxonomy.nodes, strict=True)],
         "children": [below[a:b] for a, b in pairwise(starts)],
-        "support": [0, *(node.support for node in nodes)],
-        "predicted": [0, *(node.predicted for node in nodes)],
-        "found": [0, *(node.found for node in nodes)],
-        "takenFor": [0, *([[code[b], n] for b, n in node.taken_for] or 0 for node in nodes)],
-        "words": [[str(word) for word, _ in words.get(n, ())[:N_WORDS]] or 0 for n in code],
+        "parent": [-1, *(place[int(code)] for code in above)],
+        "support": [node.support if node else 0 for node in nodes],
+        "predicted": [node.predicted if node else 0 for node in nodes],
+        "found": [node.found if node else 0 for node in nodes],
+        "takenFor": [
+            [[page[b], n] for b, n in node.taken_for] or 0 if node else 0 for node in nodes
+        ],
     }
+    return {name: [column[code] for code in order] for name, column in columns.items()}
+
+
+def _packed(data: Mapping[str, object]) -> str:
+    """Return JSON, compressed by raw DEFLATE, in base64."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # Texts can hold lone surrogates, which no encoding can represent.
+    return b64encode(zlib.compress(text.encode("utf-8", "replace"), 6, -15)).decode("ascii")
 
 
 def _json(data: Mapping[str, object]) -> str:

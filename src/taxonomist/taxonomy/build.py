@@ -6,7 +6,9 @@ consecutive codes. Siblings keep the order of the input.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
+from itertools import chain, count
+from operator import eq, ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -68,6 +70,20 @@ def is_missing(value: object) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
+def texts_by_id(names: dict[Any, Any]) -> dict[str, str]:
+    """Return the names that are not missing and not equal to the id, as strings, by node id.
+
+    Without names that repeat the id, round trips through files are exact.
+    """
+    texts = names.values()
+    if {*map(type, names)} | {*map(type, texts)} <= {str}:
+        is_plain = all(names) and not any(map(ne, names, map(str.strip, names)))
+        if is_plain and all(map(str.strip, texts)) and not any(map(eq, names, texts)):
+            return names
+    given = {as_id(key): str(name) for key, name in names.items() if not is_missing(name)}
+    return {node: name for node, name in given.items() if name != node}
+
+
 def is_table(values: object) -> bool:
     """Return whether this is a 2-d array, a sparse matrix or a data frame."""
     return len(getattr(values, "shape", ())) == 2
@@ -80,22 +96,63 @@ def rows(values: Any) -> Any:
 
 def assemble(edges: Iterable[tuple[str, str]], nodes: Iterable[str] = ()) -> Arrays:
     """Return the arrays of the rooted DAG with these (parent, child) edges and extra nodes."""
-    index: dict[str, int] = {}
-    for node in nodes:
-        index.setdefault(as_id(node), len(index))
-    pairs: dict[tuple[int, int], None] = {}
-    for edge in rows(edges):
+    first = list(map(as_id, nodes))
+    given = list(rows(edges))
+    ends = _plain_ends(given)
+    ids, codes = _numbered(first, _checked_ends(given) if ends is None else ends)
+    if not ids:
+        raise TaxonomyError("A taxonomy needs at least one node; no edges and no nodes were given.")
+    if has_repeats(codes[:, 0] * len(ids) + codes[:, 1]):
+        _checked_ends(given)
+    return arrange(ids, codes)
+
+
+def _numbered(first: list[str], ends: list[str]) -> tuple[tuple[str, ...], Codes]:
+    """Return the distinct ids in order of appearance, and the edges as places among them."""
+    # A new id gets the next number where it is looked up first.
+    number: defaultdict[str, int] = defaultdict(count().__next__)
+    deque(map(number.__getitem__, first), maxlen=0)
+    codes = np.fromiter(map(number.__getitem__, ends), dtype=np.intp, count=len(ends))
+    return tuple(number), codes.reshape(-1, 2)
+
+
+def has_repeats(numbers: Codes) -> bool:
+    """Return whether a number occurs twice; sorting is faster here than ``numpy.unique``."""
+    in_order = np.sort(numbers)
+    return bool((in_order[1:] == in_order[:-1]).any())
+
+
+def arrange(ids: tuple[str, ...], edges: Codes) -> Arrays:
+    """Return the arrays of distinct edges, which are given as places in ``ids``."""
+    return _arrays(*_join_roots(ids, edges))
+
+
+def _plain_ends(edges: list[Any]) -> list[str] | None:
+    """Return parent, child, parent, child, ...; None if an edge is not plainly right.
+
+    ``_checked_ends`` looks at one edge after the other, and says which of them is wrong.
+    """
+    if not {*map(type, edges)} <= {tuple, list} or not {*map(len, edges)} <= {2}:
+        return None
+    try:
+        ends = list(map(str.strip, chain.from_iterable(edges)))
+    except TypeError:
+        return None
+    parents, children = ends[::2], ends[1::2]
+    return ends if all(ends) and not any(map(eq, parents, children)) else None
+
+
+def _checked_ends(edges: list[Any]) -> list[str]:
+    """Return parent, child, parent, child, ...; raise for the first edge that is wrong."""
+    pairs: dict[tuple[str, str], None] = {}
+    for edge in edges:
         parent, child = _ends(edge)
         if parent == child:
             raise TaxonomyError(f"Node {parent!r} is given as its own parent; remove that edge.")
-        pair = index.setdefault(parent, len(index)), index.setdefault(child, len(index))
-        if pair in pairs:
+        if (parent, child) in pairs:
             raise TaxonomyError(f"The edge {parent!r} -> {child!r} is given twice; keep one.")
-        pairs[pair] = None
-    if not index:
-        raise TaxonomyError("A taxonomy needs at least one node; no edges and no nodes were given.")
-    _join_roots(index, pairs)
-    return _arrays(tuple(index), np.array(list(pairs), dtype=np.intp).reshape(-1, 2))
+        pairs[parent, child] = None
+    return list(chain.from_iterable(pairs))
 
 
 def _ends(edge: Any) -> tuple[str, str]:
@@ -104,27 +161,24 @@ def _ends(edge: Any) -> tuple[str, str]:
     return as_id(edge[0]), as_id(edge[1])
 
 
-def _join_roots(index: dict[str, int], pairs: dict[tuple[int, int], None]) -> None:
+def _join_roots(ids: tuple[str, ...], edges: Codes) -> tuple[tuple[str, ...], Codes]:
     """Ensure a single root: attach all parentless nodes to ``ROOT``, creating it if needed."""
-    has_parent = {child for _, child in pairs}
-    tops = [(node, code) for node, code in index.items() if code not in has_parent]
+    tops = np.flatnonzero(np.bincount(edges[:, 1], minlength=len(ids)) == 0)
     if len(tops) == 1:
-        return
-    artificial = [code for node, code in tops if is_artificial(node)]
-    if artificial:
-        root = artificial[0]
-    elif tops:
-        if ROOT in index:
+        return ids, edges
+    if not len(tops):
+        raise _cycle_error(ids, edges)
+    root = next((code for code in tops.tolist() if is_artificial(ids[code])), len(ids))
+    if root == len(ids):
+        if ROOT in ids:
+            shown = some([ids[code] for code in tops.tolist()])
             raise TaxonomyError(
-                f"{len(tops)} nodes have no parent ({some([node for node, _ in tops])}) and the id "
+                f"{len(tops)} nodes have no parent ({shown}) and the id "
                 f"{ROOT!r}, under which they would be joined, is taken; rename that node."
             )
-        root = index.setdefault(ROOT, len(index))
-    else:
-        raise _cycle_error(tuple(index), np.array(list(pairs), dtype=np.intp))
-    for _, code in tops:
-        if code != root:
-            pairs[root, code] = None
+        ids = (*ids, ROOT)
+    below = tops[tops != root]
+    return ids, np.concatenate([edges, np.column_stack([np.full_like(below, root), below])])
 
 
 def _arrays(ids: tuple[str, ...], edges: Codes) -> Arrays:
@@ -142,7 +196,7 @@ def _arrays(ids: tuple[str, ...], edges: Codes) -> Arrays:
     child = _group(ordered[:, 0], ordered[:, 1], n)
     by_parent = ordered[np.argsort(ordered[:, 0], kind="stable")]
     parent = _group(by_parent[:, 1], by_parent[:, 0], n)
-    return Arrays(tuple(ids[code] for code in order), *parent, *child)
+    return Arrays(tuple(map(ids.__getitem__, order)), *parent, *child)
 
 
 def _group(keys: Codes, values: Codes, n: int) -> tuple[Codes, Codes]:
@@ -155,20 +209,24 @@ def _group(keys: Codes, values: Codes, n: int) -> tuple[Codes, Codes]:
 def _reverse_postorder(root: int, indptr: list[int], indices: list[int]) -> list[int]:
     """Return the nodes reachable from ``root``, parents first where there is no cycle."""
     finished: list[int] = []
-    seen = {root}
-    stack = [(root, indptr[root + 1])]
+    is_seen = bytearray(len(indptr) - 1)
+    is_seen[root] = 1
+    # Children are visited from the last to the first; those from ``ends`` on have been.
+    ends = indptr[1:]
+    stack = [root]
     while stack:
-        node, end = stack.pop()
-        while end > indptr[node]:
+        node = stack[-1]
+        start, end = indptr[node], ends[node]
+        while end > start:
             end -= 1
             child = indices[end]
-            if child not in seen:
-                seen.add(child)
-                stack.append((node, end))
-                stack.append((child, indptr[child + 1]))
+            if not is_seen[child]:
+                is_seen[child] = 1
+                ends[node] = end
+                stack.append(child)
                 break
         else:
-            finished.append(node)
+            finished.append(stack.pop())
     finished.reverse()
     return finished
 

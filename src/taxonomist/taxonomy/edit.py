@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxonomist.errors import ParameterError, TaxonomyError, some
-from taxonomist.taxonomy.build import as_id
+from taxonomist.taxonomy.build import arrange, as_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from taxonomist._typing import Bools
+    from taxonomist._typing import Bools, Codes
     from taxonomist.taxonomy.core import Taxonomy
 
 
@@ -31,9 +31,11 @@ def prune(taxonomy: Taxonomy, labels: Iterable[str]) -> Taxonomy:
     keep[taxonomy.codes(labels)] = True
     if not keep.any():
         raise TaxonomyError("prune needs at least one label; none was given.")
+    kept = bytearray(keep)
     for parent, child in taxonomy.edges[::-1].tolist():
-        keep[parent] |= keep[child]
-    return _restrict(taxonomy, keep)
+        if kept[child]:
+            kept[parent] = 1
+    return _restrict(taxonomy, np.frombuffer(kept, dtype=bool))
 
 
 def truncate(taxonomy: Taxonomy, depth: int) -> Taxonomy:
@@ -56,12 +58,9 @@ def collapse_chains(taxonomy: Taxonomy, keep: Iterable[str] = ()) -> Taxonomy:
         for parent in taxonomy.parent_indices[start:end].tolist():
             below[parent][int(stand_in[code])] = None
     stays = stand_in == taxonomy.topological_order
-    edges = [
-        (taxonomy.nodes[parent], taxonomy.nodes[child])
-        for parent in np.flatnonzero(stays).tolist()
-        for child in reversed(below[parent])
-    ]
-    return _copy(taxonomy, edges, [taxonomy.nodes[code] for code in np.flatnonzero(stays)])
+    kept = np.flatnonzero(stays)
+    edges = [(parent, child) for parent in kept.tolist() for child in reversed(below[parent])]
+    return _copy(taxonomy, np.array(edges, dtype=np.intp).reshape(-1, 2), kept)
 
 
 def spanning_tree(taxonomy: Taxonomy, parents: Mapping[str, str] | None) -> Taxonomy:
@@ -73,13 +72,14 @@ def spanning_tree(taxonomy: Taxonomy, parents: Mapping[str, str] | None) -> Taxo
                 f"{parent!r} is not a parent of {node!r}; its parents are "
                 f"{some(taxonomy.parents(node))}."
             )
-    edges = []
-    for code in range(1, taxonomy.n_nodes):
-        node, (start, end) = taxonomy.nodes[code], taxonomy.parent_indptr[code : code + 2]
-        above = taxonomy.parent_indices[start:end]
-        deepest = taxonomy.nodes[above[np.argmax(taxonomy.depths[above])]]
-        edges.append((chosen.get(node, deepest), node))
-    return _copy(taxonomy, edges, list(taxonomy.nodes))
+    child = np.repeat(taxonomy.topological_order, np.diff(taxonomy.parent_indptr))
+    above = taxonomy.parent_indices
+    # Sorted by child and then from the deepest parent on; stable, so ties go to the first.
+    order = np.lexsort([-taxonomy.depths[above], child])
+    kept = above[order][np.unique(child[order], return_index=True)[1]]
+    kept[taxonomy.codes(chosen) - 1] = taxonomy.codes(chosen.values())
+    edges = np.column_stack([kept, taxonomy.topological_order[1:]])
+    return _copy(taxonomy, edges, taxonomy.topological_order)
 
 
 def with_terminals(taxonomy: Taxonomy, ids: Iterable[str]) -> Taxonomy:
@@ -166,17 +166,38 @@ class TaxonomyDiff:
 
 def diff(old: Taxonomy, new: Taxonomy) -> TaxonomyDiff:
     """Return what changes from ``old`` to ``new``."""
-    shared = [node for node in old.nodes if node in new]
-    moved = {
-        node: (old.parents(node), new.parents(node))
-        for node in shared
-        if set(old.parents(node)) != set(new.parents(node))
-    }
-    names = {node: (old.name(node), new.name(node)) for node in shared}
-    renamed = {node: pair for node, pair in names.items() if pair[0] != pair[1]}
-    added = tuple(node for node in new.nodes if node not in old)
-    removed = tuple(node for node in old.nodes if node not in new)
-    return TaxonomyDiff(added, removed, moved, renamed)
+    place = old.places_of(new)
+    known = old.raw_names.items() ^ new.raw_names.items()
+    named = sorted({old.code(node) for node, _ in known if node in old and node in new})
+    moved = [old.nodes[code] for code in _moved(old, new, place).tolist()]
+    removed = np.bincount(place[place >= 0], minlength=old.n_nodes) == 0
+    return TaxonomyDiff(
+        tuple(new.nodes[code] for code in np.flatnonzero(place < 0).tolist()),
+        tuple(old.nodes[code] for code in np.flatnonzero(removed).tolist()),
+        {node: (old.parents(node), new.parents(node)) for node in moved},
+        {old.nodes[code]: (old.names[code], new.name(old.nodes[code])) for code in named},
+    )
+
+
+def _moved(old: Taxonomy, new: Taxonomy, place: Codes) -> Codes:
+    """Return the codes in ``old`` of the nodes of both taxonomies whose parents differ."""
+    is_shared = np.zeros(old.n_nodes, dtype=bool)
+    is_shared[place[place >= 0]] = True
+    before = old.edges[is_shared[old.edges[:, 1]]]
+    edges = new.edges[place[new.edges[:, 1]] >= 0]
+    parent, child = place[edges].T
+    # Parents that only ``new`` has get numbers that no edge of ``old`` has.
+    base = old.n_nodes + new.n_nodes
+    after = child * base + np.where(parent < 0, old.n_nodes + edges[:, 0], parent)
+    keys = np.sort(np.concatenate([before[:, 1] * base + before[:, 0], after]))
+    # An edge of both taxonomies is there twice.
+    is_same = keys[1:] == keys[:-1]
+    is_once = np.ones(len(keys), dtype=bool)
+    is_once[1:] &= ~is_same
+    is_once[:-1] &= ~is_same
+    is_moved = np.zeros(old.n_nodes, dtype=bool)
+    is_moved[keys[is_once] // base] = True
+    return np.flatnonzero(is_moved)
 
 
 def _edges(taxonomy: Taxonomy) -> list[tuple[str, str]]:
@@ -185,17 +206,18 @@ def _edges(taxonomy: Taxonomy) -> list[tuple[str, str]]:
 
 def _restrict(taxonomy: Taxonomy, keep: Bools) -> Taxonomy:
     """Return the taxonomy of the nodes in the mask ``keep`` and the edges between them."""
-    edges = taxonomy.edges[keep[taxonomy.edges].all(axis=1)].tolist()
-    pairs = [(taxonomy.nodes[parent], taxonomy.nodes[child]) for parent, child in edges]
-    return _copy(taxonomy, pairs, [taxonomy.nodes[code] for code in np.flatnonzero(keep)])
+    edges = taxonomy.edges[keep[taxonomy.edges].all(axis=1)]
+    return _copy(taxonomy, edges, np.flatnonzero(keep))
 
 
-def _copy(taxonomy: Taxonomy, edges: Iterable[tuple[str, str]], nodes: list[str]) -> Taxonomy:
-    """Return a taxonomy of these edges and nodes that keeps their names and terminals."""
-    kept = set(nodes)
-    return type(taxonomy)(
-        edges,
-        names={node: name for node, name in taxonomy.raw_names.items() if node in kept},
-        nodes=nodes,
-        terminals={t: node for t, node in taxonomy.terminals.items() if {t, node} <= kept},
+def _copy(taxonomy: Taxonomy, edges: Codes, kept: Codes) -> Taxonomy:
+    """Return a taxonomy of these edges and nodes, all given by code, with names and terminals."""
+    place = np.zeros(taxonomy.n_nodes, dtype=np.intp)
+    place[kept] = np.arange(len(kept))
+    ids = tuple(map(taxonomy.nodes.__getitem__, kept.tolist()))
+    stays = {*ids}
+    return type(taxonomy).from_arrays(
+        arrange(ids, place[edges]),
+        {node: name for node, name in taxonomy.raw_names.items() if node in stays},
+        {t: node for t, node in taxonomy.terminals.items() if t in stays and node in stays},
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import heapq
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
 from taxonomist.errors import ParameterError, TaxonomyError, UnknownNodeError, closest
 from taxonomist.taxonomy import build
 from taxonomist.taxonomy.closure import ancestor_matrix
+from taxonomist.taxonomy.equality import are_equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -55,13 +56,21 @@ class Graph:
         terminals: Mapping[str, str] | None = None,
     ) -> None:
         ids, *arrays = build.assemble(edges, nodes)
-        given = {} if names is None else dict(names).items()
-        texts = {build.as_id(k): str(name) for k, name in given if not build.is_missing(name)}
+        texts = build.texts_by_id({} if names is None else dict(names))
         self._set(ids, arrays, texts, dict(terminals or {}))
-        unknown = next((node for node in self.raw_names if node not in self), None)
-        if unknown is not None:
+        if not self._index.keys() >= texts.keys():
+            unknown = next(node for node in texts if node not in self._index)
             hint = self.similar_ids(unknown)
             raise TaxonomyError(f"A name is given for {unknown!r}, which is not a node.{hint}")
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: build.Arrays, names: dict[str, str], terminals: dict[str, str]
+    ) -> Self:
+        """Return the graph of arrays that ``build`` has made, with names and terminals by id."""
+        graph = cls.__new__(cls)
+        graph._set(arrays.ids, arrays[1:], names, terminals)
+        return graph
 
     def _set(
         self,
@@ -73,8 +82,6 @@ class Graph:
         arrays = [_frozen(array) for array in arrays]
         fields = ("parent_indptr", "parent_indices", "child_indptr", "child_indices")
         self.__dict__.update(zip(fields, arrays, strict=True))
-        # Dropping names that repeat the id makes round trips through files exact.
-        names = {node: name for node, name in names.items() if name and name != node}
         self.__dict__.update(
             nodes=ids, raw_names=MappingProxyType(names), terminals=MappingProxyType(terminals)
         )
@@ -133,7 +140,13 @@ class Graph:
 
     def codes(self, nodes: Iterable[str]) -> Codes:
         """Return the codes of several nodes as an array."""
-        return np.fromiter((self.code(node) for node in nodes), dtype=np.intp)
+        wanted = list(nodes)
+        try:
+            found = map(self._index.__getitem__, wanted)
+            return np.fromiter(found, dtype=np.intp, count=len(wanted))
+        except (KeyError, TypeError):
+            # One after the other, because ``code`` says which of them is unknown.
+            return np.fromiter(map(self.code, wanted), dtype=np.intp)
 
     def name(self, node: str) -> str:
         """Return the display name of a node."""
@@ -255,8 +268,11 @@ class Graph:
     def depths(self) -> Codes:
         """Depth of each node: edges on the longest path from the root."""
         depths = [0] * self.n_nodes
-        for parent, child in self.edges.tolist():
-            depths[child] = max(depths[child], depths[parent] + 1)
+        parents, children = self.edges.T.tolist()
+        for parent, child in zip(parents, children, strict=True):
+            depth = depths[parent] + 1
+            if depth > depths[child]:
+                depths[child] = depth
         return _frozen(np.array(depths, dtype=np.intp))
 
     def ancestor_matrix(self) -> CSR:
@@ -288,11 +304,11 @@ class Graph:
         """Return whether ids, names and edges are the same, regardless of order."""
         if not isinstance(other, Graph):
             return NotImplemented
-        return self is other or self._key == other._key
+        return self is other or are_equal(self, other)
 
     def __hash__(self) -> int:
         """Return a hash that equal taxonomies share."""
-        return hash(self._key)
+        return self._hash
 
     def __setattr__(self, name: str, value: object) -> None:
         """Raise, because a taxonomy is immutable."""
@@ -327,12 +343,16 @@ class Graph:
 
     @cached_property
     def _index(self) -> dict[str, int]:
-        return {node: code for code, node in enumerate(self.nodes)}
+        return dict(zip(self.nodes, range(self.n_nodes), strict=True))
 
     @cached_property
-    def _key(self) -> frozenset[object]:
-        edges = ((self.nodes[parent], self.nodes[child]) for parent, child in self.edges.tolist())
-        return frozenset([self.root, *edges, (None, frozenset(self.raw_names.items()))])
+    def _hash(self) -> int:
+        return hash((self.root, len(self.child_indices), frozenset(self.nodes)))
+
+    def places_of(self, other: Graph) -> Codes:
+        """Return the code that each node of another taxonomy has in this one; -1 for none."""
+        find = self._index.get
+        return np.fromiter((find(node, -1) for node in other.nodes), np.intp, other.n_nodes)
 
     @cached_property
     def _ancestor_matrix(self) -> CSR:
@@ -351,7 +371,7 @@ class Graph:
         return called
 
     def _ids(self, codes: Codes) -> tuple[str, ...]:
-        return tuple(self.nodes[code] for code in codes.tolist())
+        return tuple(map(self.nodes.__getitem__, codes.tolist()))
 
     def _parents_of(self, code: int) -> list[int]:
         found: list[int] = self.parent_indices[
@@ -427,6 +447,4 @@ def _restore(
     names: dict[str, str],
     terminals: dict[str, str],
 ) -> Graph:
-    graph = kind.__new__(kind)
-    graph._set(ids, arrays, names, terminals)
-    return graph
+    return kind.from_arrays(build.Arrays(ids, *arrays), names, terminals)

@@ -10,9 +10,11 @@ import numpy as np
 from taxonomist.errors import LabelError, ParameterError
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.explanation import TextExplanation
+from taxonomist.text.vector_columns import whole_texts
+from taxonomist.text.vector_explanation import column_names, share_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -105,9 +107,13 @@ class TextAnswers:
     def known_share(self) -> Floats:
         """Return the fraction of each text's terms that occur in the features, (n_items,).
 
-        It is 0 for a text without terms. The labels of a text with few known terms mean little.
+        It is 0 for a text without terms. The labels of a text with few known terms mean little. A
+        text with a sentence vector needs no known terms, and has 1.
         """
-        return self._classifier.features_.known_share(self.texts)
+        features = self._classifier.features_
+        shares = features.known_share(self.texts)
+        n_entries = np.diff(self.vectors[:, len(features.vocabulary_) :].indptr)
+        return np.where(n_entries > 0, 1.0, shares)
 
     def explain(self, i: int, n: int = 10, category: object = None) -> TextExplanation:
         """Return the words in one of the texts for and against a category.
@@ -133,14 +139,22 @@ class TextAnswers:
                 "model, such as 'svm'."
             )
         row, text = self.vectors[[i]], self.texts[i]
-        terms = classifier.features_.terms_
-        found = self._answers.explain(i, max(n, row.nnz), category=category, feature_names=terms)
+        names, vectors, n_listed = classifier.features_.terms_, classifier.used_vectors, row.nnz
+        if vectors is not None:
+            # All columns are needed, and there may be a constant one.
+            names, n_listed = column_names(names, len(vectors.centre_)), row.nnz + 1
+        found = self._answers.explain(i, max(n, n_listed), category=category, feature_names=names)
         chance = None
         if classifier.calibration is not None:
             column = classifier.classes_.tolist().index(found.category)
             chance = float(self._proba[i, column])
-        whole = "\n".join(part for _, part in classifier.features_.parts(text))
-        return TextExplanation.of(whole, found, self._path_to(found.category), chance, n)
+        (whole,) = whole_texts(classifier.features_, [text])
+        meaning: tuple[Mapping[str, float], ...] = ()
+        if vectors is not None:
+            weight = classifier.vector_weight_
+            found, meaning = share_out(found, row, vectors.parts(whole), weight, whole)
+        path = self._path_to(found.category)
+        return TextExplanation.of(whole, found, path, chance, n, meaning)
 
     def _path_to(self, category: Any) -> tuple[Any, ...]:
         """Return the path to a category, in the type of the labels."""

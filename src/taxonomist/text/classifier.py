@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from taxonomist import persistence
 from taxonomist.compiled.compiling import working_clock
-from taxonomist.errors import LabelError, ModelFileError
+from taxonomist.errors import LabelError
 from taxonomist.features import TextFeatures
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.taxonomy import Taxonomy
@@ -19,21 +17,26 @@ from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.answers import TextAnswers
 from taxonomist.text.budget import BUDGET, Budget
 from taxonomist.text.digests import digest, digests, noted
+from taxonomist.text.files import TextFiles
+from taxonomist.text.joined_columns import join
 from taxonomist.text.models import DEFAULT_MODEL, choice_of, make_model
+from taxonomist.text.names import NAME_WEIGHT, NameSimilarity, fit_uncentred, name_documents
 from taxonomist.text.parameters import calibration_method, check_parameters, several
-from taxonomist.text.questions import TextQuestions
+from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole_texts
+from taxonomist.text.vector_weight import WeightProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from os import PathLike
 
     from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
 
     from taxonomist._typing import CSR, Bools, TextLike
+    from taxonomist.features import SentenceVectors
     from taxonomist.text.search import SearchStep, Trial
 
 
-class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
+class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
     """Text features, a model, probabilities and decisions in one estimator.
 
     Parameters
@@ -48,6 +51,11 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         Regularisation parameter. None means 1, or the best value found by ``"auto"``.
     words, characters, min_df, max_features, weights
         Features of the texts, as in ``taxonomist.features.TextFeatures``.
+    vectors
+        Sentence vectors beside the words: ``"auto"`` uses the built-in encoder if the extra
+        ``vectors`` is installed and ``budget`` allows to encode all texts, ``"on"`` always, and
+        ``"off"`` never. Or another encoder: a ``taxonomist.features.SentenceVectors``, a folder or
+        a function, as there. The weight of the vectors is chosen on held-out items, and may be 0.
     calibration
         How to fit probabilities to held-out scores: ``"temperature"``, ``"platt"`` or
         ``"isotonic"``. ``"auto"`` uses the probabilities of the model if it fits its own, as
@@ -61,7 +69,8 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
     n_jobs
         Number of threads; None means all cores.
     budget
-        Seconds for the search of ``"auto"``; None means no limit. The training of the chosen model
+        Seconds for the search of ``model="auto"``, and for the vectors of ``vectors="auto"``; None
+        means no limit. The training of the chosen model
         comes after the search and does not count, nor does compilation. With a budget, candidates
         that would take too long are left out, so the chosen model may depend on the speed of the
         machine; with None, the same seed always gives the same model.
@@ -76,6 +85,9 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         Whether items have label sets; inferred from the training labels.
     features_
         The fitted ``TextFeatures``.
+    vectors_, vector_weight_
+        The fitted ``SentenceVectors``, and their weight beside words; None and 0 if they are not
+        used.
     model_
         The fitted model.
     search_
@@ -117,6 +129,7 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         random_state: int = 0,
         n_jobs: int | None = None,
         budget: float | None = BUDGET,
+        vectors: Any = "auto",
     ) -> None:
         self.taxonomy = taxonomy
         self.model = model
@@ -131,6 +144,7 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.budget = budget
+        self.vectors = vectors
 
     # Learning --------------------------------------------------------------------------------
 
@@ -163,12 +177,28 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         TextClassifier
             The classifier itself.
         """
+        return self._fit(texts, labels, sample_weight, callback)
+
+    def _fit(
+        self,
+        texts: Iterable[TextLike],
+        labels: Iterable[object],
+        sample_weight: ArrayLike | None,
+        callback: Callable[[SearchStep], object] | None = None,
+        vector_weight: float | None = None,
+    ) -> Self:
+        """Fit the classifier, with a weight of the vectors if it is known."""
         start = working_clock()
         check_parameters(self)
         y = label_formats.simplified(labels)
         if not y:
-            raise LabelError("There are no items to learn from.")
+            if n_texts := sum(1 for _ in several(texts)):
+                raise LabelError(f"Got {n_texts} texts without labels: no items to learn from.")
+            return self._fit_names(start)
         self.is_multilabel_ = label_formats.is_label_sets(y)
+        wanted = wanted_vectors(self.vectors, self.model, self.n_jobs)
+        if wanted is not None and not isinstance(texts, CountedTexts):
+            texts = list(several(texts))
         counts = self._fit_features(texts)
         if counts.shape[0] != len(y):
             raise LabelError(
@@ -176,7 +206,12 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
                 "labels."
             )
         X = self.features_.weigh(counts)
+        self.vectors_: SentenceVectors | None = None
+        self.vector_weight_ = 0.0
         self.search_: list[Trial] = []
+        facts: dict[str, object] = {}
+        if wanted is not None:
+            X, facts = self._add_vectors(wanted, X, texts, y, callback, vector_weight)
         model, self.takes_counts_ = self._choose(X, counts, y, callback)
         method = calibration_method(self.calibration, model, self.is_multilabel_)
         if method is not None:
@@ -189,14 +224,39 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         self.taxonomy_ = (
             Taxonomy.flat(self.classes_.tolist()) if self.taxonomy is None else self.taxonomy
         )
-        self.training_ = {
-            "items": len(y),
+        self.training_ = self._facts(len(y), start) | facts
+        return self
+
+    def _fit_names(self, start: float) -> Self:
+        """Fit the classifier to the names of the taxonomy's leaves."""
+        wanted = None
+        if self.taxonomy is not None:
+            wanted = wanted_vectors(self.vectors, DEFAULT_MODEL, self.n_jobs)
+        if self.taxonomy is None or wanted is None:
+            raise LabelError(
+                "There are no items to learn from. With a taxonomy and sentence vectors, the names "
+                "of categories are enough: pip install 'taxonomist[vectors]'."
+            )
+        texts, labels = name_documents(self.taxonomy)
+        self.features_ = TextFeatures(words=self.words, characters=self.characters, min_df=1)
+        self.features_.fit(texts)
+        self.vectors_, self.vector_weight_ = fit_uncentred(wanted, texts), NAME_WEIGHT
+        self.is_multilabel_, self.takes_counts_ = False, False
+        self.search_, self.seen_ = [], digests([])
+        self.model_ = NameSimilarity(self.taxonomy).fit(self._vectors(texts), labels)
+        self.classes_, self.taxonomy_ = self.model_.classes_, self.taxonomy
+        self.training_ = self._facts(0, start)
+        return self
+
+    def _facts(self, n_items: int, start: float) -> dict[str, object]:
+        """Return facts about the training."""
+        return {
+            "items": n_items,
             "features": len(self.features_.idf_),
             "model": " ".join(repr(getattr(self.model_, "model", self.model_)).split()),
             "seconds": working_clock() - start,
             "search": _as_data(self.search_),
         }
-        return self
 
     def _fit_features(self, texts: Iterable[TextLike]) -> CSR:
         """Fit the features, store the hashes of the texts, and return the word counts."""
@@ -210,6 +270,36 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         counts = self.features_.fit_counts(texts)
         self.seen_ = np.unique(np.frombuffer(b"".join(found), dtype="<u8"))
         return counts
+
+    def _add_vectors(
+        self,
+        vectors: SentenceVectors,
+        X: CSR,
+        texts: Iterable[TextLike],
+        y: Sequence[object],
+        callback: Callable[[SearchStep], object] | None,
+        weight: float | None,
+    ) -> tuple[CSR, dict[str, object]]:
+        """Choose the vectors, and return the features with them, and facts about the choice."""
+        is_auto = isinstance(self.vectors, str) and self.vectors == "auto"
+        chosen = choose_vectors(
+            vectors,
+            whole_texts(self.features_, texts),
+            WeightProblem(
+                X, np.empty((0, 0)), y, self.taxonomy, self.is_multilabel_, self._options
+            ),
+            seconds=self.budget if is_auto else None,
+            weight=weight,
+            callback=callback,
+        )
+        self.vectors_, self.vector_weight_ = chosen.vectors, chosen.weight
+        return chosen.beside(X), {"vectors": chosen.facts}
+
+    @property
+    def used_vectors(self) -> SentenceVectors | None:
+        """The fitted sentence vectors; None if the classifier uses words alone."""
+        # Classifiers of old files lack the attribute.
+        return None if self.takes_counts_ else getattr(self, "vectors_", None)
 
     def _choose(
         self, X: CSR, counts: CSR, y: Sequence[Any], callback: Callable[[SearchStep], object] | None
@@ -237,15 +327,14 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
     def _made(self) -> Any:
         """Return the chosen model, unfitted."""
         name, C = self.chosen
-        return make_model(
-            name,
-            self.taxonomy,
-            is_multilabel=self.is_multilabel_,
-            C=1.0 if C is None else C,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            cv=self.cv,
-        )
+        options = {**self._options, "C": 1.0 if C is None else C}
+        return make_model(name, self.taxonomy, is_multilabel=self.is_multilabel_, **options)
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """The parameters that are passed on to models."""
+        C = 1.0 if self.C is None else self.C
+        return {"C": C, "random_state": self.random_state, "n_jobs": self.n_jobs, "cv": self.cv}
 
     @property
     def chosen(self) -> tuple[Any, float | None]:
@@ -268,7 +357,7 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "model_")
         again = self._unfitted()
-        again.fit(texts, labels, sample_weight)
+        again._fit(texts, labels, sample_weight, vector_weight=getattr(self, "vector_weight_", 0.0))
         again.search_ = self.search_
         return again.record(search=_as_data(self.search_))
 
@@ -289,9 +378,11 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
     def _unfitted(self) -> TextClassifier:
         """Return an unfitted classifier with the chosen model and C."""
         model, C = self.chosen
-        return TextClassifier(**{**self.get_params(deep=False), "model": model, "C": C})
+        vectors = "off" if self.used_vectors is None else self.vectors
+        chosen = {"model": model, "C": C, "vectors": vectors}
+        return TextClassifier(**{**self.get_params(deep=False), **chosen})
 
-    def record(self, **facts: Any) -> Self:
+    def record(self, **facts: object) -> Self:
         """Add facts to ``training_``, such as held-out measures; ``save`` stores them."""
         check_is_fitted(self, "model_")
         self.training_ = {**self.training_, **facts}
@@ -322,7 +413,7 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         kept = texts if isinstance(texts, CountedTexts) else list(several(texts))
         return TextAnswers(self, kept, self._vectors(kept))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags: a classifier of texts."""
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -330,65 +421,18 @@ class TextClassifier(TextQuestions, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    # Files -----------------------------------------------------------------------------------
-
-    def save(
-        self, path: str | PathLike[str], *, facts: Any = None, prune: float | None = None
-    ) -> None:
-        """Write the classifier to a folder, without pickle; see ``taxonomist.persistence.save``.
-
-        Parameters
-        ----------
-        path
-            The folder. An existing model is replaced atomically.
-        facts
-            Facts by name, stored with ``training_``.
-        prune
-            Fraction of the weights to drop; ``pruning_cost`` returns the effect on measures.
-        """
-        check_is_fitted(self, "model_")
-        known = {**self.training_, **(facts or {})}
-        persistence.save(self, path, facts=known, prune=prune)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str], *, mmap: bool = True) -> TextClassifier:
-        """Load a classifier from a folder; see ``taxonomist.persistence.load``."""
-        found = persistence.load(path, mmap=mmap)
-        if not isinstance(found, TextClassifier):
-            raise ModelFileError(
-                f"{path} holds a {type(found).__name__}, which takes vectors and not texts. Load "
-                "it with taxonomist.persistence.load."
-            )
-        return found
-
-    def pruning_cost(self, share: float, texts: Any, labels: Any = None) -> dict[str, float]:
-        """Return how much dropping weights changes the measures on held-out texts.
-
-        Parameters
-        ----------
-        share
-            Fraction of the weights to drop, as in ``save``.
-        texts, labels
-            As in ``evaluate``; items that the model was not trained on.
-
-        Returns
-        -------
-        dict
-            Change of each measure, after pruning minus before.
-        """
-        smaller = copy(self)
-        smaller.model_ = persistence.pruned(self.model_, share)
-        before, after = (model.evaluate(texts, labels) for model in (self, smaller))
-        return {
-            name: after.measures[name].estimate - before.measures[name].estimate
-            for name in before.measures
-        }
-
     def _vectors(self, texts: Iterable[TextLike]) -> CSR:
         """Return word counts or tf-idf, as the model needs."""
         counts = self.features_.counts(texts)
-        return counts if self.takes_counts_ else self.features_.weigh(counts)
+        if self.takes_counts_:
+            return counts
+        words, vectors = self.features_.weigh(counts), self.used_vectors
+        if vectors is None:
+            return words
+        return join(
+            words, vectors.transform(whole_texts(self.features_, texts)), self.vector_weight_
+        )
 
 
-def _as_data(trials: list[Trial]) -> list[dict[str, Any]]:
+def _as_data(trials: list[Trial]) -> list[dict[str, object]]:
     return [dict(trial._asdict()) for trial in trials]

@@ -37,6 +37,9 @@ class TextExplanation:
         For each node on the path: its id, name and contribution, and its strongest words.
     totals
         Contribution of each word, summed over all levels.
+    meaning
+        For each level, the part of its words' contributions that comes from the sentence vector;
+        empty if the model uses words alone.
     """
 
     text: str
@@ -46,6 +49,7 @@ class TextExplanation:
     score: float
     levels: tuple[tuple[object, str, float, tuple[tuple[str, float], ...]], ...]
     totals: Mapping[str, float]
+    meaning: tuple[Mapping[str, float], ...] = ()
 
     @classmethod
     def of(
@@ -55,6 +59,7 @@ class TextExplanation:
         path: Iterable[object],
         probability: float | None,
         n: int,
+        meaning: tuple[Mapping[str, float], ...] = (),
     ) -> TextExplanation:
         """Make an explanation from a model's explanation, with the n strongest words per level."""
         totals: dict[str, float] = defaultdict(float)
@@ -64,9 +69,8 @@ class TextExplanation:
         levels = tuple(
             (part.node, part.name, part.value, tuple(part.features[:n])) for part in found.parts
         )
-        return cls(
-            text, found.category, tuple(path), probability, found.score, levels, dict(totals)
-        )
+        known = found.category, tuple(path), probability, found.score, levels, dict(totals)
+        return cls(text, *known, meaning)
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int, float], ...]:
@@ -93,9 +97,12 @@ class TextExplanation:
                     "node": node,
                     "name": name,
                     "value": value,
-                    "words": [{"word": word, "value": part} for word, part in words],
+                    "words": [
+                        {"word": word, "value": part, **self._meaning_of(level, word)}
+                        for word, part in words
+                    ],
                 }
-                for node, name, value, words in self.levels
+                for level, (node, name, value, words) in enumerate(self.levels)
             ],
         }
 
@@ -103,25 +110,35 @@ class TextExplanation:
         """Return the path, and a line with the strongest words for each level."""
         chance = "" if self.probability is None else f"  ({self.probability:.0%})"
         lines = [" > ".join(map(str, self.path)) + chance]
-        for node, name, value, words in self.levels:
+        for level, (node, name, value, words) in enumerate(self.levels):
             title = name if name == str(node) else f"{node} {name}"
-            parts = ", ".join(f"{word} {part:+z.2f}" for word, part in words)
+            parts = self._listed(level, words)
             lines.append(f"  {value:+z.2f}  {title}" + (f": {parts}" if parts else ""))
         return "\n".join(lines)
 
     def to_html(self) -> str:
         """Return HTML with the levels and the text, words marked green (for) or red (against)."""
         largest = max((abs(value) for *_, value in self.spans), default=1.0)
+        by_meaning = {
+            start: sum(level.get(word, 0.0) for level in self.meaning)
+            for start, _, word in (spans(self.text) if self.meaning else ())
+        }
         pieces, end = [], 0
         for start, stop, value in self.spans:
             if start < end:
                 continue
             strength = round(100 * abs(value) / largest)
             colour = "46, 160, 67" if value > 0 else "218, 54, 51"
+            shade = f"rgba({colour}, {strength / 100:.2f})"
+            title = f"{value:+z.3f}"
+            if self.meaning:
+                share = by_meaning[start]
+                shade = _two_shades(colour, strength, value - share, share)
+                title = f"{value:+z.3f}: word {value - share:+z.3f}, meaning {share:+z.3f}"
             pieces.append(escape(self.text[end:start]))
             pieces.append(
-                f'<mark style="background: rgba({colour}, {strength / 100:.2f}); color: inherit" '
-                f'title="{value:+z.3f}">{escape(self.text[start:stop])}</mark>'
+                f'<mark style="background: {shade}; color: inherit" '
+                f'title="{title}">{escape(self.text[start:stop])}</mark>'
             )
             end = stop
         pieces.append(escape(self.text[end:]))
@@ -129,9 +146,9 @@ class TextExplanation:
         chance = "" if self.probability is None else f" ({self.probability:.0%})"
         rows = "".join(
             f"<tr><td>{escape(name)}</td><td>{value:+z.2f}</td><td>"
-            + escape(", ".join(f"{word} {part:+z.2f}" for word, part in words))
+            + escape(self._listed(level, words))
             + "</td></tr>"
-            for _, name, value, words in self.levels
+            for level, (_, name, value, words) in enumerate(self.levels)
         )
         return (
             f'<div class="taxonomist-explanation"><p><strong>{head}</strong>{chance}</p>'
@@ -140,3 +157,22 @@ class TextExplanation:
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+    def _meaning_of(self, level: int, word: str) -> dict[str, float]:
+        """Return the part of a word that comes from the vector; empty for words alone."""
+        return {"meaning": self.meaning[level].get(word, 0.0)} if self.meaning else {}
+
+    def _listed(self, level: int, words: Iterable[tuple[str, float]]) -> str:
+        """Return the words of a level with their contributions; in brackets, by the vector."""
+        found = []
+        for word, part in words:
+            share = self._meaning_of(level, word).get("meaning", 0.0)
+            found.append(f"{word} {part:+z.2f}" + (f" ({share:+z.2f})" if self.meaning else ""))
+        return ", ".join(found)
+
+
+def _two_shades(colour: str, strength: float, by_word: float, by_meaning: float) -> str:
+    """Return a background of two shades: dark for the word itself, light for its meaning."""
+    end = round(100 * abs(by_word) / max(abs(by_word) + abs(by_meaning), 1e-300))
+    dark, light = (f"rgba({colour}, {strength / part:.2f})" for part in (100, 200))
+    return f"linear-gradient(to right, {dark} {end}%, {light} {end}%)"

@@ -9,6 +9,7 @@ from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.probabilities import METHODS
 from taxonomist.models.parameters import Number, TaxonomyOrNone
 from taxonomist.text.models import choice_of
+from taxonomist.text.vector_columns import check_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +48,7 @@ def check_parameters(classifier: TextClassifier) -> None:
         problem = requirement.problem(name, value)
         if problem is not None:
             raise ParameterError(f"{problem} Got {value!r}.")
+    check_vectors(classifier.vectors)
     method = classifier.calibration
     if method not in (None, "auto", *METHODS):
         known = ", ".join(("auto", *METHODS))

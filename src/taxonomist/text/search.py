@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def search(
     n_folds: int,
     seed: int,
     budget: Budget | None = None,
-    callback: Callable[[SearchStep], Any] | None = None,
+    callback: Callable[[SearchStep], object] | None = None,
 ) -> list[Trial]:
     """Cross-validate a few models and return the trials, best first.
 
@@ -128,7 +128,7 @@ class _Search:
         n_folds: int,
         seed: int,
         budget: Budget,
-        callback: Callable[[SearchStep], Any] | None,
+        callback: Callable[[SearchStep], object] | None,
     ) -> None:
         rng = np.random.default_rng(seed)
         self.problem = problem

@@ -71,7 +71,12 @@ def compare(
     )
     candidates = {
         name: TextClassifier(
-            labelled.taxonomy, model=name, C=C, calibration=None, random_state=random_state
+            labelled.taxonomy,
+            model=name,
+            C=C,
+            calibration=None,
+            random_state=random_state,
+            vectors="off",
         )
         for name in dict.fromkeys([*models, FLAT])
     }

@@ -34,7 +34,7 @@ N_REPEATS = 3
 def twins(classifier: TextClassifier) -> dict[str, TextClassifier]:
     """Return the classifier and its flat twin, both unfitted, by title."""
     model, C = classifier.chosen
-    shared = {"C": C, "calibration": None}
+    shared = {"C": C, "calibration": None, "vectors": "off"}
     if model == FLAT:
         model = TAXONOMIC
     given = {**classifier.get_params(deep=False), "taxonomy": classifier.taxonomy_}

@@ -11,6 +11,13 @@ from taxonomist.datasets.bad_rows import BadRows
 from taxonomist.datasets.items import read_items
 from taxonomist.datasets.rows import open_table
 from taxonomist.errors import ParameterError
+from taxonomist.workflow.choices import (
+    NarrowedChoice,
+    choose,
+    expected_losses,
+    most_probable,
+    node_chances,
+)
 from taxonomist.workflow.model_columns import as_model_texts
 from taxonomist.workflow.node_titles import NodeTitles
 from taxonomist.workflow.steps import silent
@@ -53,17 +60,30 @@ class Wanted(NamedTuple):
         which may be an inner node. None for the model's own decision.
     words
         Number of deciding words to add.
+    branch, level, loss
+        A branch, a level or a loss that narrow the choice; see ``NarrowedChoice``.
+    risk
+        Whether to add the expected loss.
     """
 
     top: int = 0
     proba: bool = False
     confident: float | None = None
     words: int = 0
+    branch: str | None = None
+    level: int | None = None
+    loss: str | None = None
+    risk: bool = False
+
+    @property
+    def choice(self) -> NarrowedChoice:
+        """How to choose the labels."""
+        return NarrowedChoice(self.confident, self.branch, self.level, self.loss)
 
     @property
     def needs_probabilities(self) -> bool:
         """Whether the classifier must predict probabilities."""
-        return bool(self.proba or self.top or self.confident is not None)
+        return bool(self.proba or self.top or self.risk or self.choice != NarrowedChoice())
 
 
 class Prediction(NamedTuple):
@@ -79,6 +99,8 @@ class Prediction(NamedTuple):
         Id, name and probability of the most probable categories.
     words
         The deciding words, with their values and nodes.
+    risk
+        The expected loss of the labels; see ``expected_losses``.
     """
 
     labels: list[str]
@@ -88,6 +110,7 @@ class Prediction(NamedTuple):
     probabilities: list[float]
     top: list[tuple[str, str, float]]
     words: list[tuple[str, float, object]]
+    risk: float | None = None
 
 
 class Predictor:
@@ -135,17 +158,18 @@ class Predictor:
         chances = self._chances(answers, labels) if wanted.proba else nothing
         top = self._top(answers) if wanted.top else nothing
         words = self._words(answers, labels) if wanted.words else nothing
+        risks: list[float | None] = [None] * len(items)
+        if wanted.risk:
+            risks = expected_losses(self._classifier, answers, labels).tolist()
         notes = map(_note, answers.known_share().tolist())
         name, path = self._titles.name, self._titles.path
         return [
             Prediction(found, [*map(name, found)], [*map(path, found)], *rest)
-            for found, *rest in zip(labels, notes, chances, top, words, strict=True)
+            for found, *rest in zip(labels, notes, chances, top, words, risks, strict=True)
         ]
 
     def _labels(self, answers: TextAnswers) -> list[list[str]]:
-        if self._wanted.confident is None:
-            return answers.labels()
-        return answers.labels(depth="confident", risk=round(1 - self._wanted.confident, 12))
+        return choose(self._classifier, answers, self._wanted.choice)
 
     def _most_specific(self, labels: list[str]) -> list[str]:
         """Return the labels without ancestors of other labels and without a virtual root."""
@@ -163,17 +187,15 @@ class Predictor:
     def _chances(self, answers: TextAnswers, labels: list[list[str]]) -> list[list[float]]:
         """Return the probability of each label."""
         code = self._classifier.taxonomy_.code
-        pairs = zip(answers.node_proba(), labels, strict=True)
+        chances = node_chances(self._classifier, answers, self._wanted.branch)
+        pairs = zip(chances, labels, strict=True)
         return [[float(row[code(label)]) for label in found] for row, found in pairs]
 
     def _top(self, answers: TextAnswers) -> list[list[tuple[str, str, float]]]:
         """Return the most probable categories of each text."""
-        ids, scores = answers.topk(self._wanted.top)
-        name = self._titles.name
-        return [
-            [(str(label), name(label), value) for label, value in zip(row, values, strict=True)]
-            for row, values in zip(ids, scores.tolist(), strict=True)
-        ]
+        wanted, name = self._wanted, self._titles.name
+        found = most_probable(self._classifier, answers, wanted.top, wanted.branch)
+        return [[(label, name(label), chance) for label, chance in row] for row in found]
 
     def _words(
         self, answers: TextAnswers, labels: list[list[str]]

@@ -6,11 +6,13 @@ from itertools import product
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from scipy.sparse import csr_array, eye_array, vstack
+import numpy as np
+from scipy.sparse import csr_array, vstack
 
 from taxonomist.compiled.compiling import working_clock
 from taxonomist.compiled.jit import sparing_nothing
 from taxonomist.models.path_svc import PathSVC
+from taxonomist.solvers.newton_svm import MOST_FEATURES
 from taxonomist.taxonomy import Taxonomy
 from taxonomist.text import MODELS, TextClassifier
 from taxonomist.workflow.steps import silent
@@ -37,12 +39,13 @@ def warm(on_step: OnStep = silent) -> float:
     with sparing_nothing():
         for done, (name, labels) in enumerate(tasks):
             on_step("Compiling", done, len(tasks))
-            model = TextClassifier(_TAXONOMY, model=name, min_df=1).fit(_TEXTS, labels)
+            model = TextClassifier(_TAXONOMY, model=name, min_df=1, vectors="off")
+            model.fit(_TEXTS, labels)
             answers = model.answer(_TEXTS[:2])
             answers.labels()
             answers.topk(2)
-        # Models of many categories search for the best ones, and score few and many items.
-        X = csr_array(eye_array(len(_LABELS)))
+        # Other loops solve problems of many features, score few and many items, and search.
+        X = csr_array(np.eye(len(_LABELS), 2 * MOST_FEATURES))
         paths = PathSVC(_TAXONOMY, negatives="siblings").fit(X, _LABELS)
         paths.search(X)
         for rows in (X[:1], vstack([X] * 50, format="csr")):

@@ -17,7 +17,7 @@ from taxonomist import Taxonomy, cli
 from taxonomist.cli import output
 from taxonomist.cli.writers import open_output, table_rows
 from tests.unit.cli.corpus import rows, write_csv
-from tests.unit.cli.running import run, run_on_terminal
+from tests.unit.cli.running import run, run_here, run_on_terminal
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
 EVIL = "[red]\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp\x08\x7f"
@@ -149,7 +149,7 @@ def model(tmp_path_factory):
     args = ["data.csv", "--label", "code", "--text", "title,text"]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        done = run("train", *args, "--out", "model")
+        done = run_here("train", *args, "--out", "model")
     assert done.code == 0, done.err
     return folder
 

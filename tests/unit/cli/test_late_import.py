@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from taxonomist import Taxonomy, TextClassifier
+from tests.unit.cli.running import run_here
 
 LATE = "from taxonomist.cli.late_import import import_when_used\nimport_when_used('scipy.stats')\n"
 
@@ -22,16 +23,24 @@ def test_importing_it_loads_nothing():
     assert run(LATE + shown) == ["False"]
 
 
-def test_any_use_loads_it():
-    for use in (
-        "import scipy.stats; print(scipy.stats.norm.cdf(0.0))",
-        "import scipy; print(scipy.stats.norm.cdf(0.0))",
-        "from scipy.stats import norm; print(norm.cdf(0.0))",
+@pytest.mark.parametrize(
+    "use",
+    [
         "from scipy import stats; print(stats.norm.cdf(0.0))",
         "import scipy.stats as s; import scipy.stats.distributions; print(s.norm.cdf(0.0))",
-        "import sklearn.isotonic, scipy.stats; print(scipy.stats.norm.cdf(0.0))",
-    ):
-        assert run(LATE + use) == ["0.5"]
+        "from scipy.stats import norm; print(norm.cdf(0.0))",
+        *(
+            pytest.param(use, marks=pytest.mark.slow)
+            for use in (
+                "import scipy.stats; print(scipy.stats.norm.cdf(0.0))",
+                "import scipy; print(scipy.stats.norm.cdf(0.0))",
+                "import sklearn.isotonic, scipy.stats; print(scipy.stats.norm.cdf(0.0))",
+            )
+        ),
+    ],
+)
+def test_any_use_loads_it(use):
+    assert run(LATE + use) == ["0.5"]
 
 
 def test_a_module_that_is_there_stays():
@@ -43,19 +52,10 @@ def test_a_module_that_is_there_stays():
 
 def test_scikit_learn_without_pandas():
     late = "from taxonomist.cli.late_import import import_scikit_learn\nimport_scikit_learn()\n"
-    assert run(
-        late + "import sys; print('sklearn.base' in sys.modules, 'pandas' in sys.modules)"
-    ) == [
-        "True",
-        "False",
-    ]
+    shown = "import sys; print('sklearn.base' in sys.modules, 'pandas' in sys.modules)\n"
     check = "import numpy as np\nfrom sklearn.utils.validation import check_array\n"
-    assert run(
-        late + check + "print(check_array([[1.0]]).sum(), 'pandas' in __import__('sys').modules)"
-    ) == [
-        "1.0",
-        "False",
-    ]
+    array = "print(check_array([[1.0]]).sum(), 'pandas' in sys.modules)"
+    assert run(late + shown + check + array) == ["True", "False", "1.0", "False"]
     pytest.importorskip("pandas")
     frame = "import pandas as pd\nprint(check_array(pd.DataFrame({'a': [2.5]})).sum())"
     assert run(late + check + frame) == ["2.5"]
@@ -91,14 +91,24 @@ SLOW = {
 """Modules that predicting one text does not need."""
 
 
-@pytest.mark.parametrize("kind", ["single", "sets"])
-def test_one_text_from_the_shell_loads_only_what_it_needs(kind, tmp_path):
+ANSWERS = [["--top", "2", "--json"], ["--confident", "0.1"], ["--explain"], []]
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("single", ANSWERS[::2]),
+        ("sets", ANSWERS[1::2]),
+        *(pytest.param(kind, ANSWERS, marks=pytest.mark.slow) for kind in ("single", "sets")),
+    ],
+)
+def test_one_text_from_the_shell_loads_only_what_it_needs(kind, asked, tmp_path):
     labels = [["cat"], ["dog"], ["oak"]] if kind == "sets" else ["cat", "dog", "oak"]
     taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
     texts = ["it purrs", "it barks", "it grows"] * 9
     model = TextClassifier(taxonomy).fit(texts, labels * 9)
     model.record(columns={"text": "text"}).save(tmp_path / "model")
-    for options in ([], ["--top", "2", "--json"], ["--confident", "0.1"], ["--explain"]):
+    for options in asked:
         command = ["predict", tmp_path / "model", "--text", "it barks", *options]
         done = subprocess.run(
             [sys.executable, "-c", SHELL, *command], capture_output=True, text=True, check=True
@@ -106,9 +116,5 @@ def test_one_text_from_the_shell_loads_only_what_it_needs(kind, tmp_path):
         assert "dog" in done.stdout
         assert not SLOW & set(done.stderr.splitlines()[-1].split())
     expected = model.predict_proba(["it barks"])[0].max()
-    assert f"\t{expected:.4f}\t" in shown(tmp_path / "model")
-
-
-def shown(model):
-    command = [sys.executable, "-m", "taxonomist", "predict", model, "--text", "it barks"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    shown = run_here("predict", tmp_path / "model", "--text", "it barks").out
+    assert f"\t{expected:.4f}\t" in shown

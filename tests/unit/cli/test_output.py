@@ -11,7 +11,7 @@ import pytest
 
 from taxonomist.cli import output, progress_lines
 from taxonomist.errors import CorpusNotFoundError, FormatError, ParameterError, UnknownNodeError
-from tests.unit.cli.running import arguments, run, run_on_terminal
+from tests.unit.cli.running import arguments, run_on_terminal
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="terminals and signals of POSIX")
 
@@ -70,15 +70,15 @@ def test_nothing_raised_nothing_said(capsys):
 
 
 @pytest.mark.parametrize("command", [[], ["taxonomy"], ["data"]])
-def test_every_group_helps(command):
-    done = run(*command, "--help")
+def test_every_group_helps(command, call):
+    done = call(*command, "--help")
     assert done.code == 0
     assert "Usage: taxonomist" in done.out
 
 
 @pytest.mark.parametrize("command", [["nix"], ["data", "list", "--nix"], ["taxonomy", "show"]])
-def test_wrong_usage_exits_with_2(command):
-    done = run(*command)
+def test_wrong_usage_exits_with_2(command, call):
+    done = call(*command)
     assert done.code == 2
     assert done.out == ""
     assert "Usage: taxonomist" in done.err

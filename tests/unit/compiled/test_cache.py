@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -88,7 +89,12 @@ def indices(folder):
 
 
 def test_a_change_of_a_callee_in_another_file_counts(package):
-    assert package.run()[0] == ["20", "0"]
+    printed, log = package.run()
+    assert printed == ["20", "0"]
+    # The package's own folder is the first choice.
+    assert indices(package.compiled / "__pycache__") == {"caller.outer", "callee.inner.inline"}
+    assert indices(package.home) == indices(package.temporary) == set()
+    assert log == []
     assert package.run()[0] == ["20", "1"]
     package.write("callee", CALLEE.replace("x + 1", "x + 2"))
     assert package.run()[0] == ["30", "0"]
@@ -107,13 +113,6 @@ def test_a_class_that_is_gone_does_no_harm(package):
         package.write("tuples", tuples.replace("Old", name))
         package.write("loop", loop.replace("Old", name))
         assert package.run(call.replace("Old", name))[0] == ["2.0"]
-
-
-def test_the_package_is_the_first_choice(package):
-    _, log = package.run()
-    assert indices(package.compiled / "__pycache__") == {"caller.outer", "callee.inner.inline"}
-    assert indices(package.home) == indices(package.temporary) == set()
-    assert log == []
 
 
 def test_the_users_folder_is_the_second_choice(package):
@@ -143,18 +142,28 @@ def test_without_these_a_private_temporary_folder_is_used(package):
     assert "NUMBA_CACHE_DIR" in log[0]
 
 
-@pytest.mark.parametrize("kind", ["open to others", "a link", "a file"])
-def test_a_folder_that_others_may_own_is_not_used(package, kind):
-    package.bar_package()
-    package.bar_home()
-    private = package.temporary / f"taxonomist-{os.getuid()}"
+def make_doubtful(private, kind):
+    """Make what an attacker may have put where the private folder belongs."""
     if kind == "a file":
         private.touch()
     elif kind == "a link":
-        private.symlink_to(package.folder)
+        private.symlink_to(private.parent)
     else:
         private.mkdir()
         private.chmod(0o777)
+
+
+@pytest.mark.parametrize("kind", ["open to others", "a link", "a file"])
+def test_a_folder_that_others_may_own_is_refused(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    make_doubtful(tmp_path / f"taxonomist-{os.getuid()}", kind)
+    assert cache._private_folder() is None
+
+
+def test_a_folder_that_others_may_own_is_not_used(package):
+    package.bar_package()
+    package.bar_home()
+    make_doubtful(package.temporary / f"taxonomist-{os.getuid()}", "open to others")
     hits, log = package.run()
     assert hits == ["20", "0"]
     assert indices(package.folder) == set()

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.compiled import node_jobs
-from taxonomist.compiled.arrays import Labels, Rows
+from taxonomist.compiled.arrays import Labels, Rows, read_only
 from taxonomist.inference.block_weights import sparse_rows
 
 
@@ -57,7 +57,7 @@ def solved(loop, start, jobs=(2, 0, 1)):
     return [part[:end] for part, end in zip(out, ends, strict=False)], results
 
 
-NOTHING = Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0, np.float32))
+NOTHING = read_only(Rows(np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0, np.float32)))
 
 
 def test_jobs_have_the_same_results_uncompiled():

@@ -6,6 +6,7 @@ from sklearn.utils import estimator_checks as checks
 
 from taxonomist.features import (
     ContextFeatures,
+    SentenceVectors,
     SequenceCodes,
     SpectrumFeatures,
     TfidfFeatures,
@@ -28,7 +29,7 @@ TEXT_CHECKS = [
 @pytest.mark.parametrize("check", TEXT_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize(
     "estimator",
-    [SpectrumFeatures(), TfidfFeatures(), SequenceCodes(), ContextFeatures()],
+    [SpectrumFeatures(), TfidfFeatures(), SequenceCodes(), ContextFeatures(), SentenceVectors()],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_texts(estimator, check):
@@ -36,7 +37,9 @@ def test_texts(estimator, check):
 
 
 @pytest.mark.parametrize(
-    "estimator", [SpectrumFeatures(2), TfidfFeatures(), ContextFeatures([])], ids=str
+    "estimator",
+    [SpectrumFeatures(2), TfidfFeatures(), ContextFeatures([]), SentenceVectors()],
+    ids=str,
 )
 def test_an_unfitted_transformer_says_so(estimator):
     from sklearn.exceptions import NotFittedError

@@ -50,7 +50,7 @@ SETS = {
 }
 
 
-def data(n=40, seed=0, is_single=True):
+def data(n=24, seed=0, is_single=True):
     """Return items that are sums of prototypes, none of them negative, and labels."""
     rng = np.random.default_rng(seed)
     centres = {label: rng.integers(0, 4, size=8) for label in LEAVES}

@@ -26,6 +26,7 @@ from taxonomist import (
 )
 from taxonomist.errors import LabelError
 from taxonomist.inference.label_sets import SizePredictor, Threshold, TopK
+from tests.combinations import every_value
 
 TREE = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2 > b21", "b > b2 > b22"])
 DAG = Taxonomy.from_edges(
@@ -95,9 +96,8 @@ def test_rankings_are_those_of_the_scores(model):
     assert [part.node for part in why.parts] == ["b", "b2", "b21"]
 
 
-@every_model
-@pytest.mark.parametrize("form", ["closed", "sets", "tuple", "nodes", "leaves", "frame", "sparse"])
-def test_labels_in_any_form_mean_the_same(model, form):
+@every_value(form=["closed", "sets", "tuple", "nodes", "leaves", "frame", "sparse"], name=MODELS)
+def test_labels_in_any_form_mean_the_same(form, name):
     X, y = data()
     ids = list(TREE.nodes)
     table = np.array([[node in closed(item) | {ids[0]} for node in ids] for item in y], dtype=int)
@@ -111,8 +111,8 @@ def test_labels_in_any_form_mean_the_same(model, form):
         "frame": pd.DataFrame(table[:, leaves[::-1]], columns=LEAVES[::-1]),
         "sparse": sparse.csr_matrix(table),
     }[form]
-    plain = fresh(model).fit(X, y)
-    fitted = fresh(model).fit(X, given)
+    plain = fresh(MODELS[name]).fit(X, y)
+    fitted = fresh(MODELS[name]).fit(X, given)
     np.testing.assert_array_equal(fitted.decision_function(X), plain.decision_function(X))
     assert fitted.predict_labels(X) == plain.predict_labels(X)
     predicted = fitted.predict(X)

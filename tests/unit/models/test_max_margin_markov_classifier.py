@@ -33,7 +33,7 @@ FORMS = {
 every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 
 
-def data(n=60, seed=0, labels=LEAVES, least=1):
+def data(n=40, seed=0, labels=LEAVES, least=1):
     """Return items with a prototype per label, and sets of up to two labels."""
     rng = np.random.default_rng(seed)
     centres = {label: rng.normal(size=8) for label in labels}
@@ -168,7 +168,7 @@ def test_scores_are_positive_for_what_is_predicted():
         np.testing.assert_array_equal(fitted.decision_function(X) > 0, chosen)
     labels, scores = fitted.predict_topk(X, 2)
     np.testing.assert_array_equal(scores[:, 0], fitted.decision_function(X).max(axis=1))
-    assert labels.shape == (60, 2)
+    assert labels.shape == (40, 2)
 
 
 def test_probabilities():
@@ -234,9 +234,9 @@ def test_linear_and_kernel_path_agree():
 def test_items_of_weight_two_are_two_items():
     X, y = data()
     exact = {"tol": 1e-5, "C": 1, "dtype": "float64", "decision": "argmax", "cv": 0}
-    weights = np.arange(60) % 3
+    weights = np.arange(40) % 3
     weighted = model(**exact).fit(X, y, sample_weight=weights)
-    twice = np.repeat(np.arange(60), weights)
+    twice = np.repeat(np.arange(40), weights)
     repeated = model(**exact).fit(X[twice], [y[i] for i in twice])
     assert weighted.objective_ == pytest.approx(repeated.objective_, rel=3e-5)
     np.testing.assert_allclose(weighted.node_coef_, repeated.node_coef_, atol=1e-3)
@@ -266,7 +266,7 @@ def test_local_features():
     """A feature that is tied to a node is used there and nowhere else."""
     X, y = data()
     rng = np.random.default_rng(1)
-    cue = np.array([["b21" in labels] for labels in y]) + 0.1 * rng.normal(size=(60, 1))
+    cue = np.array([["b21" in labels] for labels in y]) + 0.1 * rng.normal(size=(40, 1))
     fitted = model(local_features={"b21": [8]}, constant=0.0).fit(np.hstack([X, cue]), y)
     others = [j for j, node in enumerate(TREE.nodes[1:]) if node != "b21"]
     assert not fitted.edge_coef_[others, :, 8].any()
@@ -325,18 +325,21 @@ def test_parameters_that_make_no_sense_are_refused(options, message):
         model(**options).fit(X, y)
 
 
-def test_a_dag_and_its_spanning_tree_are_taken():
+# Loops over graphs take more than a minute to compile; test_markov_dags.py has more of them.
+@pytest.mark.parametrize(
+    "taxonomy", [pytest.param(DAG, marks=pytest.mark.slow, id="dag"), DAG.spanning_tree()], ids=str
+)
+def test_a_dag_and_its_spanning_tree_are_taken(taxonomy):
     X, y = data(labels=["ab", "b1"])
-    for taxonomy in (DAG, DAG.spanning_tree()):
-        assert model(taxonomy=taxonomy).fit(X, y).score(X, y) > 0.8
+    assert model(taxonomy=taxonomy).fit(X, y).score(X, y) > 0.8
 
 
 def test_taxonomies_and_labels_that_make_no_sense_are_refused():
     X, _ = data()
     with pytest.raises(TaxonomyError, match="nothing to decide"):
-        model(taxonomy=Taxonomy([], nodes=["only"])).fit(X, [["only"]] * 60)
+        model(taxonomy=Taxonomy([], nodes=["only"])).fit(X, [["only"]] * 40)
     with pytest.raises(LabelError, match="a3"):
-        model().fit(X, [["a3"]] * 60)
+        model().fit(X, [["a3"]] * 40)
 
 
 def test_without_a_taxonomy_there_is_one_of_depth_one():

@@ -18,6 +18,7 @@ from taxonomist.inference.label_sets import CategoryThresholds, SizePredictor, T
 from taxonomist.kernels import GappedKernel
 from taxonomist.models.calibrated import CalibratedClassifier
 from taxonomist.persistence import describe, load, pruned, save
+from tests.combinations import every_value
 from tests.unit.persistence.examples import (
     DAG,
     NAMES,
@@ -80,8 +81,7 @@ def test_pickle_works_as_well(name):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("labels", [[3, 7, 11], ["x", "y", "z"], [2.0, 3.0, 4.0], [True, False]])
+@every_value(name=NAMES, labels=[[3, 7, 11], ["x", "y", "z"], [2.0, 3.0, 4.0], [True, False]])
 def test_labels_of_any_kind_without_a_taxonomy(name, labels, tmp_path):
     X, y, _ = problem(leaves=["0", "1", "2"][: len(labels)])
     y = np.array(labels)[y.astype(int)]

@@ -2,13 +2,15 @@
 
 import json
 import re
+import zlib
+from base64 import b64encode
 from html import escape, unescape
 
 import numpy as np
 import pytest
 
 from taxonomist.evaluation import assess
-from taxonomist.report import write_report
+from taxonomist.report import tree, write_report
 from taxonomist.taxonomy import Taxonomy
 from tests.unit.report.pages import EVIL, IMAGE, full_report, run_browser
 
@@ -275,3 +277,77 @@ def test_a_tree_of_5000_nodes_opens_and_searches_quickly(tmp_path, width):
     for name in ("order", "open", "many", "one"):
         assert found[name] < 500, name
     assert found["reveal"] < 1000
+
+
+UNPACKED = """(() => {
+  const found = {};
+  const timed = (name, work) => {
+    const start = performance.now();
+    work();
+    document.body.getBoundingClientRect();
+    found[name] = performance.now() - start;
+  };
+  let calls = 0;
+  const parse = JSON.parse;
+  JSON.parse = (text) => { calls++; return parse(text); };
+  const change = (id, value, event) => {
+    const box = document.getElementById(id);
+    box.value = value;
+    box.dispatchEvent(new Event(event));
+  };
+  found.loaded = performance.now();
+  timed("open", () => {
+    const made = [...document.querySelectorAll("details.node")].slice(-1)[0];
+    made.open = true; made.dispatchEvent(new Event("toggle"));
+  });
+  found.blocks = calls;
+  timed("worst", () => change("order", "f1", "change"));
+  found.lowest = document.querySelector("#matches .note").textContent;
+  timed("search", () => change("find", "K49999", "input"));
+  timed("again", () => change("find", "ba", "input"));
+  change("find", "K49999", "input");
+  timed("reveal", () => document.querySelector("#matches button").click());
+  found.hit = document.querySelector(".hit .label").textContent;
+  timed("confusions", () => change("confused", "NAME", "input"));
+  found.pairs = document.getElementById("pairs").textContent;
+  found.name = document.querySelector("#pairs button").textContent;
+  return found;
+})()"""
+
+
+def test_a_tree_of_50000_nodes_unpacks_its_branches(large_report):
+    folder, taxonomy, assessment, _ = large_report
+    confused = max(assessment.nodes, key=lambda node: len(node.taken_for))
+    found = told(folder, UNPACKED.replace("NAME", confused.node), 1280)
+    # One level down takes a block or two of 51.
+    assert found["blocks"] <= 2
+    assert found["lowest"].startswith(" F1 0.000, ")
+    assert found["hit"] == f"{taxonomy.name('K49999')} K49999"
+    assert found["name"] == taxonomy.name(confused.node)
+    others = [taxonomy.name(node) for node, _ in confused.taken_for]
+    assert all(f"taken for {other}" in found["pairs"] for other in others)
+    # Milliseconds; on an idle machine a tenth of this.
+    assert found["loaded"] < 6000
+    assert found["open"] < 500
+    for name in ("worst", "search", "again", "confusions", "reveal"):
+        assert found[name] < 5000, name
+
+
+def test_packed_texts_are_unpacked_as_they_were(tmp_path, monkeypatch):
+    monkeypatch.setattr(tree, "MOST_PLAIN", 3)
+    full_report(tmp_path / "report.html")
+    text = dom(tmp_path)
+    assert sorted(rows(text)) == [1, 2, 3, 4, 5, 6, 7]
+    assert "The &lt;img src=x" in text
+    assert "garden (5)</p>" in text
+    assert "10 found, 0 missed, 5 wrongly predicted" in text
+    contents = ["", "a", "stored" + "".join(map(chr, range(256))), "é漢😀 " * 500]
+    packed = [deflated(content, level) for content in contents for level in (0, 1, 9)]
+    found = told(tmp_path, f"{json.dumps(packed)}.map(unpacked)", 1280)
+    assert found == [content for content in contents for _ in range(3)]
+
+
+def deflated(text, level):
+    """A text as the page holds it, packed more or less thoroughly."""
+    packer = zlib.compressobj(level, zlib.DEFLATED, -15)
+    return b64encode(packer.compress(text.encode()) + packer.flush()).decode("ascii")

@@ -3,13 +3,15 @@
 import json
 import os
 import re
+import zlib
+from base64 import b64decode
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 from taxonomist.evaluation import assess
-from taxonomist.report import write_report
+from taxonomist.report import tree, write_report
 from taxonomist.taxonomy import Taxonomy
 from tests.unit.report.pages import EVIL, IMAGE, curve, full_report, shop
 
@@ -261,3 +263,52 @@ def test_ten_thousand_nodes_make_a_page_of_two_megabytes(tmp_path):
     write_report(tmp_path / "report.html", found, title="Large", taxonomy=taxonomy, words=words)
     assert taxonomy.n_nodes > 10_000
     assert (tmp_path / "report.html").stat().st_size < 2_500_000
+
+
+def unpacked(data):
+    """The columns of a large page, over all blocks."""
+    columns = {}
+    for block in data["blocks"]:
+        for name, values in json.loads(zlib.decompress(b64decode(block), -15)).items():
+            columns.setdefault(name, []).extend(values)
+    return columns
+
+
+def test_fifty_thousand_nodes_make_a_page_below_three_megabytes(large_report):
+    folder, taxonomy, assessment, words = large_report
+    path = folder / "report.html"
+    assert taxonomy.n_nodes > 50_000
+    assert path.stat().st_size < 3_000_000
+    data = data_of(path.read_text(encoding="utf-8"))
+    found = unpacked(data)
+    ids = found["ids"]
+    assert sorted(ids) == sorted(taxonomy.nodes)
+    assert dict(zip(ids, found["names"], strict=True)) == {
+        node: name if name != node else 0
+        for node, name in zip(taxonomy.nodes, taxonomy.names, strict=True)
+    }
+    by_id = {node.node: node for node in assessment.nodes}
+    for place in range(1, len(ids), 97):
+        node = by_id[ids[place]]
+        assert found["support"][place] == node.support
+        assert found["predicted"][place] == node.predicted
+        assert found["found"][place] == node.found
+        assert ids[found["parent"][place]] == taxonomy.parents(ids[place])[0]
+        assert tuple(ids[child] for child in found["children"][place]) == taxonomy.children(
+            ids[place]
+        )
+        # Opening a branch unpacks no more than two of the 51 blocks.
+        assert len({child // data["size"] for child in found["children"][place]}) <= 2
+        others = [(ids[other], n) for other, n in found["takenFor"][place] or ()]
+        assert others == list(node.taken_for)
+        shown = found["words"][place] or []
+        assert shown == [word for word, _ in words[ids[place]][: len(shown)]]
+
+
+def test_words_that_do_not_fit_are_left_out(tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    monkeypatch.setattr(tree, "MOST_PLAIN", 3)
+    monkeypatch.setattr(tree, "MOST_PACKED", 10)
+    full_report(path)
+    data = data_of(path.read_text(encoding="utf-8"))
+    assert not any(unpacked(data)["words"])

@@ -19,6 +19,7 @@ from taxonomist.solvers import binary
 from taxonomist.solvers import problem as problems
 from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.solvers.solution import Options
+from tests.combinations import every_value
 from tests.reference import binary_svm as reference
 from tests.reference.binary_svm import recomputed, toy
 
@@ -100,8 +101,7 @@ def test_parts_do_not_change_the_optimum(shape, monkeypatch):
 # Threads and seeds.
 
 
-@pytest.mark.parametrize("form", ["features", "gram"])
-@pytest.mark.parametrize("shape", ["flat", "tree", "real"])
+@every_value(shape=["flat", "tree", "real"], form=["features", "gram"])
 def test_threads_do_not_change_a_bit(shape, form, many_parts, monkeypatch):
     monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 8)
     case = toy(shape, 10.0)

@@ -17,6 +17,7 @@ from taxonomist.solvers.interior_point import maximise
 from taxonomist.solvers.problem import FeatureRows, GramRows
 from taxonomist.solvers.solution import Options
 from taxonomist.solvers.weights import weights_from_duals
+from tests.combinations import every_pair
 from tests.reference.joint_svm import certificate, coefficients, minimise
 from tests.reference.joint_toys import SHAPES, alpha_of, recomputed, separable, toy
 
@@ -212,9 +213,7 @@ def sequential_solution(shape):
     return sequential.solve(toy(shape, "weighted", C=2).problem(), TIGHT)
 
 
-@pytest.mark.parametrize("kind", ["sparse", "dense", "gram"])
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("shape", SHAPES)
+@every_pair(shape=SHAPES, variant=VARIANTS, kind=["sparse", "dense", "gram"])
 def test_all_variants_reach_the_optimum_of_the_sequential_solver(shape, variant, kind):
     given = toy(shape, "weighted", C=2)
     found = greedy.solve(given.problem(items_of(kind, given.X)), TIGHT, variant=variant)

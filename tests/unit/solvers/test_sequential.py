@@ -33,7 +33,8 @@ EXACT = Options(tol=1e-6, stop="gap", dtype="float64")
 )
 def test_threads_and_groups_do_not_change_a_bit(case, monkeypatch):
     monkeypatch.setattr(problems, "GRAM_ROWS_AT_A_TIME", 8)
-    one, three = (sequential.solve(case.problem(), Options(tol=1e-3, n_threads=n)) for n in (1, 3))
+    problem = case.problem(FeatureRows(case.X, "float32"))
+    one, three = (sequential.solve(problem, Options(tol=1e-3, n_threads=n)) for n in (1, 3))
     np.testing.assert_array_equal(one.W, three.W)
     np.testing.assert_array_equal(one.duals.beta, three.duals.beta)
     assert [entry[1:] for entry in one.history] == [entry[1:] for entry in three.history]
@@ -59,7 +60,7 @@ def test_same_seed_same_bits_other_seed_same_optimum():
     ],
 )
 def test_passes_stay_few(case, options, most):
-    solution = sequential.solve(case.problem(), options)
+    solution = sequential.solve(case.problem(FeatureRows(case.X, options.dtype)), options)
     assert solution.converged
     assert len(solution.history) <= most
 
@@ -196,7 +197,8 @@ def test_hard_margin_on_items_that_cannot_be_separated():
     X[1] = X[0]
     y = case.y.copy()
     y[:2] = 0, 1
-    solution = sequential.solve(case._replace(X=X, y=y).problem(), Options(max_iter=100))
+    problem = case._replace(X=X, y=y).problem(FeatureRows(X, "float32"))
+    solution = sequential.solve(problem, Options(max_iter=100))
     assert not solution.converged
     assert solution.certificate.primal == np.inf
 

@@ -163,3 +163,23 @@ def test_spanning_tree_keeps_the_deepest_parent_or_the_one_that_is_named():
     assert tree.spanning_tree() == tree
     with pytest.raises(TaxonomyError, match="'r' is not a parent of 'y'; its parents are 'a', 'b'"):
         dag.spanning_tree({"y": "r"})
+
+
+@given(taxonomies(named=True), taxonomies(named=True), st.integers(0, 12))
+def test_differences_and_equality_are_those_of_a_comparison_node_by_node(old, new, shift):
+    renamed = {f"n{code}": f"n{code + shift}" for code in range(new.n_nodes)}
+    new = new.rename(renamed)
+    found = old.diff(new)
+    shared = [node for node in old.nodes if node in new]
+    assert found.added == tuple(node for node in new.nodes if node not in old)
+    assert found.removed == tuple(node for node in old.nodes if node not in new)
+    parents = {node: (old.parents(node), new.parents(node)) for node in shared}
+    assert list(found.moved.items()) == [
+        (node, pair) for node, pair in parents.items() if {*pair[0]} != {*pair[1]}
+    ]
+    names = {node: (old.name(node), new.name(node)) for node in shared}
+    assert list(found.renamed.items()) == [
+        (node, pair) for node, pair in names.items() if pair[0] != pair[1]
+    ]
+    assert (old == new) == (not found)
+    assert old != new or hash(old) == hash(new)

@@ -33,10 +33,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taxonomist._files import move_into_place
-from taxonomist._unicode import nfc
+from taxonomist._unicode import is_composed, nfc
 from taxonomist.errors import FormatError, TaxonomyError, closest, refuse_address
 from taxonomist.taxonomy.formats import delimited, json_format, obo, skos
 from taxonomist.taxonomy.formats.networkx_format import from_networkx, to_networkx
+from taxonomist.taxonomy.formats.triples import NotStreamedError, can_stream, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from taxonomist.taxonomy.core import Taxonomy
 
 __all__ = ["from_networkx", "read", "read_as_spelled", "to_networkx", "write"]
+
+MOST_RETRIED = 5_000_000
+"""Bytes up to which rdflib tries a file that cannot be streamed; it takes a minute for 10 MB."""
 
 _READERS: dict[str, Callable[..., Taxonomy]] = {
     "csv": delimited.read_edges,
@@ -121,6 +125,13 @@ def read_as_spelled(
     if unknown := options.keys() - inspect.signature(reader).parameters.keys():
         raise FormatError(f"{path}: the format {format!r} has no option {min(unknown)!r}.")
     try:
+        if can_stream(format):
+            try:
+                with opened(path) as stream:
+                    return reader(stream, **options)
+            except NotStreamedError as error:
+                if path.stat().st_size > MOST_RETRIED:
+                    raise FormatError(str(error)) from error
         text = _decode(path.read_bytes())
         if not text.strip():
             raise FormatError("the file is empty.")
@@ -131,10 +142,12 @@ def read_as_spelled(
 
 def _composed(taxonomy: Taxonomy) -> Taxonomy:
     """Return a taxonomy whose ids and names are in composed form."""
+    texts = "\n".join((*taxonomy.nodes, *taxonomy.raw_names.values()))
+    # Nothing composes across a line break, so all texts are in composed form if this one is.
+    if is_composed(texts):
+        return taxonomy
     ids = [nfc(node) for node in taxonomy.nodes]
     names = {nfc(node): nfc(name) for node, name in taxonomy.raw_names.items()}
-    if tuple(ids) == taxonomy.nodes and names == taxonomy.raw_names:
-        return taxonomy
     pairs = dict.fromkeys((ids[parent], ids[child]) for parent, child in taxonomy.edges)
     edges = [(parent, child) for parent, child in pairs if parent != child]
     if taxonomy.has_artificial_root:

@@ -16,15 +16,20 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from itertools import compress, islice
+from operator import eq, ne
+from typing import TYPE_CHECKING, Any
 
 from taxonomist._spreadsheets import guarded, unguarded
-from taxonomist.errors import FormatError, closest, some
+from taxonomist.errors import FormatError, TaxonomyError, closest, some
 from taxonomist.taxonomy.core import Taxonomy
 from taxonomist.taxonomy.formats.edges import EdgeLines, edge_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+ROWS_AT_ONCE = 300
+"""Number of rows that are taken apart at once; of 100 to 10,000 the fastest for 500,000 rows."""
 
 
 def read_edges(
@@ -59,6 +64,62 @@ def read_edges(
     name_at = None
     if name is not None or "name" in _folded(header):
         name_at = _column(top, header, name or "name", " Choose the column of names with name=.")
+    at = parent_at, child_at, name_at
+    found = _plain_edges(_reader(text, delimiter), len(header), at)
+    edges, names = found or _checked_edges(_rows(text, delimiter), at)
+    if not edges:
+        raise FormatError("the file has a header line but no rows.")
+    tops = [node for above, node in edges if not above]
+    pairs = [edge for edge in edges if edge[0]] if tops else edges
+    try:
+        return Taxonomy.from_edges(pairs, names, nodes=tops, cycles=cycles)
+    except TaxonomyError:
+        # An edge that is given twice is reported with its line.
+        _checked_edges(_rows(text, delimiter), at)
+        raise
+
+
+def _plain_edges(
+    rows: Iterable[list[str]], n_cells: int, at: tuple[int, int, int | None]
+) -> tuple[list[tuple[str, str]], dict[str, str]] | None:
+    """Return edges and names; None if a row is not plainly right.
+
+    ``_checked_edges`` looks at one row after the other, and says which of them is wrong.
+    """
+    parent_at, child_at, name_at = at
+    above: list[str] = []
+    below: list[str] = []
+    called: list[str] = []
+    filled = filter(None, rows)
+    try:
+        next(filled)
+        while block := list(islice(filled, ROWS_AT_ONCE)):
+            if {*map(len, block)} != {n_cells}:
+                return None
+            columns = list(zip(*block, strict=True))
+            above += map(str.strip, columns[parent_at])
+            below += map(str.strip, columns[child_at])
+            called += () if name_at is None else columns[name_at]
+    except csv.Error:
+        return None
+    tops = [] if all(above) else [b for a, b in zip(above, below, strict=True) if not a]
+    if not all(below) or any(map(eq, above, below)) or len({*tops}) < len(tops):
+        return None
+    named = list(compress(below, called)) if called else []
+    texts = list(filter(None, called))
+    names = dict(zip(named, texts, strict=True))
+    # A node with several parents has several rows, which must give it the same name.
+    if len(names) < len(named) and any(map(ne, map(names.__getitem__, named), texts)):
+        return None
+    return list(zip(above, below, strict=True)), names
+
+
+def _checked_edges(
+    rows: Iterator[tuple[int, list[str]]], at: tuple[int, int, int | None]
+) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    """Return edges and names; raise for the first row that is wrong."""
+    parent_at, child_at, name_at = at
+    _, header = next(rows)
     edges, names = EdgeLines(), dict[str, str]()
     for line, row in rows:
         if len(row) != len(header):
@@ -72,11 +133,7 @@ def read_edges(
                     f"line {line}: {node!r} is named {row[name_at]!r}, and {known!r} on an earlier "
                     "line; give it one name."
                 )
-    if not edges:
-        raise FormatError("the file has a header line but no rows.")
-    tops = [node for above, node in edges if not above]
-    pairs = (edge for edge in edges if edge[0])
-    return Taxonomy.from_edges(pairs, names, nodes=tops, cycles=cycles)
+    return list(edges), names
 
 
 def write_edges(taxonomy: Taxonomy, *, delimiter: str = ",", raw_cells: bool = False) -> str:
@@ -150,9 +207,7 @@ def write_levels(taxonomy: Taxonomy, *, delimiter: str = ",", raw_cells: bool = 
 
 def _rows(text: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank, each with its first line number."""
-    header = text.lstrip("\r\n").partition("\n")[0]
-    delimiter = delimiter or max("\t,;|", key=header.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = _csv_reader(text, delimiter)
     line = 1
     try:
         for row in reader:
@@ -161,6 +216,18 @@ def _rows(text: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
             line = reader.line_num + 1
     except csv.Error as error:
         raise FormatError(f"line {line}: the quotes are malformed ({error}).") from error
+
+
+def _reader(text: str, delimiter: str | None) -> Iterable[list[str]]:
+    """Return the rows without their lines, which is faster."""
+    reader = _csv_reader(text, delimiter)
+    return ([*map(unguarded, row)] for row in reader) if "'" in text else reader
+
+
+def _csv_reader(text: str, delimiter: str | None) -> Any:
+    header = text.lstrip("\r\n").partition("\n")[0]
+    delimiter = delimiter or max("\t,;|", key=header.count)
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
 
 def _folded(header: Iterable[str]) -> list[str]:

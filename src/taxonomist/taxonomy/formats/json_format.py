@@ -25,7 +25,7 @@ from taxonomist.taxonomy.core import Taxonomy
 from taxonomist.taxonomy.formats.edges import edge_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 def read(text: str, *, cycles: str = "error") -> Taxonomy:
@@ -67,20 +67,31 @@ def write(taxonomy: Taxonomy, *, nested: bool = False) -> str:
     nested
         Write nested objects, which only works for a tree, instead of a list of nodes and edges.
     """
-    nodes = {node: _object(node, taxonomy.raw_names.get(node)) for node in taxonomy.nodes}
-    edges = edge_ids(taxonomy)
     if not nested:
-        entries = ",\n".join(_dumps(node) for node in nodes.values())
-        pairs = ",\n".join(_dumps(edge) for edge in edges)
-        return f'{{"nodes": [\n{entries}\n],\n"edges": [\n{pairs}\n]}}\n'
+        return _lists(taxonomy)
     if not taxonomy.is_tree:
         raise FormatError("nested objects need a tree, but a node has several parents.")
-    for parent, child in edges:
+    nodes = {node: _object(node, taxonomy.raw_names.get(node)) for node in taxonomy.nodes}
+    for parent, child in edge_ids(taxonomy):
         nodes[parent].setdefault("children", []).append(nodes[child])
     try:
         return _dumps(nodes[taxonomy.root], indent=1) + "\n"
     except RecursionError as error:
         raise FormatError("the taxonomy is too deep for nesting; use nested=False.") from error
+
+
+def _lists(taxonomy: Taxonomy) -> str:
+    """Return the nodes and the edges as JSON, one on each line."""
+    ids = list(map(_quoted, taxonomy.nodes))
+    names = map(taxonomy.raw_names.get, taxonomy.nodes)
+    entries = ",\n".join(
+        f'{{"id": {node}}}' if name is None else f'{{"id": {node}, "name": {_quoted(name)}}}'
+        for node, name in zip(ids, names, strict=True)
+    )
+    pairs = ",\n".join(
+        f"[{ids[parent]}, {ids[child]}]" for parent, child in taxonomy.edges.tolist()
+    )
+    return f'{{"nodes": [\n{entries}\n],\n"edges": [\n{pairs}\n]}}\n'
 
 
 def _from_lists(nodes: Any, edges: Any, cycles: str) -> Taxonomy:
@@ -91,12 +102,17 @@ def _from_lists(nodes: Any, edges: Any, cycles: str) -> Taxonomy:
         if node in names:
             raise FormatError(f"the node {node!r} is listed twice; keep one.")
         names[node] = _name_of(entry)
-        pairs += [(_id(parent), node) for parent in _list(entry.get("parents", []), "parents")]
-    for edge in _list(edges, "edges"):
+        if "parents" in entry:
+            pairs += [(_id(parent), node) for parent in _list(entry["parents"], "parents")]
+    return _build([*pairs, *_pairs(_list(edges, "edges"))], names, cycles)
+
+
+def _pairs(edges: list[Any]) -> Iterable[tuple[str, str]]:
+    """Yield the edges as pairs of ids."""
+    for edge in edges:
         if not isinstance(edge, list) or len(edge) != 2:
             raise FormatError(f"an edge is a list [parent, child]; got {_shown(edge)}.")
-        pairs.append((_id(edge[0]), _id(edge[1])))
-    return _build(pairs, names, cycles)
+        yield _id(edge[0]), _id(edge[1])
 
 
 def _from_objects(objects: list[Any], cycles: str) -> Taxonomy:
@@ -130,6 +146,8 @@ def _id_of(entry: Any) -> str:
 
 
 def _id(value: object) -> str:
+    if type(value) is str and (text := value.strip()):
+        return text
     if isinstance(value, bool) or not isinstance(value, (str, int)) or not str(value).strip():
         raise FormatError(f"an id must be a non-empty string; got {_shown(value)}.")
     return str(value).strip()
@@ -156,6 +174,10 @@ def _shown(value: object) -> str:
 
 def _object(node: str, name: str | None) -> dict[str, Any]:
     return {"id": node} if name is None else {"id": node, "name": name}
+
+
+_quoted: Callable[[str], str] = json.encoder.encode_basestring
+"""Return a string as JSON, in quotes; as ``json.dumps`` without ``ensure_ascii``."""
 
 
 def _dumps(value: object, indent: int | None = None) -> str:

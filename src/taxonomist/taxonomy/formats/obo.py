@@ -23,6 +23,12 @@ _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
 _ID = re.compile(r"(?:\\.|[^\\!{])*")
 _NAME = re.compile(r"(?:\\.|[^\\!]|(?<! )!)*")
 
+_MARKS = re.compile(r"[\\!{]")
+"""Letters without which a value is as it stands."""
+
+_ESCAPE_MARKS = re.compile(r"[\n\t\\!{\r]|^ | $")
+"""What ``_escape`` changes or refuses."""
+
 
 class _Term(NamedTuple):
     """The tags of a ``[Term]`` stanza with their lines."""
@@ -32,7 +38,10 @@ class _Term(NamedTuple):
 
     def first(self, tag: str) -> str:
         """Return the first value of a tag, or an empty string."""
-        return next((value for _, other, value in self.tags if other == tag), "")
+        for _, other, value in self.tags:
+            if other == tag:
+                return value
+        return ""
 
 
 def read(text: str, *, relations: Collection[str] = ("is_a",), cycles: str = "error") -> Taxonomy:
@@ -78,11 +87,13 @@ def write(taxonomy: Taxonomy) -> str:
         If an id or a name contains a carriage return, which OBO cannot escape.
     """
     lines = ["format-version: 1.2"]
-    for node in taxonomy.nodes:
-        lines += ["", "[Term]", f"id: {_escape(node)}"]
+    ids = list(map(_escape, taxonomy.nodes))
+    above, starts = taxonomy.parent_indices.tolist(), taxonomy.parent_indptr.tolist()
+    for code, node in enumerate(taxonomy.nodes):
+        lines += ["", "[Term]", f"id: {ids[code]}"]
         if node in taxonomy.raw_names:
-            lines.append(f"name: {_escape(taxonomy.name(node))}")
-        lines += [f"is_a: {_escape(parent)}" for parent in taxonomy.parents(node)]
+            lines.append(f"name: {_escape(taxonomy.raw_names[node])}")
+        lines += [f"is_a: {ids[parent]}" for parent in above[starts[code] : starts[code + 1]]]
     return "\n".join(lines) + "\n"
 
 
@@ -124,12 +135,16 @@ def _edges(terms: dict[str, _Term], relation: str) -> EdgeLines:
 
 def _value(pattern: re.Pattern[str], raw: str) -> str:
     """Return a value without comment, modifiers and escapes."""
+    if not _MARKS.search(raw):
+        return raw.rstrip(" \t")
     match = pattern.match(raw)
     value = match[0].rstrip(" \t") if match else ""
     return re.sub(r"\\(.)", lambda escape: _ESCAPED.get(escape[1], escape[1]), value)
 
 
 def _escape(value: str) -> str:
+    if not _ESCAPE_MARKS.search(value):
+        return value
     if "\r" in value:
         raise FormatError(f"OBO cannot hold the carriage return in {value!r}; rename the node.")
     escaped = "".join(_ESCAPES.get(letter, letter) for letter in value)

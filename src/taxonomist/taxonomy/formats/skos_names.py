@@ -2,48 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
+    from taxonomist.taxonomy.formats.triples import Literal
+
+SKOS = "http://www.w3.org/2004/02/skos/core#"
 XL = "http://www.w3.org/2008/05/skos-xl#"
 """Namespace of SKOS-XL, in which labels are resources of their own."""
 
+Ranked = tuple[tuple[int, str], str]
+"""Rank of a label's language, and the label."""
+
 
 class ConceptNames:
-    """Finds the names of concepts in an RDF graph.
+    """Collects the labels of concepts, and finds their names.
+
+    Only the best preferred and the best alternative label of every concept are kept.
 
     Parameters
     ----------
-    graph
-        The ``rdflib.Graph``.
-    skos
-        The SKOS namespace.
-    xl
-        The SKOS-XL namespace.
+    language
+        Preferred language of the names.
     """
 
-    def __init__(self, graph: Any, skos: Any, xl: Any) -> None:
-        self._graph = graph
-        self._kinds = [(skos.prefLabel, xl.prefLabel), (skos.altLabel, xl.altLabel)]
-        self._literal_form = xl.literalForm
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._ranks: dict[str | None, tuple[int, str]] = {}
+        self._plain: dict[str, dict[str, Ranked]] = {"prefLabel": {}, "altLabel": {}}
+        self._resources: dict[str, dict[str, list[str]]] = {"prefLabel": {}, "altLabel": {}}
+        self._forms: dict[str, Ranked] = {}
 
-    def name_of(self, uri: Any, language: str) -> str:
+    @property
+    def predicates(self) -> dict[str, Callable[[str, str | Literal], None]]:
+        """What takes subject and object of the statements about labels, by predicate."""
+        return {
+            f"{SKOS}prefLabel": lambda uri, label: self._take(self._plain["prefLabel"], uri, label),
+            f"{SKOS}altLabel": lambda uri, label: self._take(self._plain["altLabel"], uri, label),
+            f"{XL}prefLabel": lambda uri, label: self._refer("prefLabel", uri, label),
+            f"{XL}altLabel": lambda uri, label: self._refer("altLabel", uri, label),
+            f"{XL}literalForm": lambda label, form: self._take(self._forms, label, form),
+        }
+
+    def _take(self, best: dict[str, Ranked], uri: str, label: str | Literal) -> None:
+        text, tag = (label, None) if isinstance(label, str) else label
+        if tag not in self._ranks:
+            self._ranks[tag] = rank(tag, self._language)
+        found = self._ranks[tag], text
+        known = best.get(uri)
+        if known is None or found < known:
+            best[uri] = found
+
+    def _refer(self, kind: str, uri: str, label: str | Literal) -> None:
+        if isinstance(label, str):
+            self._resources[kind].setdefault(uri, []).append(label)
+
+    def name_of(self, uri: str) -> str:
         """Return a concept's preferred label, or else an alternative one, or an empty string."""
-        for plain, as_resource in self._kinds:
-            ranked = [
-                (rank(getattr(label, "language", None), language), str(label))
-                for label in self._labels(uri, plain, as_resource)
-            ]
+        for kind, plain in self._plain.items():
+            labels = self._resources[kind].get(uri, ())
+            ranked = [self._forms[label] for label in labels if label in self._forms]
+            if uri in plain:
+                ranked.append(plain[uri])
             if ranked:
                 return min(ranked)[1]
         return ""
-
-    def _labels(self, uri: Any, plain: Any, as_resource: Any) -> Iterator[Any]:
-        yield from self._graph.objects(uri, plain)
-        for label in self._graph.objects(uri, as_resource):
-            yield from self._graph.objects(label, self._literal_form)
 
 
 def rank(tag: str | None, language: str) -> tuple[int, str]:

@@ -1,0 +1,178 @@
+"""The service under load: requests a second, times, errors, memory.
+
+Command: python -m benchmarks service
+Clients and server share this machine. The model has the 151 categories of the bundled corpus, and
+every text has 200 words. ``scoring`` is what one core does without HTTP, in batches of 64 and one
+by one. Then the server is asked ``suggest``: as fast as it answers on 64 connections, at half the
+bar's load on 64 connections, and for a minute on 1,000 connections, while its memory is watched.
+Seconds of CPU per request do not depend on who else uses the machine; requests per second do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from benchmarks.record import save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+N_WORDS = 200
+N_TEXTS = 500
+BAR_REQUESTS = 1_000
+"""Requests per second that the service must reach."""
+BAR_P99_MS = 100.0
+MANY = 1_000
+MINUTE = 60.0
+PROCESSES = (1, 2)
+
+
+def texts() -> list[str]:
+    """Return texts of exactly 200 words."""
+    from taxonomist import datasets
+
+    words = " ".join(datasets.load("arxiv-sample", labels="primary").test().texts).split()
+    return [" ".join(words[i * N_WORDS : (i + 1) * N_WORDS]) for i in range(N_TEXTS)]
+
+
+def request_of(text: str) -> str:
+    """Return the bytes of a request to suggest."""
+    body = urlencode({"text": text, "limit": 10})
+    return (
+        "POST /v1/projects/arxiv/suggest HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"{body}"
+    )
+
+
+def scoring(model: Path, given: Sequence[str]) -> dict[str, float]:
+    """Return texts per second of CPU without HTTP."""
+    from taxonomist.server.live_model import LiveModel
+
+    live = LiveModel(model)
+    items = [live.item(text) for text in given]
+    found = {}
+    for size in (1, 64):
+        blocks = [items[i : i + size] for i in range(0, 256, size)]
+        live.suggest(blocks[0], 10)
+        best = 0.0
+        for _ in range(3):
+            start = time.process_time()
+            for block in blocks:
+                live.suggest(block, 10)
+            best = max(best, len(blocks) * size / (time.process_time() - start))
+        found[f"texts_per_cpu_second_in_batches_of_{size}"] = round(best)
+    return found
+
+
+class Server:
+    """A server in a process of its own, whose memory and CPU can be seen."""
+
+    def __init__(self, model: Path, folder: Path, processes: int) -> None:
+        self.port = 8600 + processes
+        self.log = (folder / f"log-{processes}").open("wb")
+        command = [sys.executable, "-m", "taxonomist", "serve", f"arxiv={model}"]
+        options = ["--port", self.port, "--folder", folder / "state", "--processes", processes]
+        self.process = subprocess.Popen([*command, *map(str, options)], stderr=self.log)
+        for _ in range(600):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/ready") as answer:
+                    answer.read()
+                    break
+            except OSError:
+                time.sleep(0.1)
+
+    def _processes(self) -> list[int]:
+        """Return the process and its children."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [self.process.pid, *map(int, children.split())]
+
+    def cpu(self) -> float:
+        """Return the seconds of CPU so far."""
+        ticks = 0
+        for number in self._processes():
+            fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def memory_mib(self) -> float:
+        """Return the memory that the processes do not share with files, in MiB."""
+        pages = 0
+        for number in self._processes():
+            fields = Path(f"/proc/{number}/statm").read_text().split()
+            pages += int(fields[1]) - int(fields[2])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+        self.log.close()
+
+
+def ask(server: Server, requests: Path, connections: int, seconds: float, rate: float = 0.0):
+    """Run the load client beside the server."""
+    task = {
+        "port": server.port,
+        "requests": str(requests),
+        "connections": connections,
+        "seconds": seconds,
+        "rate": rate,
+    }
+    before = server.cpu()
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.load_client"],
+        input=json.dumps(task),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    found["server_cpu_ms_per_request"] = round(
+        1000 * (server.cpu() - before) / max(1, found["requests"]), 3
+    )
+    return found
+
+
+def measure(server: Server, requests: Path) -> dict[str, object]:
+    """Measure a running server."""
+    ask(server, requests, 16, 3.0)
+    found: dict[str, object] = {"fastest": ask(server, requests, 64, 15.0)}
+    found["half_load"] = ask(server, requests, 64, 15.0, BAR_REQUESTS / 2)
+    # Buffers and pools of so many connections are filled before memory is compared.
+    ask(server, requests, MANY, 10.0)
+    before = server.memory_mib()
+    found["many_connections"] = ask(server, requests, MANY, MINUTE)
+    found["memory_mib"] = [round(before, 1), round(server.memory_mib(), 1)]
+    return found
+
+
+def run() -> None:
+    """Measure servers of one and of two processes, and record the figures."""
+    from taxonomist.server.demo_model import make_demo
+
+    given = texts()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model = make_demo(folder)
+        figures: dict[str, object] = {"scoring": scoring(model, given)}
+        print(figures["scoring"])
+        requests = folder / "requests.json"
+        requests.write_text(json.dumps([request_of(text) for text in given]), encoding="utf-8")
+        for processes in PROCESSES:
+            server = Server(model, folder, processes)
+            try:
+                figures[f"processes_{processes}"] = found = measure(server, requests)
+            finally:
+                server.stop()
+            print(processes, json.dumps(found, indent=1))
+    bars = {"requests_per_second": BAR_REQUESTS, "p99_ms_at_half_load": BAR_P99_MS, "errors": 0}
+    save("service", "python -m benchmarks service", {"bars": bars, **figures})

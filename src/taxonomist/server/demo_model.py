@@ -1,0 +1,52 @@
+"""The demo: a model of the bundled corpus, for newcomers without a model.
+
+``python -m taxonomist.server.demo_model FOLDER`` trains it and asks it once, so that all loops that
+the demo needs are compiled.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from taxonomist.datasets.columns import Columns
+from taxonomist.datasets.table_file import TableSource
+from taxonomist.taxonomy import Taxonomy
+from taxonomist.text import TextClassifier
+from taxonomist.workflow.labelled import read_labelled
+from taxonomist.workflow.steps import silent
+from taxonomist.workflow.training import train
+
+if TYPE_CHECKING:
+    from taxonomist.workflow.steps import OnStep
+
+__all__ = ["DEMO_PROJECT", "demo_table", "make_demo"]
+
+DEMO_PROJECT = "arxiv"
+_CORPUS = "datasets/bundled/arxiv-sample"
+
+
+def demo_table() -> Path:
+    """Return the table of the bundled corpus."""
+    return Path(str(importlib.resources.files("taxonomist"))) / _CORPUS / "docs.jsonl.gz"
+
+
+def make_demo(folder: Path, on_step: OnStep = silent) -> Path:
+    """Train the demo model, unless it is there, and return its folder."""
+    place = folder / "models" / DEMO_PROJECT / "demo"
+    if not (place / "manifest.json").exists():
+        table = demo_table()
+        taxonomy = Taxonomy.read(table.with_name("taxonomy.csv"))
+        columns = Columns(text="title,abstract", labels="primary")
+        labelled = read_labelled(TableSource(str(table)), columns, taxonomy, on_step=on_step)
+        result = train(TextClassifier(taxonomy), labelled, columns, on_step=on_step)
+        result.classifier.save(place)
+    return place
+
+
+if __name__ == "__main__":
+    from taxonomist.server.live_model import LiveModel
+
+    LiveModel(make_demo(Path(sys.argv[1])))
