@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from taxonomist import datasets as datasets
+    from taxonomist import distributed as distributed
     from taxonomist import evaluation as evaluation
     from taxonomist import features as features
     from taxonomist import kernels as kernels
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 
 _MODULES = (
     "datasets",
+    "distributed",
     "evaluation",
     "features",
     "kernels",

@@ -12,6 +12,7 @@
     ├── NotSeparableError    (ValueError)         a hard margin for items that are not separable
     ├── CorpusNotFoundError  (FileNotFoundError)  a named corpus that is not on this machine
     ├── DownloadError        (OSError)            a file that could not be downloaded completely
+    ├── ClusterError         (RuntimeError)       a cluster that is lost or has too little memory
     └── MissingExtraError    (ImportError)        an optional package that is not installed
 
 Each also derives from the built-in exception that a caller would expect, so ``except ValueError``
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "ClusterError",
     "CorpusNotFoundError",
     "CycleError",
     "DataSizeError",
@@ -116,6 +118,10 @@ class CorpusNotFoundError(TaxonomistError, FileNotFoundError):
 
 class DownloadError(TaxonomistError, OSError):
     """A file could not be downloaded, or is not the expected one."""
+
+
+class ClusterError(TaxonomistError, RuntimeError):
+    """A cluster cannot do what it was asked: it was lost, or its memory does not suffice."""
 
 
 class MissingExtraError(TaxonomistError, ImportError):

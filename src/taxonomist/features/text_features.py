@@ -128,17 +128,55 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             first, items = _peek(texts)
             self._learn_columns(first)
             counts, names = self._grown(items)
+        n_having = np.bincount(counts.indices, minlength=counts.shape[1])
+        return csr_array(counts[:, self._learn_terms(names, n_having, counts.shape[0])])
+
+    def frequencies(self, texts: Iterable[TextLike], first: TextLike | None) -> dict[str, int]:
+        """Return how many items have each term, with terms in order of first appearance.
+
+        Parameters
+        ----------
+        texts
+            As in ``fit_counts``, some of the training items.
+        first
+            The first of all training items, which determines the columns.
+        """
+        counter = TextFeatures(**self.get_params())
+        counter._learn_columns(first)
+        counts, names = counter._grown(texts)
+        n_having = np.bincount(counts.indices, minlength=counts.shape[1])
+        return dict(zip(names.tolist(), n_having.tolist(), strict=True))
+
+    def fit_frequencies(
+        self, frequencies: Mapping[str, int], n_items: int, first: TextLike | None
+    ) -> TextFeatures:
+        """Learn the terms and their weights from the frequencies of all training items.
+
+        Parameters
+        ----------
+        frequencies
+            The sums of ``frequencies`` of all parts of the items; terms are in order of first
+            appearance.
+        n_items
+            The number of training items.
+        first
+            The first of all training items.
+        """
+        self._learn_columns(first)
+        n_having: Codes = np.fromiter(frequencies.values(), np.intp, len(frequencies))
+        self._learn_terms(np.array(list(frequencies), dtype=object), n_having, n_items)
+        return self
+
+    def _learn_terms(self, names: Objects, n_having: Codes, n_items: int) -> Codes:
+        """Learn the terms and their weights; return which of the given terms these are."""
         if not len(names):
             raise ParameterError("No text contains a word; there is nothing to learn from.")
-        kept = self._kept(counts)
-        names = names[kept]
-        order = np.argsort(names, kind="stable")
-        counts = csr_array(counts[:, kept[order]])
-        self.terms_ = names[order]
+        kept = self._kept(n_having)
+        chosen: Codes = kept[np.argsort(names[kept], kind="stable")]
+        self.terms_ = names[chosen]
         self.vocabulary_ = {term: column for column, term in enumerate(self.terms_.tolist())}
-        n_having = np.bincount(counts.indices, minlength=len(kept))
-        self.idf_ = np.log((1 + counts.shape[0]) / (1 + n_having)) + 1
-        return counts
+        self.idf_ = np.log((1 + n_items) / (1 + n_having[chosen])) + 1
+        return chosen
 
     def transform(self, texts: Iterable[TextLike]) -> CSR:
         """Return the vectors of items, ignoring unknown terms.
@@ -295,12 +333,11 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             )
         return found
 
-    def _kept(self, counts: CSR) -> Codes:
-        """Return the columns of terms that are frequent enough."""
-        n_having = np.bincount(counts.indices, minlength=counts.shape[1])
+    def _kept(self, n_having: Codes) -> Codes:
+        """Return the terms that are frequent enough, given how many items have each."""
         kept = np.flatnonzero(n_having >= self.min_df)
         if not len(kept):
-            kept = np.arange(counts.shape[1])
+            kept = np.arange(len(n_having))
         if self.max_features is not None and len(kept) > self.max_features:
             order = np.argsort(-n_having[kept], kind="stable")
             kept = np.sort(kept[order[: self.max_features]])

@@ -190,7 +190,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
     def learn_from(self, training: Training) -> Self:
         """Fit to validated items without tuning a decision, for models that contain models."""
         check_dense(self, training)
-        self._store(self.learn(training), training.targets)
+        self.store(self.learn(training), training.targets)
         return self
 
     def _training(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None) -> Training:
@@ -219,10 +219,11 @@ class TaxonomyClassifier(Questions, BaseEstimator):
             self.label_limits_ = self.limits(training.targets.select(weighted))
         goes_on = getattr(self, "warm_start", False) and hasattr(self, "scorer_")
         start = self.next_start(len(training.weights)) if goes_on else None
-        self._store(self.learn(training, start), training.targets)
+        self.store(self.learn(training, start), training.targets)
         self._hold_out(training, folds, make_taker)
 
-    def _store(self, learned: Learned, targets: Targets) -> None:
+    def store(self, learned: Learned, targets: Targets) -> None:
+        """Store what was learned, and the categories, as fitted attributes."""
         self.targets_ = targets.without_items()
         self.classes_ = targets.classes
         self.taxonomy_ = targets.categories.taxonomy

@@ -224,7 +224,7 @@ class HierarchicalPerceptron(AttributeWeights, TaxonomyClassifier):
         if self.kernel != "linear":
             training = self._with_earlier(training)
         start = self.next_start(len(training.weights))
-        self._store(self.learn(training, start), training.targets)
+        self.store(self.learn(training, start), training.targets)
         return self
 
     def learn(self, training: Training, start: Any = None) -> Learned:

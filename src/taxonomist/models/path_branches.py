@@ -41,7 +41,7 @@ class Branches(NamedTuple):
         self, columns: PathColumns, taxonomy: Taxonomy, start: PathStart, names: tuple[str, ...]
     ) -> KeptBlocks:
         """Return the blocks of classifiers whose items did not change."""
-        old, blocks = start.places(names, columns.kinds), blocks_of(columns.groups)
+        old, blocks = start.places(names, columns.kinds), blocks_of(columns.groups.columns)
         first, n_old = self.weights.table.first, len(start.nodes)
         is_changed = self._changed(columns, taxonomy) | (old == n_old)
         old_block = np.searchsorted(first, np.append(old, n_old), side="right") - 1

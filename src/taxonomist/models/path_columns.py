@@ -13,6 +13,8 @@ from taxonomist.compiled.arrays import Labels
 from taxonomist.solvers.node_svms import Groups
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taxonomist._typing import CSR, Codes, Floats
     from taxonomist.taxonomy import Taxonomy
 
@@ -48,11 +50,121 @@ class PathColumns:
     n_items: int
 
 
-def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns:
+class Family(NamedTuple):
+    """Nodes whose classifiers have the same training items.
+
+    Attributes
+    ----------
+    kind
+        ``ALL`` or ``SIBLINGS``.
+    parents
+        The nodes below which the items are; ``(0,)`` stands for all items.
+    nodes
+        The nodes.
+    """
+
+    kind: int
+    parents: tuple[int, ...]
+    nodes: Codes
+
+    def members(self, table: csc_array) -> Codes:
+        """Return the items of the family, given the nodes of each item, closed and sorted."""
+        if self.parents == (0,):
+            return np.arange(table.shape[0])
+        indptr, indices = table.indptr, table.indices
+        found = [indices[indptr[node] : indptr[node + 1]] for node in self.parents]
+        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+
+
+class ColumnPlan(NamedTuple):
+    """The classifiers of all nodes, without their training items.
+
+    Attributes
+    ----------
+    families
+        The families that have classifiers, with the nodes that have one.
+    nodes, kinds, above, beside
+        As in ``PathColumns``.
+    seeds
+        As in ``Groups``.
+    """
+
+    families: list[Family]
+    nodes: Codes
+    kinds: Codes
+    above: Codes
+    beside: Codes
+    seeds: Codes
+
+    @property
+    def first(self) -> Codes:
+        """The first column of each family, (n_families + 1,)."""
+        return np.cumsum([0, *(len(family.nodes) for family in self.families)])
+
+
+def families_of(taxonomy: Taxonomy, negatives: str) -> list[Family]:
+    """Return the families of a taxonomy.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy.
+    negatives
+        ``"all"``, ``"siblings"`` or ``"both"``.
+    """
+    found = []
+    if negatives in ("all", "both"):
+        found.append(Family(ALL, (0,), np.arange(1, taxonomy.n_nodes)))
+    if negatives in ("siblings", "both"):
+        found += [
+            Family(SIBLINGS, parents, children)
+            for parents, children in _siblings(taxonomy).items()
+            if parents != (0,) or negatives == "siblings"
+        ]
+    return found
+
+
+def plan_columns(taxonomy: Taxonomy, negatives: str, counts: Codes, sizes: Codes) -> ColumnPlan:
     """Return the classifiers that the nodes of a taxonomy need.
 
     A node needs no classifier if it has no items, or if all candidates are its items. The children
     of the root have the same negatives either way, so they get one classifier.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy.
+    negatives
+        ``"all"``, ``"siblings"`` or ``"both"``.
+    counts
+        The number of items at or below each node.
+    sizes
+        The number of items of each of ``families_of``.
+    """
+    above = np.full(taxonomy.n_nodes, -1, np.intp)
+    beside = np.full(taxonomy.n_nodes, -1, np.intp)
+    used: list[Family] = []
+    n_columns = 0
+    for family, size in zip(families_of(taxonomy, negatives), sizes.tolist(), strict=True):
+        inside = counts[family.nodes]
+        nodes = family.nodes[(inside > 0) & (inside < size)]
+        columns = above if family.kind == ALL else beside
+        columns[nodes] = n_columns + np.arange(len(nodes))
+        n_columns += len(nodes)
+        if len(nodes):
+            used.append(family._replace(nodes=nodes))
+    if negatives == "both":
+        top = _siblings(taxonomy).get((0,), np.arange(0))
+        beside[top] = above[top]
+    codes = np.concatenate([np.arange(0), *(family.nodes for family in used)])
+    kinds = np.repeat([ALL, *(family.kind for family in used)], [0, *(len(f.nodes) for f in used)])
+    names = [taxonomy.nodes[code] for code in codes.tolist()]
+    seeds = [crc32(name.encode(), kind) for name, kind in zip(names, kinds.tolist(), strict=True)]
+    return ColumnPlan(used, codes, kinds, above, beside, np.array(seeds, dtype=np.intp))
+
+
+def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns:
+    """Return the classifiers that the nodes of a taxonomy need, with their training items.
 
     Parameters
     ----------
@@ -65,80 +177,49 @@ def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns
     """
     table = csc_array(closed)
     table.sort_indices()
-    n_items, n_nodes = table.shape
     counts = np.diff(table.indptr)
-    parts = _Parts(table, [], [])
-    above = np.full(n_nodes, -1, np.intp)
-    beside = np.full(n_nodes, -1, np.intp)
-    if negatives in ("all", "both"):
-        nodes = np.arange(1, n_nodes)
-        parts.add(np.arange(n_items), nodes[(counts[1:] > 0) & (counts[1:] < n_items)], above)
-    n_above = parts.n_columns
-    if negatives in ("siblings", "both"):
-        for parents, children in _families(taxonomy).items():
-            if parents == (0,) and negatives == "both":
-                beside[children] = above[children]
-                continue
-            items = np.arange(n_items) if parents == (0,) else parts.members(parents)
-            inside = counts[children]
-            parts.add(items, children[(inside > 0) & (inside < len(items))], beside)
-    codes = np.concatenate([np.arange(0), *parts.nodes])
-    kinds = np.where(np.arange(len(codes)) < n_above, ALL, SIBLINGS)
-    names = [taxonomy.nodes[code] for code in codes.tolist()]
-    seeds = [crc32(name.encode(), kind) for name, kind in zip(names, kinds.tolist(), strict=True)]
-    groups = parts.joined(np.array(seeds, dtype=np.intp))
-    return PathColumns(groups, codes, kinds, above, beside, counts.astype(float), n_items)
+    sizes = [len(family.members(table)) for family in families_of(taxonomy, negatives)]
+    plan = plan_columns(taxonomy, negatives, counts, np.array(sizes, dtype=np.intp))
+    groups = groups_of(table, plan.families, plan.seeds)
+    return PathColumns(groups, *plan[1:5], counts.astype(float), table.shape[0])
 
 
-class _Parts(NamedTuple):
-    """The groups of classifiers so far: the items and the nodes of each."""
+def groups_of(table: csc_array, families: Sequence[Family], seeds: Codes) -> Groups:
+    """Return a group for each family.
 
-    table: csc_array
-    items: list[Codes]
-    nodes: list[Codes]
-
-    @property
-    def n_columns(self) -> int:
-        """The number of classifiers."""
-        return sum(map(len, self.nodes))
-
-    def members(self, nodes: tuple[int, ...]) -> Codes:
-        """Return the items that belong to at least one of some nodes."""
-        indptr, indices = self.table.indptr, self.table.indices
-        found = [indices[indptr[node] : indptr[node + 1]] for node in nodes]
-        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
-
-    def add(self, items: Codes, nodes: Codes, columns: Codes) -> None:
-        """Add a group, and write the columns of its nodes."""
-        if len(nodes):
-            columns[nodes] = self.n_columns + np.arange(len(nodes))
-            self.items.append(items)
-            self.nodes.append(nodes)
-
-    def joined(self, seeds: Codes) -> Groups:
-        """Return all groups."""
-        n_items = max(1, self.table.shape[0])
-        sizes, widths = ([len(part) for part in parts] for parts in (self.items, self.nodes))
-        items = np.concatenate([np.arange(0), *self.items])
-        nodes = np.concatenate([np.arange(0), *self.nodes])
-        # The items of a column's node are at places of its group: look them up by number.
-        places = np.repeat(np.arange(len(sizes)), sizes) * n_items + items
-        counts = np.diff(self.table.indptr)[nodes]
-        group = np.repeat(np.repeat(np.arange(len(sizes)), widths), counts)
-        rows = np.searchsorted(places, group * n_items + self.table[:, nodes].indices)
-        columns = np.repeat(np.arange(len(nodes)), counts)
-        shape = len(items), max(1, len(nodes))
-        own = csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=shape)
-        return Groups(
-            items.astype(np.intp),
-            np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
-            Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp)),
-            np.concatenate([[0], np.cumsum(widths)]).astype(np.intp),
-            seeds,
-        )
+    Parameters
+    ----------
+    table
+        The nodes of each item, (n_items, n_nodes), with sorted indices.
+    families
+        The families.
+    seeds
+        A number of each column.
+    """
+    n_items = max(1, table.shape[0])
+    members = [family.members(table) for family in families]
+    sizes, widths = map(len, members), [len(family.nodes) for family in families]
+    first = np.cumsum([0, *sizes])
+    items = np.concatenate([np.arange(0), *members])
+    nodes = np.concatenate([np.arange(0), *(family.nodes for family in families)])
+    # The items of a column's node are at places of its group: look them up by number.
+    places = np.repeat(np.arange(len(members)), np.diff(first)) * n_items + items
+    counts = np.diff(table.indptr)[nodes]
+    group = np.repeat(np.repeat(np.arange(len(members)), widths), counts)
+    rows = np.searchsorted(places, group * n_items + table[:, nodes].indices)
+    columns = np.repeat(np.arange(len(nodes)), counts)
+    shape = len(items), max(1, len(nodes))
+    own = csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=shape)
+    return Groups(
+        items.astype(np.intp),
+        first.astype(np.intp),
+        Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp)),
+        np.cumsum([0, *widths]).astype(np.intp),
+        seeds,
+    )
 
 
-def _families(taxonomy: Taxonomy) -> dict[tuple[int, ...], Codes]:
+def _siblings(taxonomy: Taxonomy) -> dict[tuple[int, ...], Codes]:
     """Return the children of each set of parents."""
     families: dict[tuple[int, ...], list[int]] = {}
     parents, ends = taxonomy.parent_indices.tolist(), taxonomy.parent_indptr.tolist()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
+from sklearn.exceptions import ConvergenceWarning
 
 from taxonomist.inference.block_weights import sparse_rows
 from taxonomist.inference.node_model import Frequencies, NodeModel
@@ -121,9 +123,8 @@ def learn_paths(
     negatives = given.negatives
     if negatives == "auto" and start is not None:
         negatives = start.negatives
-    elif negatives == "auto":
-        negatives = "both" if taxonomy.n_nodes * used.X.nnz <= MOST_WORK else "siblings"
-    columns = path_columns(taxonomy, _closed(used.targets), negatives)
+    negatives = chosen_negatives(negatives, taxonomy, used.X.nnz)
+    columns = path_columns(taxonomy, closed_labels(used.targets), negatives)
     problems = NodeProblems(
         sparse_rows(used.X),
         used.X.shape[1],
@@ -139,13 +140,41 @@ def learn_paths(
     elif start is not None:
         begin = start.of(items).columns(names, columns.kinds)
     solution = solve(problems, options, _log, begin, kept)
-    make = _single_scorer if used.targets.is_single else _set_scorer
-    scorer = make(solution.weights, columns, used.targets.categories, given.beam)
+    scorer = scorer_of(solution.weights, columns, used.targets, given.beam)
     alpha = solution.duals
     if len(items) < len(training.weights):
         alpha = _spread(alpha, items, len(training.weights))
     state = alpha, names, columns.kinds, negatives, solution.primal, solution.dual
     return Learned(scorer, {}, PathStart(*state)), solution
+
+
+def solution_facts(solution: NodeSolution, tol: float) -> dict[str, object]:
+    """Return the fitted attributes of a solution; warn if the solver did not converge.
+
+    Parameters
+    ----------
+    solution
+        The classifiers.
+    tol
+        The relative duality gap that was wanted.
+    """
+    primal, dual = float(solution.primal.sum()), float(solution.dual.sum())
+    gap = (primal - dual) / primal if primal > 0 else 0.0
+    if not solution.converged:
+        warnings.warn(
+            f"Stopped after {solution.n_passes} passes with duality gap {gap:.1e}; wanted "
+            f"{tol:.1e} for all classifiers. Increase max_iter, or accept with a larger tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return {
+        "objective_": primal,
+        "dual_objective_": dual,
+        "duality_gap_": gap,
+        "converged_": solution.converged,
+        "n_iter_": solution.n_passes,
+        "fit_seconds_": solution.seconds,
+    }
 
 
 def path_taxonomy(targets: Targets) -> Taxonomy:
@@ -158,7 +187,44 @@ def path_taxonomy(targets: Targets) -> Taxonomy:
     return categories.expanded if targets.is_single else categories.taxonomy
 
 
-def _closed(targets: Targets) -> CSR:
+def chosen_negatives(negatives: str, taxonomy: Taxonomy, n_values: int) -> str:
+    """Return the negative items of classifiers; ``"auto"`` depends on the work.
+
+    Parameters
+    ----------
+    negatives
+        The parameter of ``PathSVC``.
+    taxonomy
+        The taxonomy of the classifiers.
+    n_values
+        The number of stored values of all items.
+    """
+    if negatives != "auto":
+        return negatives
+    return "both" if taxonomy.n_nodes * n_values <= MOST_WORK else "siblings"
+
+
+def scorer_of(
+    weights: BlockWeights, columns: PathColumns, targets: Targets, beam: int | None
+) -> PathScorer | NodeScorer:
+    """Return the scorer of classifiers.
+
+    Parameters
+    ----------
+    weights
+        The weights of all columns.
+    columns
+        The columns; their groups are not needed.
+    targets
+        The categories.
+    beam
+        See ``PathSVC``.
+    """
+    make = _single_scorer if targets.is_single else _set_scorer
+    return make(weights, columns, targets.categories, beam)
+
+
+def closed_labels(targets: Targets) -> CSR:
     """Return the nodes of each item, closed under ancestors."""
     if not targets.is_single:
         return targets.close(targets.labels)

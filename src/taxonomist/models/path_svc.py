@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -35,6 +33,7 @@ from taxonomist.models.path_learning import (
     PathStart,
     learn_paths,
     path_taxonomy,
+    solution_facts,
 )
 from taxonomist.models.path_tuning import (
     DECISIONS,
@@ -284,7 +283,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         check_branches(training, tops, n_old)
         weights = cast("PathScorer | NodeScorer", self.scorer_).weights
         branches = Branches(tops, len(training.weights) > n_old, weights)
-        self._store(self.learn(training, self.start_, branches), training.targets)
+        self.store(self.learn(training, self.start_, branches), training.targets)
         self._hold_out(training, None, None)
         return self
 
@@ -295,29 +294,20 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         branches: Branches | None = None,
     ) -> Learned:
         """Learn the classifiers of all nodes; see ``TaxonomyClassifier.learn``."""
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        options = NodeOptions(self.tol, self.max_iter, int(seed), n_threads(self.n_jobs))
+        learned, solution = learn_paths(
+            training, self.path_parameters(), self.node_options(), start, branches
+        )
+        return learned._replace(facts=solution_facts(solution, self.tol))
+
+    def path_parameters(self) -> PathParameters:
+        """Return the parameters of the classifiers."""
         is_squared = self.loss == "squared_hinge"
-        given = PathParameters(self.C, self.negatives, self.constant, is_squared, self.beam)
-        learned, solution = learn_paths(training, given, options, start, branches)
-        primal, dual = float(solution.primal.sum()), float(solution.dual.sum())
-        facts: dict[str, object] = {
-            "objective_": primal,
-            "dual_objective_": dual,
-            "duality_gap_": (primal - dual) / primal if primal > 0 else 0.0,
-            "converged_": solution.converged,
-            "n_iter_": solution.n_passes,
-            "fit_seconds_": solution.seconds,
-        }
-        if not solution.converged:
-            warnings.warn(
-                f"Stopped after {solution.n_passes} passes with duality gap "
-                f"{facts['duality_gap_']:.1e}; wanted {self.tol:.1e} for all classifiers. Increase "
-                "max_iter, or accept with a larger tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return learned._replace(facts=facts)
+        return PathParameters(self.C, self.negatives, self.constant, is_squared, self.beam)
+
+    def node_options(self) -> NodeOptions:
+        """Return the solver options; every call may draw another seed."""
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return NodeOptions(self.tol, self.max_iter, int(seed), n_threads(self.n_jobs))
 
     def start_of(self, items: Codes) -> PathStart | None:
         """Return the dual variables of some items of the last fit."""

@@ -186,6 +186,10 @@ class Targets:
         """Return the targets of some items."""
         return replace(self, labels=self.labels[items])
 
+    def with_labels(self, marked: CSR) -> Targets:
+        """Return the targets of other items, whose labels are encoded."""
+        return replace(self, labels=marked)
+
     def without_items(self) -> Targets:
         """Return the targets without items: the categories and the format."""
         return self.select(np.arange(0))

@@ -173,7 +173,7 @@ class WordModel(NodeWords, TaxonomyClassifier):
             self.start_.n_items + _items_by_category(items),
         )
         learned = self._learned(training.targets, counts, None, self.reference_length_)
-        self._store(learned, training.targets)
+        self.store(learned, training.targets)
         return self
 
     def _learned(

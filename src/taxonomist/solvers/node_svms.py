@@ -114,6 +114,8 @@ class NodeProblems:
         The value of the constant feature.
     is_squared
         Whether the hinge loss is squared.
+    given_norms
+        ``norms`` if they are known, else None.
     """
 
     rows: Rows
@@ -122,13 +124,14 @@ class NodeProblems:
     groups: Groups
     constant: float = 1.0
     is_squared: bool = True
+    given_norms: Reals | None = None
 
     @cached_property
     def norms(self) -> Reals:
         """||x_i||² of every item, with the constant feature."""
-        squares = np.concatenate([[0.0], np.cumsum(np.square(self.rows.data, dtype=np.float64))])
-        sums = np.diff(squares[self.rows.indptr])
-        return (sums + self.constant**2).astype(np.float32)
+        if self.given_norms is not None:
+            return self.given_norms
+        return row_norms(self.rows, self.constant)
 
 
 class NodeSolution(NamedTuple):
@@ -209,7 +212,7 @@ def solve(
     begun = perf_counter()
     narrow = problem.is_squared and problem.n_features < MOST_FEATURES
     work = _solve_narrow if narrow else _solve_wide
-    jobs = blocks_of(problem.groups)
+    jobs = blocks_of(problem.groups.columns)
     results = _no_results(problem.groups.n_columns, len(jobs.group))
     todo = np.arange(len(jobs.group)) if kept is None else np.flatnonzero(~kept.is_kept)
     found = work(problem, jobs, todo, results, options, callback, start)
@@ -256,9 +259,30 @@ class _Found(NamedTuple):
     alpha: CSR
 
 
-def blocks_of(groups: Groups) -> Blocks:
-    """Return blocks of about equal numbers of columns for each group."""
-    columns = groups.columns
+def row_norms(rows: Rows, constant: float, before: float = 0.0) -> Reals:
+    """Return ||x_i||² of rows, with the constant feature.
+
+    Parameters
+    ----------
+    rows
+        The items.
+    constant
+        The value of the constant feature.
+    before
+        The sum of squares of the rows before these, see ``sum_of_squares``. With it, the rounding
+        errors are those of all rows together.
+    """
+    squares = np.cumsum(np.concatenate([[before], np.square(rows.data, dtype=np.float64)]))
+    return (np.diff(squares[rows.indptr]) + constant**2).astype(np.float32)
+
+
+def sum_of_squares(rows: Rows, before: float = 0.0) -> float:
+    """Return the sum of the squares of all entries, added up one after another."""
+    return float(np.cumsum(np.concatenate([[before], np.square(rows.data, dtype=np.float64)]))[-1])
+
+
+def blocks_of(columns: Codes) -> Blocks:
+    """Return blocks of about equal numbers of columns, given the first column of each group."""
     n_blocks = -(-np.diff(columns) // MOST_COLUMNS)
     group = np.repeat(np.arange(len(n_blocks)), n_blocks)
     inside = np.arange(len(group)) - np.repeat(np.cumsum(n_blocks) - n_blocks, n_blocks)

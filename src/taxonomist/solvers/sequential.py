@@ -107,7 +107,7 @@ def _solve(
     start: Solution | None,
 ) -> Solution:
     """Return the solution of a problem whose items are stored as they are given."""
-    state = _State(problem, options, start)
+    state = PassState(problem, options, start)
     with ThreadPoolExecutor(options.n_threads) as pool:
         state.pool = pool
         if start is not None:
@@ -141,7 +141,7 @@ def _aligned_zeros(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> Reals:
     return zeros
 
 
-class _State:
+class PassState:
     """The state of the solver between passes."""
 
     pool: ThreadPoolExecutor
@@ -170,6 +170,7 @@ class _State:
         self.dual = 0.0
         self.tol = FIRST_TOLERANCE * self._largest_loss()
         self.most_active_passes = 1
+        self.n_passes = 0
         self.strictness = 1.0
 
     def _make_scratch(self) -> QPScratch:
@@ -217,11 +218,18 @@ class _State:
         for _ in range(self.most_active_passes):
             groups = self.problem.items.groups(self.rng, self.problem.n_items)
             worst = max(self._visit(self._at(group), group) for group in groups)
+            self.n_passes += 1
             if worst <= enough:
                 break
             enough = max(enough, MUCH_BETTER * worst)
             # New pairs that did not help at once would only slow down the passes to come.
             drop_all_zeros(self.store.duals)
+
+    def few_passes(self, n_passes: int, tol: float) -> int:
+        """Solve items within their active sets in at most so many passes; return their number."""
+        self.tol, self.most_active_passes, self.n_passes = tol, n_passes, 0
+        self.active_passes()
+        return self.n_passes
 
     def record(self, callback: Callable[[Pass], object] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""

@@ -1,0 +1,63 @@
+"""Whether the workers have enough memory, asked before the work begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taxonomist.errors import ClusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taxonomist.distributed.engine import Capacity
+
+VALUE_BYTES = 8
+"""Bytes of a stored value and its column number."""
+COPIES = 3
+"""Rows that come together are there as pieces, joined, and in the room of the solver."""
+
+
+def check_memory(
+    capacity: Capacity, part_bytes: Sequence[int], gathered_values: Sequence[int] = ()
+) -> None:
+    """Raise if the data of all parts, or rows that must come together, exceed the memory.
+
+    Parameters
+    ----------
+    capacity
+        What the workers have.
+    part_bytes
+        The bytes of each part.
+    gathered_values
+        The number of stored values of the rows that must come together on one worker.
+    """
+    total, room = sum(part_bytes), capacity.memory * capacity.n_workers
+    if total > room:
+        raise ClusterError(
+            f"The rows of all items take {_size(total)}, but the {capacity.n_workers} workers have "
+            f"{_size(room)} together. Use more workers, or drop features."
+        )
+    largest = max(part_bytes, default=0)
+    if COPIES * largest > capacity.memory:
+        raise ClusterError(
+            f"The largest partition takes {_size(largest)} and its work {COPIES} times as much, "
+            f"but a worker has {_size(capacity.memory)}. Use smaller partitions, for example with "
+            "rechunk or repartition."
+        )
+    most = COPIES * VALUE_BYTES * max(gathered_values, default=0)
+    if most > capacity.memory:
+        raise ClusterError(
+            "The items of the largest group of sibling categories must come together on one "
+            f"worker and need about {_size(most)} there, but a worker has "
+            f"{_size(capacity.memory)}. Use workers with more memory, drop features, or use "
+            "DaskHierarchicalSVC, whose items stay where they are."
+        )
+
+
+def _size(n_bytes: float) -> str:
+    """Return a number of bytes for people."""
+    for unit in ("bytes", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} GB"

@@ -1,0 +1,293 @@
+"""CoCoA+ rounds over shards of items: each solves its share, and changes of weights are added.
+
+Problem       the joint problem of ``taxonomist.solvers.problem``, items in K shards
+Dual          as there; w(α) = Σ_k w(α_k), where α_k are the dual variables of shard k
+Notation      as there; K ``n_shards``; σ' ``coupling``, between 1 and K; γ ``step``
+Step          In a round, shard k maximises over changes Δα_k, with w = w(α) fixed,
+              Σ (α_k + Δα_k) - <w, w(Δα_k)> - σ'/2 ||w(Δα_k)||²  [MSJ15], by passes of
+              ``taxonomist.solvers.sequential``. Then α_k += γ Δα_k and w += γ Σ_k w(Δα_k), where γ
+              in [0, 1] maximises the dual along the sum of changes: changes are added, and where
+              that would be too long a step, it is shortened.
+Stopping      The certificate at w before a round: primal and dual are sums over all items, so each
+              shard returns its share. It is the same as on one machine.
+Cost          A round has one full pass and some active passes over the items of each shard;
+              it sends every shard the rows of w that its items touch, and those
+              that changed back.
+Differences   With σ' = K, as in the paper, γ = 1 never lowers the dual, but steps are K times too
+              short if shards hardly share features, as with texts. Here σ' follows
+              ||Σ_k w(Δα_k)||² / Σ_k ||w(Δα_k)||² of the last round, which is at most K, and the
+              choice of γ keeps the dual from falling.
+              No new loop: with Λ' = √σ' Λ and w' = w / √σ', scores are the same, and both the
+              curvature of an item's QP and the change of w' in the shard are those of the step
+              above. So the sequential loop runs with scaled attributes.
+References    [MSJ15]
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from taxonomist._typing import is_sparse
+from taxonomist.compiled.duals import count_positive
+from taxonomist.solvers.duals import Entries, positive
+from taxonomist.solvers.problem import FeatureRows, JointProblem
+from taxonomist.solvers.sequential import PassState
+from taxonomist.solvers.solution import Certificate, Solution
+from taxonomist.solvers.weights import weights_from_duals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taxonomist._typing import CSR, Codes, Floats, Matrix, Reals
+    from taxonomist.compiled.arrays import Duals
+    from taxonomist.losses import CategoryLoss
+    from taxonomist.solvers.solution import Options
+
+NOTHING = Certificate(np.inf, 0.0, 1.0, np.inf)
+
+
+class Shard(NamedTuple):
+    """The items of a shard.
+
+    Attributes
+    ----------
+    problem
+        The problem of these items, with the features that occur.
+    features
+        The numbers of these features, in ascending order.
+    """
+
+    problem: JointProblem
+    features: Codes
+
+    @classmethod
+    def of(
+        cls,
+        X: Matrix,
+        labels: CSR,
+        costs: Floats,
+        attributes: CSR,
+        loss: CategoryLoss,
+        options: Options,
+    ) -> Shard:
+        """Return the shard of some items, which are stored in random order."""
+        order = np.random.default_rng(options.random_state).permutation(X.shape[0])
+        features: Codes = np.arange(X.shape[1])
+        if is_sparse(X):
+            features, places = np.unique(X.indices, return_inverse=True)
+            shape = X.shape[0], len(features)
+            X = csr_array((X.data, places.astype(X.indices.dtype), X.indptr), shape=shape)
+        problem = JointProblem(
+            items=FeatureRows(X, np.dtype(options.dtype)).take(order),
+            labels=labels[order],
+            costs=costs[order],
+            attributes=attributes,
+            loss=loss,
+        )
+        return cls(problem, features.astype(np.intp))
+
+    def weights(self, duals: Duals) -> Change:
+        """Return w(α_k), as a change from 0."""
+        return Change(self.features, weights_from_duals(self.problem, duals, np.float64), 0)
+
+
+class ShardFindings(NamedTuple):
+    """The share of a shard, or of several, in the certificate.
+
+    Attributes
+    ----------
+    linear, quadratic
+        Σ α, and the sum of α times margins, which over all shards is ||w||².
+    linear_after, change_squared
+        Σ α after the change, and ||w(Δα_k)||².
+    slack
+        Σ C ξ.
+    violation
+        The largest ψ_i.
+    n_active, n_pairs, n_passes
+        The numbers of positive dual variables, of all dual variables, and of passes over items
+        after the full one; of several shards, the largest number of passes.
+    """
+
+    linear: float
+    quadratic: float
+    linear_after: float
+    change_squared: float
+    slack: float
+    violation: float
+    n_active: int
+    n_pairs: int
+    n_passes: int
+
+    @classmethod
+    def joined(cls, parts: Sequence[ShardFindings]) -> ShardFindings:
+        """Return the share of all shards."""
+        return cls(
+            linear=sum(part.linear for part in parts),
+            quadratic=sum(part.quadratic for part in parts),
+            linear_after=sum(part.linear_after for part in parts),
+            change_squared=sum(part.change_squared for part in parts),
+            slack=sum(part.slack for part in parts),
+            violation=max(part.violation for part in parts),
+            n_active=sum(part.n_active for part in parts),
+            n_pairs=sum(part.n_pairs for part in parts),
+            n_passes=max(part.n_passes for part in parts),
+        )
+
+    def certificate(self) -> Certificate:
+        """Return the certificate of all shards together."""
+        dual = self.linear - self.quadratic / 2
+        primal = self.quadratic / 2 + self.slack
+        gap = (primal - dual) / primal if primal > 0 else 0.0
+        return Certificate(primal, dual, gap, self.violation)
+
+
+class Change(NamedTuple):
+    """A change of the weights: some of their rows.
+
+    Attributes
+    ----------
+    rows
+        The features, in ascending order.
+    values
+        The change of their weights, (n_rows, n_attributes).
+    n_bytes
+        The bytes that shards sent for it.
+    """
+
+    rows: Codes
+    values: Reals
+    n_bytes: int
+
+    @classmethod
+    def joined(cls, parts: Sequence[Change]) -> Change:
+        """Return the sum of changes."""
+        rows = np.unique(np.concatenate([part.rows for part in parts]))
+        values = np.zeros((len(rows), parts[0].values.shape[1]))
+        for part in parts:
+            values[np.searchsorted(rows, part.rows)] += part.values
+        return cls(rows, values, sum(part.n_bytes for part in parts))
+
+
+class ShardRound(NamedTuple):
+    """The result of a round in one shard.
+
+    Attributes
+    ----------
+    duals
+        The dual variables after the whole change.
+    change
+        w(Δα_k).
+    findings
+        The share in the certificate at the weights before the round.
+    """
+
+    duals: Duals
+    change: Change
+    findings: ShardFindings
+
+
+class RoundOptions(NamedTuple):
+    """How a round is done.
+
+    Attributes
+    ----------
+    n_passes
+        Most passes over the items of a shard after the full one.
+    tol
+        The violation of an item that is not worth a step.
+    coupling
+        σ'.
+    """
+
+    n_passes: int
+    tol: float
+    coupling: float
+
+
+def solve_shard(
+    shard: Shard, duals: Duals, W: Reals, options: Options, given: RoundOptions
+) -> ShardRound:
+    """Certify a shard at given weights, and maximise its share of the dual.
+
+    Parameters
+    ----------
+    shard
+        The items.
+    duals
+        Their dual variables.
+    W
+        The weights of all shards together, for the features of this one, (n_features,
+        n_attributes).
+    options
+        The options; the seed should differ from round to round.
+    given
+        How the round is done.
+    """
+    problem = shard.problem
+    if not problem.n_items:
+        nothing = Change(np.arange(0), np.zeros((0, W.shape[1]), W.dtype), 0)
+        return ShardRound(duals, nothing, ShardFindings(0, 0, 0, 0, 0, 0, 0, 0, 0))
+    scale = np.sqrt(given.coupling)
+    scaled = replace(problem, attributes=problem.attributes * scale)
+    begin = Solution((W / scale).astype(W.dtype), duals, NOTHING, converged=False)
+    state = PassState(scaled, replace(options, n_threads=1), begin)
+    with ThreadPoolExecutor(1) as pool:
+        state.pool = pool
+        state.inspect_all()
+        found = state.findings
+        certified = float(found.linear.sum()), float(found.quadratic.sum())
+        slack = float((problem.costs * found.slack).sum())
+        worst, n_active = float(found.violation.max()), count_positive(state.store.duals)
+        n_done = state.few_passes(given.n_passes, given.tol)
+    moved = (state.W[:, : W.shape[1]] - begin.W) / W.dtype.type(scale)
+    rows = np.flatnonzero(moved.any(axis=1))
+    change = Change(shard.features[rows], moved[rows], 0)
+    squared = float(np.square(change.values, dtype=np.float64).sum())
+    after = positive(state.store.duals)
+    linear_after = float((after.beta * after.delta).sum())
+    sums = *certified, linear_after, squared, slack, worst
+    findings = ShardFindings(*sums, n_active, problem.n_pairs, n_done)
+    n_bytes = change.rows.nbytes + change.values.nbytes
+    return ShardRound(after, change._replace(n_bytes=n_bytes), findings)
+
+
+def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
+    """Return the γ in [0, 1] that maximises the dual along the sum of changes.
+
+    Parameters
+    ----------
+    w
+        The weights before the round, (n_features, n_attributes).
+    change
+        The sum of the changes of all shards.
+    findings
+        The findings of all shards.
+    """
+    squared = float(np.square(change.values).sum())
+    slope = findings.linear_after - findings.linear - float((w[change.rows] * change.values).sum())
+    return float(np.clip(slope / squared, 0.0, 1.0)) if squared > 0 else 1.0
+
+
+def part_way(before: Duals, after: Duals, step: float) -> Duals:
+    """Return dual variables between two others: α + γ Δα."""
+    if step == 1.0:
+        return after
+    both = [Entries.of(duals) for duals in (before, after)]
+    beta = [(1.0 - step) * both[0].beta, step * both[1].beta]
+    item, own, other = (np.concatenate(columns) for columns in list(zip(*both, strict=True))[:3])
+    delta = np.concatenate([entries.delta for entries in both])
+    order = np.lexsort((other, own, item))
+    keys = np.stack([item, own, other])[:, order]
+    is_first = np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))
+    place = np.cumsum(is_first) - 1
+    sums: Floats = np.zeros(int(is_first.sum()))
+    np.add.at(sums, place, np.concatenate(beta)[order])
+    first = order[is_first]
+    mixed = Entries(item[first], own[first], other[first], sums, delta[first])
+    return positive(mixed.stored(len(before.size)))

@@ -1,0 +1,74 @@
+"""Engines: the same four calls in place and on a cluster; what is left behind is nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from taxonomist.distributed.dask_engine import DaskEngine
+from taxonomist.distributed.engine import FAN_IN, LocalEngine, reduce
+
+
+def join(parts):
+    return [value for part in parts for value in part]
+
+
+def one(value):
+    return [value]
+
+
+def add(values, number, other):
+    return sum(values) + number + other
+
+
+def fail(value):
+    raise ValueError(f"no {value}")
+
+
+@pytest.fixture(params=["local", "dask"])
+def engine(request):
+    if request.param == "local":
+        yield LocalEngine()
+        return
+    with DaskEngine(request.getfixturevalue("client")) as made:
+        yield made
+
+
+def test_map_and_gather(engine):
+    shared = engine.scatter(100)
+    parts = engine.map(one, [1, 2])
+    sums = engine.map(add, [[1, 2], [3]], [10, 20], shared=(shared,))
+    assert engine.gather(parts) == [[1], [2]]
+    assert engine.gather(sums) == [113, 123]
+
+
+@pytest.mark.parametrize("n", [1, FAN_IN, FAN_IN**2 + 3])
+def test_reduce_keeps_the_order(engine, n):
+    assert engine.gather([reduce(engine, join, engine.map(one, range(n)))]) == [list(range(n))]
+
+
+def test_large_values_are_scattered(client):
+    with DaskEngine(client) as engine:
+        shared = engine.scatter(b"x" * 3_000_000)
+        assert engine.gather(engine.map(len, [shared])) == [3_000_000]
+        assert set(client.who_has(shared)[shared.key]) == set(client.has_what())
+
+
+def test_nothing_is_left_behind_after_an_error(client):
+    engine, kept = DaskEngine(client), []
+
+    def work():
+        with engine:
+            kept.extend(engine.map(one, range(20)))
+            engine.gather(engine.map(fail, [2]))
+
+    with pytest.raises(ValueError, match="no 2"):
+        work()
+    assert kept
+    tasks = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+    assert not [key for key in tasks if engine._token in key]
+
+
+def test_capacity(client):
+    found = DaskEngine(client).capacity()
+    assert found[:2] == (2, 2)
+    assert found.memory == 1e9

@@ -1,0 +1,174 @@
+"""Shards of a joint SVM: the certificate of all items, whatever the shards, and after losses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taxonomist import HierarchicalSVC
+from taxonomist.distributed import joint_fit
+from taxonomist.distributed.engine import LocalEngine
+from taxonomist.distributed.joint_fit import fit_joint
+from taxonomist.errors import ClusterError, LabelError, ParameterError
+from taxonomist.solvers.duals import Entries
+from taxonomist.solvers.shards import part_way
+from tests.unit.distributed.problems import TREE, cut, problem
+
+
+def easy(n_items=300, seed=0):
+    """Return items that have a feature of their category, and weights."""
+    X, y, weights = problem(n_items=n_items, n_features=60, seed=seed)
+    X = X.toarray()
+    X[np.arange(n_items), [TREE.codes([label])[0] for label in y]] += 1
+    return X, y, weights
+
+
+def parts_of(X, y, weights, n_parts):
+    ends = np.linspace(0, len(y), n_parts + 1).astype(int)
+    return [cut(X, ends), cut(y, ends), cut(weights, ends)]
+
+
+def primal(model, X, y, weights):
+    """Return the objective, computed by its definition."""
+    W, Lambda = model.scorer_.W.astype(float), model.scorer_.attributes.toarray()
+    scores = X @ W @ Lambda.T
+    own = [model.classes_.tolist().index(label) for label in y]
+    above = [set(TREE.ancestors(label)) | {label} for label in model.classes_]
+    delta = np.array([[len(a ^ b) / 2 for b in above] for a in above])
+    # An inner node that is a category ends in a terminal of its own.
+    inner = np.array([not TREE.is_leaf[TREE.codes([label])[0]] for label in model.classes_])
+    delta += (inner[:, None].astype(float) + inner) / 2
+    np.fill_diagonal(delta, 0)
+    at = np.arange(len(y))
+    slack = (delta[own] * (1 - scores[at, own][:, None] + scores)).max(axis=1).clip(0)
+    return (W**2).sum() / 2 + weights @ slack
+
+
+@pytest.mark.parametrize(("n_shards", "is_sparse"), [(1, False), (2, True), (4, False)])
+def test_shards_reach_the_gap(n_shards, is_sparse):
+    from scipy.sparse import csr_array
+
+    X, y, weights = easy()
+    given = csr_array(X) if is_sparse else X
+    local = HierarchicalSVC(TREE, tol=1e-4, dtype="float64", random_state=0).fit(X, y, weights)
+    blocks = parts_of(given, y, weights, 2 * n_shards)
+    options = {"tol": 1e-2, "dtype": "float64", "random_state": 0}
+    model, rounds = fit_joint(LocalEngine(), blocks, HierarchicalSVC(TREE, **options), n_shards)
+    assert model.converged_
+    assert model.duality_gap_ <= 1e-2
+    assert model.objective_ == pytest.approx(primal(model, X, y, weights))
+    # The optimum lies between the bounds of either.
+    assert model.dual_objective_ <= local.objective_
+    assert local.dual_objective_ <= model.objective_ <= local.objective_ / (1 - 1e-2)
+    assert len(rounds) == model.n_iter_ == len(model.history_)
+
+
+def test_the_dual_never_falls():
+    X, y, weights = easy()
+    blocks = parts_of(X, y, weights, 4)
+    model, rounds = fit_joint(
+        LocalEngine(), blocks, HierarchicalSVC(TREE, dtype="float64", random_state=0), 4
+    )
+    dual = [entry.dual for entry in model.history_]
+    assert (np.diff(dual) >= -1e-9 * dual[-1]).all()
+    assert all(0 < entry.step <= 1 <= entry.coupling <= 4 for entry in rounds)
+
+
+def test_an_empty_shard_and_a_category_on_one_shard():
+    X, y, _ = easy()
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], [y[k] for k in order]
+    blocks = [cut(X), cut(y), cut(None)]
+    model, _ = fit_joint(LocalEngine(), blocks, HierarchicalSVC(TREE, random_state=0), 4)
+    assert model.duality_gap_ <= 0.01
+
+
+def test_a_lost_worker_is_made_good(monkeypatch):
+    """Dual variables that are lost are those of the last copy; weights follow from all."""
+
+    class Leaky(LocalEngine):
+        n_gathered, lost = 0, None
+
+        def gather(self, handles):
+            self.n_gathered += 1
+            if self.n_gathered in (3, 12):
+                raise ClusterError("lost")
+            return super().gather(handles)
+
+        def is_held(self, handle):
+            self.lost = self.lost or handle
+            return handle is not self.lost
+
+    monkeypatch.setattr(joint_fit, "CHECKPOINT", 2)
+    X, y, weights = easy()
+    engine = Leaky()
+    model, _ = fit_joint(
+        engine, parts_of(X, y, weights, 3), HierarchicalSVC(TREE, random_state=0), 3
+    )
+    assert engine.n_gathered > 12
+    assert model.duality_gap_ <= 0.01
+    assert model.objective_ == pytest.approx(primal(model, X, y, weights), rel=1e-5)
+
+
+def test_too_many_losses_are_an_error():
+    class Broken(LocalEngine):
+        def gather(self, handles):
+            if len(handles) > 1:
+                raise ClusterError("lost")
+            return super().gather(handles)
+
+    X, y, weights = easy()
+    with pytest.raises(ClusterError, match="lost"):
+        fit_joint(Broken(), parts_of(X, y, weights, 3), HierarchicalSVC(TREE), 3)
+
+
+def test_part_way_between_dual_variables():
+    def duals(*rows):
+        columns = zip(*rows, strict=True)
+        return Entries(*(np.array(column) for column in columns)).stored(3)
+
+    before = duals((0, 1, 2, 0.5, 1.0), (2, 0, 1, 1.0, 2.0))
+    after = duals((0, 1, 2, 1.0, 1.0), (0, 1, 3, 0.4, 3.0))
+    found = Entries.of(part_way(before, after, 0.5))
+    assert found.item.tolist() == [0, 0, 2]
+    assert found.other.tolist() == [2, 3, 1]
+    assert found.beta.tolist() == [0.75, 0.2, 0.5]
+    assert found.delta.tolist() == [1.0, 3.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "rbf"}, "kernel must be 'linear'. Got 'rbf'"),
+        ({"fit_intercept": True}, "fit_intercept must be False; constant=1.0 gives biases"),
+        ({"solver": "greedy"}, "solver must be 'auto' or 'sequential'"),
+        ({"C": float("inf")}, "C must be finite"),
+    ],
+)
+def test_what_shards_cannot_do_is_refused(options, message):
+    X, y, weights = easy()
+    with pytest.raises(ParameterError, match=message):
+        fit_joint(LocalEngine(), parts_of(X, y, weights, 2), HierarchicalSVC(TREE, **options))
+
+
+def test_label_sets_are_refused():
+    X, y, _ = problem(is_sets=True)
+    with pytest.raises(LabelError, match="Use DaskPathSVC"):
+        fit_joint(LocalEngine(), [cut(X), cut(y), cut(None)], HierarchicalSVC(TREE))
+
+
+def test_on_a_cluster(client):
+    import dask
+
+    from taxonomist.distributed import DaskHierarchicalSVC
+
+    X, y, weights = easy()
+    blocks = [[dask.delayed(part) for part in c] for c in parts_of(X, y, weights, 3)]
+    model = DaskHierarchicalSVC(TREE, client=client, constant=1.0, tol=0.1).fit(*blocks)
+    assert model.duality_gap_ <= 0.1
+    assert len(model.rounds_) == model.n_iter_
+    local = model.to_local()
+    assert type(local) is HierarchicalSVC
+    assert model.predict(blocks[0]).compute().tolist() == local.predict(X).tolist()
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba(blocks[0])
