@@ -19,6 +19,9 @@ PROSE_ONLY = {"docs/reference/index.md"} | {
 }
 """Pages without a snippet to run; those of the reproduction are results."""
 
+SLOW = {"docs/theory/markov-graph.md"}
+"""Pages whose snippets take minutes: loops of Markov networks on DAGs are compiled."""
+
 SHOWN_ONLY = {"text", "{toctree}", "{eval-rst}", "{raw}"}
 """Kinds of blocks that are never run: what is shown, and what makes up pages."""
 
@@ -37,7 +40,11 @@ def run(text: str) -> list[str]:
     return [outcome.printed or "".join(outcome.commands) for outcome in outcomes]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+def marked(page: Path) -> object:
+    return pytest.param(page, marks=pytest.mark.slow) if name(page) in SLOW else page
+
+
+@pytest.mark.parametrize("page", map(marked, PAGES), ids=name)
 def test_snippets_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TAXONOMIST_DATA", raising=False)

@@ -78,10 +78,12 @@ def check_dense(model: TaxonomyClassifier, training: Training) -> None:
         "categories": len(training.targets.categories),
         "nodes": training.targets.categories.expanded.n_nodes,
     }
+    attributes = getattr(model, "attributes", None)
+    is_flat = isinstance(attributes, str) and attributes == "flat"
     for rows, columns, cell_bytes in arrays:
         if rows == "features" and getattr(model, "kernel", "linear") != "linear":
             rows = "items"
-        if columns == "nodes" and getattr(model, "attributes", None) == "flat":
+        if columns == "nodes" and is_flat:
             columns = "categories"
         size = counts[rows] * counts[columns] * cell_bytes / 2**30
         if size > limit:
