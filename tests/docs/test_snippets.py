@@ -44,7 +44,7 @@ def marked(page: Path) -> object:
     return pytest.param(page, marks=pytest.mark.slow) if name(page) in SLOW else page
 
 
-@pytest.mark.parametrize("page", map(marked, PAGES), ids=name)
+@pytest.mark.parametrize("page", [marked(page) for page in PAGES], ids=name)
 def test_snippets_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TAXONOMIST_DATA", raising=False)
