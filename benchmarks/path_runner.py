@@ -98,9 +98,16 @@ def compile_all(folder: Path, options: dict[str, Any]) -> dict[str, Any]:
     """Fill the cache of compiled code, so that no first call has to compile."""
     import joblib
 
+    from taxonomist.compiled.jit import sparing_nothing
+
     warnings.simplefilter("ignore")
     X, y = few_of(*joblib.load(folder / ITEMS)[:2])
-    Ours(folder, options).model.fit(X, y).predict(X)
+    # As ``taxonomist warm`` does, compile also what a little work would not need.
+    with sparing_nothing():
+        model = Ours(folder, options).model.fit(X, y)
+        model.predict(X)
+        if model.targets_.is_single and model.taxonomy_.is_tree:
+            model.search(X)
     return {}
 
 

@@ -17,17 +17,18 @@ from taxonomist.compiled.block_scores import (
     score_few_blocks,
     spread,
 )
-from taxonomist.compiled.jit import can_spare
+from taxonomist.compiled.jit import can_spare, is_compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taxonomist._typing import CSR, Bools, Codes, Integers, Reals
-    from taxonomist.compiled.jit import Function
     from taxonomist.inference.scorers import Cut
 
 DENSE = 4
 """How many blocks of a feature are looked up in vain in the time that one spares if it is found."""
+MOST_SEGMENTS = 8_000_000
+"""Segments that are added one by one at most, rather than compiling the faster loop over blocks."""
 MOST_WEIGHTS = 2_000_000
 """Weights that are added up without numba at most: its import takes longer."""
 
@@ -128,11 +129,13 @@ class BlockWeights:
         n_blocks, n_entries = len(table.first) - 1, len(rows.indices)
         n_segments = int((table.indptr[rows.indices + 1] - table.indptr[rows.indices]).sum())
         is_dense = DENSE * n_segments > n_blocks * n_entries + len(table.block)
-        loop: Function = score_block_by_block if is_dense else score_blocks
         n_weights = n_segments * int(np.diff(table.first).max(initial=0))
-        if can_spare(loop, n_weights, MOST_WEIGHTS):
+        if can_spare(score_blocks, n_weights, MOST_WEIGHTS):
             score_few_blocks(rows, table, out)
-        elif is_dense:
+        elif is_dense and (
+            is_compiled(score_block_by_block)
+            or not can_spare(score_block_by_block, n_segments, MOST_SEGMENTS)
+        ):
             following = np.append(np.arange(1, len(out)), -1)
             known, room = self.nothing_known(out), self.lookup_room(rows)
             score_block_by_block(rows, table, self.index, following, known, room)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST_SPARED = 100_000
 """Scores of categories that are computed without compiled loops at most, for a quick start."""
-MOST_SCORED = 10**8
+MOST_SCORED = 3 * 10**7
 """Scores of categories that are computed rather than compiling the search, which takes 4 s."""
 
 

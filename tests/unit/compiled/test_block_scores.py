@@ -94,7 +94,16 @@ def test_the_way_depends_on_the_work(monkeypatch):
     for name in ("score_blocks", "score_few_blocks", "score_block_by_block"):
         monkeypatch.setattr(block_weights, name, lambda *_, name=name: used.append(name))
     few = sparse.csr_array(X.toarray() * (np.arange(X.shape[1]) < 3))
-    for can, rows in ((True, X), (False, X), (False, few)):
-        monkeypatch.setattr(block_weights, "can_spare", lambda *_, can=can: can)
+    loops = block_weights.score_blocks, block_weights.score_block_by_block
+    for spared, compiled, rows in (
+        (loops, False, X),
+        ((), False, X),
+        (loops[1:], False, X),
+        (loops[1:], True, X),
+        ((), True, few),
+    ):
+        monkeypatch.setattr(block_weights, "can_spare", lambda loop, *_, s=spared: loop in s)
+        monkeypatch.setattr(block_weights, "is_compiled", lambda _, found=compiled: found)
         weights.scores(rows, np.empty((X.shape[0], weights.n_columns), np.float32))
-    assert used == ["score_few_blocks", "score_block_by_block", "score_blocks"]
+    by_block, by_feature = "score_block_by_block", "score_blocks"
+    assert used == ["score_few_blocks", by_block, by_feature, by_block, by_feature]
