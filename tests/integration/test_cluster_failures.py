@@ -24,6 +24,7 @@ from taxonomist.distributed import (
 )
 from taxonomist.errors import ClusterError
 from tests.unit.distributed.problems import TREE, assert_same, cut, problem
+from tests.waiting import wait_for
 
 distributed = pytest.importorskip("distributed")
 
@@ -83,13 +84,6 @@ def calls_so_far(client, name):
     """Return the number of the last call of an engine's map with tasks of one kind."""
     keys = tasks_named(client, name, ("processing", "waiting", "memory", "released"))
     return max((int(key.split("-")[-2]) for key in keys), default=0)
-
-
-def wait_for(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
 
 
 def kill_a_worker_during(client, name):

@@ -17,6 +17,7 @@ from taxonomist import PathSVC, persistence
 from taxonomist.distributed import DaskPathSVC
 from taxonomist.errors import ClusterError, LabelError, ParameterError
 from tests.unit.distributed.problems import TREE, assert_same, cut, problem
+from tests.waiting import wait_for
 
 ENDS = (0, 50, 130, 300)
 OPTIONS = {"negatives": "siblings", "random_state": 3}
@@ -163,7 +164,8 @@ def test_errors_of_workers_are_those_of_the_local_model(client):
         DaskPathSVC(TREE).fit(np.ones((4, 3)), labels)
     with pytest.raises(ParameterError, match="warm_start=False"):
         DaskPathSVC(TREE, warm_start=True).fit(given, labels)
-    assert not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+    # The scheduler hears of released tasks a little later.
+    wait_for(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
 
 def test_without_a_client():
