@@ -20,8 +20,8 @@ WAIT_SECONDS = 120
 class RunningServer:
     """A server, its address and its log."""
 
-    def __init__(self, arguments, log, environment=None):
-        self.port = free_port()
+    def __init__(self, arguments, log, environment=None, port=None):
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log_file = log
         self._stream = log.open("ab")

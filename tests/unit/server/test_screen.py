@@ -1,0 +1,264 @@
+"""People file documents in a browser, and the store holds exactly what they did."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.unit.server.corpus import NAMES
+from tests.unit.server.processes import RunningServer, running
+from tests.unit.server.screens import (
+    PROJECT,
+    Person,
+    add_documents,
+    browsing,
+    events_of,
+    mixed_texts,
+    sure_text,
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with browsing() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def screen(shared, tmp_path_factory):
+    """Yield a server of two projects; each test adds its own documents."""
+    arguments = [f"{PROJECT}={shared / 'beings'}", f"sets={shared / 'sets'}"]
+    folder = tmp_path_factory.mktemp("screen")
+    with running([*arguments, "--data", f"{PROJECT}={shared / 'beings.csv'}"], folder) as found:
+        yield found
+
+
+@pytest.fixture
+def person(browser, screen):
+    people = []
+
+    def sit_down(view="file", **options):
+        people.append(Person(browser, screen.url, view, **options))
+        return people[-1]
+
+    yield sit_down
+    for each in people:
+        each.close()
+
+
+def offered(server, document):
+    return server.get(f"/v1/projects/{PROJECT}/documents/{document}")["offer"]
+
+
+def other_than(label):
+    return next(node for node in ("cat", "dog", "cow") if node != label)
+
+
+def test_ten_documents_by_keys_only(screen, person):
+    add_documents(screen, mixed_texts(16))
+    ann = person()
+    done = []
+    for _ in range(3):
+        document = ann.decide("Enter")
+        done.append((document, "accept", offered(screen, document)["labels"]))
+    for _ in range(2):
+        document = ann.decide("1")
+        done.append((document, *decision(screen, document, 0)))
+    document = ann.decide("2")
+    done.append((document, *decision(screen, document, 1)))
+
+    # By search: a word of a name, Enter to choose, Enter to confirm.
+    target = other_than(offered(screen, ann.document)["labels"][0])
+    ann.press("/")
+    ann.page.keyboard.type(NAMES[target][:4])
+    ann.press("Enter")
+    ann.choose(NAMES[target])
+    done.append((ann.decide("Enter"), "correct", [target]))
+
+    # Through the tree: to its first row, open it, to the child, confirm.
+    ann.page.wait_for_selector(".tree-row.active")
+    ann.page.focus(".tree")
+    ann.press("Home")
+    ann.choose(NAMES["animal"])
+    while ann.page.get_attribute(".tree-row.active", "aria-expanded") != "true":
+        ann.press("ArrowRight")
+    ann.page.wait_for_selector(".tree-row[aria-level='2']")
+    ann.press("ArrowRight")
+    ann.choose(NAMES["cat"])
+    document = ann.document
+    is_same = offered(screen, document)["labels"] == ["cat"]
+    ann.decide("Enter")
+    done.append((document, "accept" if is_same else "correct", ["cat"]))
+
+    # Undo, and decide again.
+    first = ann.decide("Enter")
+    done.append((first, "accept", offered(screen, first)["labels"]))
+    ann.settle()
+    ann.press("u")
+    ann.wait("id => document.querySelector('.file').dataset.document === id", first)
+    done.append((first, "undo", []))
+    assert ann.decide("s") == first
+    done.append((first, "skip", []))
+    document = ann.decide("r")
+    done.append((document, "reject", []))
+    ann.settle()
+    assert events_of(screen) == done
+
+
+def decision(server, document, place):
+    """Return the decision that choosing a suggestion is."""
+    offer = offered(server, document)
+    chosen = offer["alternatives"][place]["label"]
+    return "accept" if offer["labels"] == [chosen] else "correct", [chosen]
+
+
+def test_branch_level_and_inner_nodes(screen, person):
+    add_documents(screen, [f"leaves seeds common word {i}" for i in range(5)], prefix="vague")
+    ann = person()
+    before = len(events_of(screen))
+
+    # Restrict to the branch that the model does not believe in.
+    best = offered(screen, ann.document)["branch"]
+    other = "plant" if best == "animal" else "animal"
+    ann.page.wait_for_selector(".tree-row.active")
+    ann.page.locator(".tree-row", has_text=NAMES[other]).first.click()
+    ann.choose(NAMES[other])
+    ann.press("b")
+    ann.see(f"Only within {NAMES[other]}.")
+    branch = ann.decide("1")
+
+    # At level 1: an inner node.
+    ann.press("l", "1")
+    ann.see("At level 1")
+    level = ann.decide("Enter")
+
+    # Too vague: the deepest node that is sure, or none.
+    ann.press("v")
+    ann.page.wait_for_selector(".narrow:not([hidden])")
+    chosen = ann.page.text_content(".chosen-now")
+    vague = ann.decide("Enter")
+    ann.settle()
+    found = events_of(screen)[before:]
+    assert [(each[0], each[1]) for each in found[:2]] == [(branch, "correct"), (level, "correct")]
+    path = {"cat", "dog", "cow"} if other == "animal" else {"oak", "fir", "elm"}
+    assert found[0][2][0] in path
+    assert found[1][2][0] in ("animal", "plant")
+    assert found[2][0] == vague
+    assert (found[2][1] == "too_vague") == ("Too vague" in chosen)
+
+
+def test_label_sets_are_chips(screen, person):
+    add_documents(screen, [f"acorns leaves moo farm milk {i}" for i in range(3)], "sets")
+    ann = person(project="sets")
+    document = ann.document
+    before = set(offered_of(screen, document))
+    labels = [each["label"] for each in alternatives(screen, document)[:3]]
+    ann.press("1", "2", "3")
+    wanted = before ^ set(labels)
+    ann.wait("n => document.querySelectorAll('.chips .chip').length === n", len(wanted))
+    ann.decide("Enter")
+    ann.settle()
+    (event,) = events_of(screen, "sets")
+    assert (event[0], set(event[2])) == (document, wanted)
+
+
+def offered_of(server, document):
+    return server.get(f"/v1/projects/sets/documents/{document}")["offer"]["labels"]
+
+
+def alternatives(server, document):
+    return server.get(f"/v1/projects/sets/documents/{document}")["offer"]["alternatives"]
+
+
+def test_two_people_on_one_document(screen, person):
+    ann, bob = person(), person()
+    assert ann.document == bob.document
+    document = ann.document
+    # Bob has not heard of Ann's decision when he decides.
+    bob.page.route("**/decisions?*", lambda route: route.abort())
+    ann.decide("Enter")
+    ann.settle()
+    before = events_of(screen)
+    bob.decide("2")
+    bob.see("was not stored")
+    assert events_of(screen) == before
+    bob.page.get_by_role("button", name="Look again").click()
+    bob.wait("id => document.querySelector('.file').dataset.document === id", document)
+    bob.see("accepted before")
+
+    # Ann hears of Bob's decision while she looks at the document.
+    ann.open(f"file/{document}")
+    ann.see("accepted before")
+    ann.page.wait_for_timeout(300)
+    bob.decide("2")
+    bob.settle()
+    ann.see("decided about this document just now")
+
+
+def test_a_server_that_restarts_between_two_keys(browser, shared, tmp_path):
+    arguments = [shared / "beings", "--folder", tmp_path / "state"]
+    server = RunningServer(arguments, tmp_path / "log").wait()
+    try:
+        add_documents(server, mixed_texts(6))
+        ann = Person(browser, server.url)
+        done = [ann.decide("Enter")]
+        ann.settle()
+        server.stop(signal.SIGKILL)
+        done += [ann.decide("Enter"), ann.decide("2")]
+        ann.see("2 decisions kept here")
+        # Even a page that is loaded again loses nothing.
+        server = RunningServer(arguments, tmp_path / "log2", port=server.port)
+        server.wait()
+        ann.page.reload()
+        ann.settle()
+        assert [document for document, *_ in events_of(server)] == done
+        ann.close()
+    finally:
+        server.stop()
+
+
+def test_many_at_once_after_a_sample(screen, person):
+    texts = [sure_text("dog", i) for i in range(40)]
+    add_documents(screen, texts, prefix="many")
+    ann = person("queue")
+    before = len(events_of(screen))
+    ann.page.get_by_text("Accept many at once").click()
+    ann.page.fill("#bulk-least", "60")
+    ann.page.get_by_role("button", name="Draw a sample").click()
+    ann.page.wait_for_selector(".bulk-sample li")
+    for answer in ann.page.get_by_label("right", exact=True).all():
+        answer.check()
+    ann.page.get_by_role("button", name="Accept these and").click()
+    ann.see("accepted besides the sample")
+    found = events_of(screen)[before:]
+    assert {action for _, action, _ in found} == {"accept"}
+    documents = screen.get(f"/v1/projects/{PROJECT}/documents?limit=500")["documents"]
+    unseen = [each for each in documents if each["document_id"].startswith("many")]
+    assert all((each["state"] == "waiting") == each["is_random"] for each in unseen)
+    ann.page.get_by_role("button", name="Undo all of them").click()
+    ann.see("Undone.")
+    assert sum(action == "undo" for _, action, _ in events_of(screen)) >= len(found) - 10
+
+
+@pytest.mark.slow
+def test_retrain_and_roll_back(screen, person):
+    ann = person("quality")
+    first = screen.get(f"/v1/projects/{PROJECT}/models")["live"]
+    ann.page.get_by_role("button", name="Retrain on all decisions").click()
+    ann.page.wait_for_selector(".training progress")
+    ann.page.get_by_text("Last training:").wait_for(timeout=120_000)
+    versions = [
+        each["version"] for each in screen.get(f"/v1/projects/{PROJECT}/models")["versions"]
+    ]
+    assert len(versions) == 2
+    ann.see(versions[1])
+    button = (
+        "Roll back to this version"
+        if ann.page.locator(".live", has_text=versions[1]).count()
+        else "Let it go live"
+    )
+    ann.page.get_by_role("button", name=button).click()
+    ann.see("is live.")
+    live = screen.get(f"/v1/projects/{PROJECT}/models")["live"]
+    assert (live == first) == button.startswith("Roll back")
