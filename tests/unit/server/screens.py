@@ -70,6 +70,10 @@ class Person:
         self.page.goto(f"{self._url}/#/{self.project}/{view}")
         self.page.wait_for_selector("#main[data-view]")
 
+    def reload(self):
+        self.page.reload()
+        self.page.wait_for_selector("#main[data-view]")
+
     @property
     def document(self):
         """The id of the document in view; waits until there is one."""

@@ -29,8 +29,11 @@ export const moment = (time) => TIME.format(new Date(time));
 /** @param {string} time */
 export const day = (time) => DAY.format(new Date(time));
 
-/** @param {string[]} names */
-export const path = (names) => names.join(" › ");
+/**
+ * A path; each name is isolated, so that its direction of writing does not change the others.
+ * @param {string[]} names
+ */
+export const path = (names) => names.map((name) => `\u2068${name}\u2069`).join(" › ");
 
 /** @param {Estimated} found */
 export function interval(found) {

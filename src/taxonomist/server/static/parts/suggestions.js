@@ -45,7 +45,6 @@ export class Suggestions {
       class: ["suggestion", this._chosen.has(each.label) && "chosen", i === this._active && "active"]
         .filter(Boolean).join(" "),
       role: "option", id: `suggestion-${i}`, "aria-selected": String(this._chosen.has(each.label)),
-      "aria-label": `${i + 1}: ${each.name}, ${percent(each.probability)}, ${path(each.path_names)}`,
       onclick: () => this._onChoose(i),
     },
     el("kbd", {}, i + 1),

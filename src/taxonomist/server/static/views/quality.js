@@ -6,6 +6,7 @@ import { overTime, reliability } from "../parts/charts.js";
 import { counted, interval, moment, number, percent } from "../words.js";
 
 const LOOK_MS = 1000;
+const MOST_LOOKS = 20;
 
 export class QualityView {
   /** @param {App} app */
@@ -28,6 +29,7 @@ export class QualityView {
     ]);
     this._drawRecord(found);
     this._drawVersions(versions);
+    return versions.live;
   }
 
   /** @param {TrackRecord} found */
@@ -83,10 +85,22 @@ export class QualityView {
       const job = jobs.at(-1);
       this._drawJob(job);
       if (job?.state !== "running") {
-        if (wasRunning) await this._load();
+        if (wasRunning && job) await this._showTrained(job);
         return;
       }
       wasRunning = true;
+      await new Promise((go) => { setTimeout(go, LOOK_MS); });
+    }
+  }
+
+  /**
+   * Show what a training has changed. A version goes live a moment after its training.
+   * @param {JobInfo} job
+   */
+  async _showTrained(job) {
+    for (let i = 0; i < MOST_LOOKS && !this._isClosed; i += 1) {
+      const live = await this._load();
+      if (job.state !== "live" || live === job.result.version) return;
       await new Promise((go) => { setTimeout(go, LOOK_MS); });
     }
   }
