@@ -105,6 +105,7 @@ function drawTop(project, current) {
     el("span", { class: "user" }, session.user),
     session.has_cookie ? el("button", { class: "link", onclick: signOut }, "Sign out") : null,
     el("button", { class: "button round", "aria-label": "Show the keys", title: "Keys (?)", onclick: showKeys }, "?"));
+  byId("top").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   drawState();
 }
 

@@ -3,7 +3,7 @@
 import { el, fill, put } from "../dom.js";
 
 const SHOWN_CHARACTERS = 20_000;
-const LEAST_STRENGTH = 0.12;
+const LEAST_STRENGTH = 0.2;
 
 /**
  * Return where characters begin. The service counts code points, JavaScript counts UTF-16 units.

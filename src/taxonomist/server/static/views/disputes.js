@@ -27,7 +27,7 @@ export class DisputesView {
     this._note.textContent = found.total ? `${counted(found.total, "decision")} to check.` : "The model doubts no decision.";
     fill(this._list, ...found.disputes.map((each) => el("li", { class: "waiting-row" },
       el("span", { class: "waiting-text", dir: "auto" }, beginning(each.document.texts, 260)),
-      el("span", { class: "waiting-offer" }, "Decided: ", el("strong", {}, each.label_names.join(", ") || "nothing"), ` ${percent(each.chosen_probability)}`,
+      el("span", { class: "waiting-offer" }, "Decided: ", el("strong", {}, each.label_names.join(", ") || "nothing"), each.chosen_probability ? ` ${percent(each.chosen_probability)}` : " not among the best ten",
         el("br"), "Model: ", el("strong", {}, each.offered_names.join(", ")), ` ${percent(each.offered_probability)}`),
       el("span", { class: "note" }, `${each.document.document_id} · ${each.user} · ${moment(each.at)} `,
         el("a", { class: "button", href: this._app.link("disputes", each.document.document_id) }, "Check")))));

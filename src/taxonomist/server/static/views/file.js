@@ -11,7 +11,7 @@ import { SearchBox } from "../parts/search_box.js";
 import { Suggestions } from "../parts/suggestions.js";
 import { Supply } from "../parts/supply.js";
 import { Tree } from "../parts/tree.js";
-import { ACTIONS, counted, number, path, percent } from "../words.js";
+import { ACTIONS, number, path, percent } from "../words.js";
 
 /**
  * @typedef {object} Filed a decision of this page
@@ -120,7 +120,7 @@ export class FileView {
     fill(this._facts, document.document_id,
       document.is_random ? el("span", { class: "chip", title: "Belongs to the random share, which measures quality" }, "random share") : null,
       document.event ? el("span", { class: "chip" }, `${ACTIONS[document.state]} before`) : null,
-      el("span", { class: "left" }, `${counted(Math.max(this._supply.total, 1), "document")} wait`));
+      this._supply.total ? el("span", { class: "left" }, `${number(this._supply.total)} waiting`) : null);
     this._offer();
     this._focusDocument();
     speak(`Document ${document.document_id}. ${this._suggestions.found[0]?.name ?? ""}`);
@@ -195,7 +195,12 @@ export class FileView {
     const found = await this._supply.explain(document, label);
     if (asked !== this._asked) return;
     this._evidence.mark(found);
-    const words = (found?.levels ?? []).flatMap((level) => level.words);
+    /** @type {Map<string, number>} */
+    const sums = new Map();
+    for (const { word, value } of (found?.levels ?? []).flatMap((level) => level.words)) {
+      sums.set(word, (sums.get(word) ?? 0) + value);
+    }
+    const words = [...sums].map(([word, value]) => ({ word, value }));
     const name = found?.levels.at(-1)?.name || label;
     const pro = words.filter((word) => word.value > 0).sort((a, b) => b.value - a.value).slice(0, 6);
     const contra = words.filter((word) => word.value < 0).sort((a, b) => a.value - b.value).slice(0, 4);
