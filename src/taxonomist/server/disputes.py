@@ -12,12 +12,12 @@ from taxonomist.server.bulk import chance_of
 from taxonomist.server.quality import closed_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from taxonomist.server.store.outcomes import DecidedOffer
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["CHECK_PREFIX", "Dispute", "find_disputes"]
+__all__ = ["CHECK_PREFIX", "Dispute", "doubted", "find_disputes"]
 
 CHECK_PREFIX = "check:"
 """How the keys of decisions begin that somebody took with the doubt in view."""
@@ -53,14 +53,24 @@ def find_disputes(taxonomy: Taxonomy, decided: Iterable[DecidedOffer]) -> list[D
     """
     found = []
     for each in decided:
-        above = closed_labels(taxonomy, each.offered)
-        is_careful = bool(each.chosen) and all(label in above for label in each.chosen)
-        is_checked = (each.event_key or "").startswith(CHECK_PREFIX)
-        if not each.offered or is_careful or is_checked:
+        if (each.event_key or "").startswith(CHECK_PREFIX):
             continue
-        given, offered = (
-            chance_of(labels, each.categories) for labels in (each.chosen, each.offered)
-        )
-        found.append(Dispute(each, given, offered))
-    found = [each for each in found if each.doubt >= LEAST_DOUBT]
+        chances = doubted(taxonomy, each.chosen, each.offered, each.categories)
+        if chances is not None:
+            found.append(Dispute(each, *chances))
     return sorted(found, key=lambda each: -each.doubt)
+
+
+def doubted(
+    taxonomy: Taxonomy,
+    given: Sequence[str],
+    offered: Sequence[str],
+    categories: Sequence[tuple[str, float]],
+) -> tuple[float, float] | None:
+    """Return the probabilities of given and of offered labels; None without a reason to doubt."""
+    above = closed_labels(taxonomy, offered)
+    is_careful = bool(given) and all(label in above for label in given)
+    if not offered or is_careful:
+        return None
+    chances = chance_of(given, categories), chance_of(offered, categories)
+    return chances if chances[1] - chances[0] >= LEAST_DOUBT else None

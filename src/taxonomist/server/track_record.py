@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from taxonomist.server.store.outcomes import DecidedOffer
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["Mistaken", "Period", "ReliabilityBin", "mistakes", "periods", "reliability"]
+__all__ = ["Mistaken", "Period", "SimilarOffers", "mistakes", "periods", "reliability"]
 
 MOST_PERIODS = 12
 FEWEST_IN_PERIOD = 10
@@ -31,7 +31,7 @@ class Period(NamedTuple):
     right: ShareEstimate
 
 
-class ReliabilityBin(NamedTuple):
+class SimilarOffers(NamedTuple):
     """Offers with about the same probability, and how many of them were right."""
 
     probability: float
@@ -64,7 +64,7 @@ def periods(decided: Sequence[DecidedOffer]) -> list[Period]:
     return found
 
 
-def reliability(decided: Sequence[DecidedOffer]) -> list[ReliabilityBin]:
+def reliability(decided: Sequence[DecidedOffer]) -> list[SimilarOffers]:
     """Return how often marked offers were right, by their probability, in ten bins."""
     bins: list[list[tuple[float, bool]]] = [[] for _ in range(N_BINS)]
     for each in decided:
@@ -72,7 +72,7 @@ def reliability(decided: Sequence[DecidedOffer]) -> list[ReliabilityBin]:
             chance = chance_of(each.offered, each.categories)
             bins[min(N_BINS - 1, int(chance * N_BINS))].append((chance, _is_right(each)))
     return [
-        ReliabilityBin(
+        SimilarOffers(
             sum(chance for chance, _ in part) / len(part),
             estimate(sum(right for _, right in part), len(part)),
         )

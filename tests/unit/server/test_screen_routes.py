@@ -7,6 +7,9 @@ from dataclasses import replace
 import pytest
 
 from taxonomist.server.routes.screen import static_files
+from taxonomist.server.store.jobs import add_job
+from taxonomist.server.table_check import check_table
+from taxonomist.server.training_process import TrainingTask
 from tests.unit.server.conftest import make_tokens
 from tests.unit.server.corpus import WORDS
 from tests.unit.server.test_annif_routes import PROJECT, is_problem
@@ -34,6 +37,8 @@ def test_files_are_small_and_complete(client):
     assert page.headers["content-type"].startswith("text/html")
     assert "'unsafe" not in page.headers["content-security-policy"]
     assert "<script>" not in page.text
+    scripts = [path for path in found if path.endswith(".js")]
+    assert all(f"static/{path}" in page.text for path in scripts)  # none waits for another one
     for path, each in found.items():
         answer = client.get(f"/static/{path}")
         assert answer.content == each.body
@@ -202,11 +207,42 @@ def test_disputes(filing):
     decide(filing, "d2", "correct", "animal")  # careful, no mistake
     found = filing.get(f"{PROJECT}/disputes").json()
     (dispute,) = found["disputes"]
-    assert dispute["document"]["document_id"] == "d1"
+    assert dispute["document_id"] == "d1"
     assert (dispute["label_names"], dispute["offered_names"]) == (["Oaks"], ["Dogs"])
     assert dispute["offered_probability"] > dispute["chosen_probability"]
     decide(filing, "d1", "correct", "oak", key="check:1")
     assert filing.get(f"{PROJECT}/disputes").json()["total"] == 0
+
+
+def test_wrong_rows_of_the_training_table(settings, serve, shared, tmp_path, db):
+    rows = (shared / "beings.csv").read_text().splitlines()
+    wrong = [f"x{i},{WORDS['dog']} {WORDS['dog']} bone,oak" for i in range(2)]
+    table = tmp_path / "rows.csv"
+    table.write_text("\n".join([*rows, *wrong]) + "\n")
+    client = serve(replace(settings, tables={"beings": str(table)}, db=db))
+    project = client.app.state.service.projects["beings"]
+    with project.store.writing() as connection:
+        job = add_job(connection, "beings", "ann", "check")
+    given = client.app.state.service.settings
+    task = TrainingTask(given, "beings", project.live.version, job, "ann", False, "check")
+    state, result = check_table(task, project.store)
+    assert state == "checked"
+    assert result["n_rows"] == len(rows) - 1 + 2
+    found = client.get(f"{PROJECT}/disputes").json()
+    assert found["total"] == result["n_doubts"]
+    assert all(each["is_row"] for each in found["disputes"])
+    (first,) = [each for each in found["disputes"] if "bone leash" in each["texts"]["text"]]
+    assert (first["label_names"], first["offered_names"]) == (["Oaks"], ["Dogs"])
+    document = {"document_id": first["document_id"], "texts": first["texts"]}
+    client.post(f"{PROJECT}/documents", json={"documents": [document]})
+    decide(client, first["document_id"], "correct", "dog", key="check:1")
+    keys = [each["document_id"] for each in client.get(f"{PROJECT}/disputes").json()["disputes"]]
+    assert first["document_id"] not in keys
+
+
+def test_a_check_needs_a_table(settings, serve):
+    client = serve(replace(settings, tables={}))
+    is_problem(client.post(f"{PROJECT}/disputes", json={}), 409)
 
 
 def test_nodes(settings, serve, tmp_path):

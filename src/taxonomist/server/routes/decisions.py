@@ -85,7 +85,7 @@ class UserProgress(BaseModel):
     n_decided: int
 
 
-class Progress(BaseModel):
+class FilingProgress(BaseModel):
     """What was done, and what waits."""
 
     n_decided: int
@@ -162,13 +162,13 @@ def show_all(
 def progress(
     project: ReadProject,
     since: Annotated[datetime, Query(description="When the day began.")],
-) -> Progress:
+) -> FilingProgress:
     """Return how many documents people decided about since a time, and how many wait."""
     with project.store.reading() as connection:
         counts = decided_since(connection, project.id, as_utc(since) or since)
         totals = branch_totals(connection, project.id)
     users = [UserProgress(user=user, n_decided=count) for user, count in counts]
-    return Progress(
+    return FilingProgress(
         n_decided=sum(each.n_decided for each in users),
         n_waiting=sum(each.n_documents for each in totals),
         users=users,

@@ -14,7 +14,7 @@ from taxonomist.server.projects import Project
 from taxonomist.server.quality import closed_labels
 from taxonomist.server.routes.arguments import Key, ReadProject
 from taxonomist.server.routes.predictions import WordValue
-from taxonomist.server.routes.quality import Confusion, as_confusion
+from taxonomist.server.routes.quality import OfferConfusion, as_confusion
 from taxonomist.server.routes.taxonomy import FoundNodes, TreeNode, node_describer
 from taxonomist.server.store.documents import StoredDocument, find_document
 from taxonomist.server.store.outcomes import DecidedOffer, decided_offers
@@ -44,7 +44,9 @@ class NodeDetails(TreeNode):
     note: str
     words: list[WordValue] = Field(description="The words that speak most for the node.")
     examples: list[ExampleText]
-    confusions: list[Confusion] = Field(description="What is confused with it, most often first.")
+    confusions: list[OfferConfusion] = Field(
+        description="What is confused with it, most often first."
+    )
 
 
 @router.get("/nodes")
@@ -102,7 +104,7 @@ def _example(document: StoredDocument, is_decided: bool) -> ExampleText:
     return ExampleText(document_id=document.key, texts=document.texts, is_decided=is_decided)
 
 
-def _confusions(model: LiveModel, node: str, decided: list[DecidedOffer]) -> list[Confusion]:
+def _confusions(model: LiveModel, node: str, decided: list[DecidedOffer]) -> list[OfferConfusion]:
     found = mistakes(model.taxonomy, decided, is_multilabel=model.is_multilabel)
     here = [
         each

@@ -14,15 +14,19 @@ from taxonomist.server.live_model import LiveModel
 from taxonomist.server.node_places import node_name
 from taxonomist.server.problems import responses
 from taxonomist.server.quality import estimate
-from taxonomist.server.routes.arguments import ReadProject
-from taxonomist.server.routes.documents import DocumentInfo, as_info
+from taxonomist.server.routes.arguments import AdminProject, Deciding, ReadProject, Running
 from taxonomist.server.routes.taxonomy import Estimated
-from taxonomist.server.store.documents import find_document
+from taxonomist.server.routes.trainings import JobInfo, as_job
+from taxonomist.server.store.documents import StoredDocument, find_document
+from taxonomist.server.store.doubts import RowDoubt, list_doubts
+from taxonomist.server.store.jobs import find_job
 from taxonomist.server.store.outcomes import decided_offers, moved_offers
 from taxonomist.server.store.versions import list_releases
 from taxonomist.server.track_record import Mistaken, mistakes, periods, reliability
 
-router = APIRouter(prefix="/v1/projects/{project_id}", tags=["Models"], responses=responses())
+router = APIRouter(
+    prefix="/v1/projects/{project_id}", tags=["Models"], responses=responses(409, 507)
+)
 
 MOST_CONFUSIONS = 50
 
@@ -42,7 +46,7 @@ class ReliabilityPoint(BaseModel):
     right: Estimated
 
 
-class Confusion(BaseModel):
+class OfferConfusion(BaseModel):
     """What was offered where people chose something else."""
 
     offered: list[str]
@@ -79,25 +83,27 @@ class TrackRecord(BaseModel):
     periods: list[PeriodQuality] = Field(description="The random share over time.")
     reliability: list[ReliabilityPoint] = Field(description="The random share by probability.")
     distances: list[DistanceCount]
-    confusions: list[Confusion]
+    confusions: list[OfferConfusion]
     moved: MovedOffers | None
 
 
 class DisputeInfo(BaseModel):
-    """A decision that the model doubts."""
+    """A decision, or a row of the training table, that the model doubts."""
 
-    document: DocumentInfo
+    document_id: str
+    texts: dict[str, str]
+    is_row: bool = Field(description="Whether it is a row of the training table.")
     label_names: list[str] = Field(description="Names of the chosen labels.")
     offered: list[str]
     offered_names: list[str]
     chosen_probability: float
     offered_probability: float
-    user: str
-    at: datetime
+    user: str | None = Field(description="Who decided; null for a row.")
+    at: datetime | None
 
 
 class DisputeList(BaseModel):
-    """Decisions that the model doubts, most doubtful first."""
+    """Decisions and rows that the model doubts, most doubtful first."""
 
     total: int
     disputes: list[DisputeInfo]
@@ -144,29 +150,39 @@ def show_quality(project: ReadProject) -> TrackRecord:
 def show_disputes(
     project: ReadProject, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> DisputeList:
-    """List the decisions that the model doubts: probable mistakes of people.
+    """List decisions and rows of the training table that the model doubts.
 
-    The model had not learned from these decisions when it made its offers. A decision whose key
-    begins with ``check:`` was taken with the doubt in view, and is not listed again.
+    The model had not learned from them when it scored them, so some are mistakes of people. What
+    was decided with a key that begins with ``check:`` is not listed again.
     """
+    model = project.live
     with project.store.reading() as connection:
-        decided = decided_offers(connection, project.id)
-        found = find_disputes(project.live.taxonomy, decided)
-        pairs = [
-            (each, find_document(connection, project.id, each.decided.key))
-            for each in found[:limit]
+        decided = find_disputes(model.taxonomy, decided_offers(connection, project.id))
+        rows = list_doubts(connection, project.id)
+        shown = [
+            _of_decision(model, each, document)
+            for each in decided[:limit]
+            if (document := find_document(connection, project.id, each.decided.key))
         ]
-    disputes = [
-        _dispute(project.live, each, as_info(project.live, document))
-        for each, document in pairs
-        if document is not None
-    ]
-    return DisputeList(total=len(found), disputes=disputes)
+    shown += [_of_row(model, each) for each in rows[:limit]]
+    shown.sort(key=lambda each: each.chosen_probability - each.offered_probability)
+    return DisputeList(total=len(decided) + len(rows), disputes=shown[:limit])
 
 
-def as_confusion(model: LiveModel, each: Mistaken) -> Confusion:
+@router.post("/disputes", status_code=202)
+def check(project: AdminProject, caller: Deciding, service: Running) -> JobInfo:
+    """Look for wrong labels in the training table, with models that have not seen the rows."""
+    version = project.live.version
+    job = service.trainings.start(project.id, version, caller.name, kind="check")
+    with project.store.reading() as connection:
+        found = find_job(connection, project.id, job)
+    assert found is not None
+    return as_job(found)
+
+
+def as_confusion(model: LiveModel, each: Mistaken) -> OfferConfusion:
     """Describe what was confused, with names."""
-    return Confusion(
+    return OfferConfusion(
         offered=list(each.offered),
         offered_names=[node_name(model, label) for label in each.offered],
         chosen=list(each.chosen),
@@ -176,10 +192,12 @@ def as_confusion(model: LiveModel, each: Mistaken) -> Confusion:
     )
 
 
-def _dispute(model: LiveModel, each: Dispute, document: DocumentInfo) -> DisputeInfo:
+def _of_decision(model: LiveModel, each: Dispute, document: StoredDocument) -> DisputeInfo:
     decided = each.decided
     return DisputeInfo(
-        document=document,
+        document_id=document.key,
+        texts=document.texts,
+        is_row=False,
         label_names=[node_name(model, label) for label in decided.chosen],
         offered=decided.offered,
         offered_names=[node_name(model, label) for label in decided.offered],
@@ -187,4 +205,19 @@ def _dispute(model: LiveModel, each: Dispute, document: DocumentInfo) -> Dispute
         offered_probability=each.offered,
         user=decided.user,
         at=decided.at,
+    )
+
+
+def _of_row(model: LiveModel, each: RowDoubt) -> DisputeInfo:
+    return DisputeInfo(
+        document_id=each.key,
+        texts=each.texts,
+        is_row=True,
+        label_names=[node_name(model, label) for label in each.given],
+        offered=each.offered,
+        offered_names=[node_name(model, label) for label in each.offered],
+        chosen_probability=each.given_probability,
+        offered_probability=each.offered_probability,
+        user=None,
+        at=None,
     )

@@ -65,7 +65,7 @@ interface VersionList {
   releases: { version: string; at: string; user: string; reason: string }[];
 }
 interface JobInfo {
-  job: string; state: string; step: string; done: number; total: number | null; user: string;
+  job: string; kind: string; state: string; step: string; done: number; total: number | null; user: string;
   started_at: string; ended_at: string | null; result: Record<string, unknown>;
 }
 interface TrackRecord {
@@ -77,8 +77,9 @@ interface TrackRecord {
   moved: { old: string; new: string; n_documents: number; n_moved: number } | null;
 }
 interface DisputeInfo {
-  document: DocumentInfo; label_names: string[]; offered: string[]; offered_names: string[];
-  chosen_probability: number; offered_probability: number; user: string; at: string;
+  document_id: string; texts: Record<string, string>; is_row: boolean; label_names: string[];
+  offered: string[]; offered_names: string[]; chosen_probability: number;
+  offered_probability: number; user: string | null; at: string | null;
 }
 
 /** A view of the screen. */

@@ -1,9 +1,11 @@
-// Disputes: decisions that the model doubts, to be checked.
+// Disputes: decisions and rows of the training table that the model doubts, to be checked.
 
 import { el, fill } from "../dom.js";
-import { notifyError } from "../notices.js";
+import { notify, notifyError } from "../notices.js";
 import { FileView } from "./file.js";
 import { beginning, counted, moment, percent } from "../words.js";
+
+const LOOK_MS = 1000;
 
 export class DisputesView {
   /**
@@ -12,25 +14,83 @@ export class DisputesView {
    */
   constructor(app, wanted) {
     this._app = app;
+    this._isClosed = false;
     this._list = el("ol", { class: "plain waiting" });
     this._note = el("p", { class: "note", role: "status" });
+    this._job = el("div", { class: "controls" });
     /** @type {FileView | null} */
     this._file = wanted ? new FileView(app, wanted, { isCheck: true }) : null;
     this.element = this._file ? this._file.element : el("div", { class: "disputes" }, el("h1", {}, "Disputes"),
-      el("p", { class: "note" }, "Decisions that the model doubts. It had not learned from them when it made its offer, so some are mistakes of people."),
-      this._note, this._list);
-    if (!this._file) this._load().catch(notifyError);
+      el("p", { class: "note" }, "Decisions and rows of the training table that the model doubts. It had not learned from them when it scored them, so some are mistakes of people."),
+      this._job, this._note, this._list);
+    if (this._file) return;
+    this._load().catch(notifyError);
+    this._watch().catch(notifyError);
   }
 
   async _load() {
     const found = /** @type {{total: number, disputes: DisputeInfo[]}} */ (await this._app.ask("GET", "disputes"));
-    this._note.textContent = found.total ? `${counted(found.total, "decision")} to check.` : "The model doubts no decision.";
-    fill(this._list, ...found.disputes.map((each) => el("li", { class: "waiting-row" },
-      el("span", { class: "waiting-text", dir: "auto" }, beginning(each.document.texts, 260)),
-      el("span", { class: "waiting-offer" }, "Decided: ", el("strong", {}, each.label_names.join(", ") || "nothing"), each.chosen_probability ? ` ${percent(each.chosen_probability)}` : " not among the best ten",
+    this._note.textContent = found.total ? `${counted(found.total, "label")} to check.` : "The model doubts nothing that it has seen so far.";
+    fill(this._list, ...found.disputes.map((each) => this._row(each)));
+  }
+
+  /** @param {DisputeInfo} each */
+  _row(each) {
+    const chance = each.chosen_probability ? ` ${percent(each.chosen_probability)}` : " not among the best ten";
+    return el("li", { class: "waiting-row" },
+      el("span", { class: "waiting-text", dir: "auto" }, beginning(each.texts, 260)),
+      el("span", { class: "waiting-offer" }, each.is_row ? "Given: " : "Decided: ", el("strong", {}, each.label_names.join(", ") || "nothing"), chance,
         el("br"), "Model: ", el("strong", {}, each.offered_names.join(", ")), ` ${percent(each.offered_probability)}`),
-      el("span", { class: "note" }, `${each.document.document_id} · ${each.user} · ${moment(each.at)} `,
-        el("a", { class: "button", href: this._app.link("disputes", each.document.document_id) }, "Check")))));
+      el("span", { class: "note" }, each.is_row ? "training table " : `${each.document_id} · ${each.user} · ${moment(each.at ?? "")} `,
+        el("button", { class: "button", disabled: !this._app.mayDecide, onclick: () => this._check(each).catch(notifyError) }, "Check")));
+  }
+
+  /**
+   * Open a dispute; a row becomes a document first.
+   * @param {DisputeInfo} each
+   */
+  async _check(each) {
+    if (each.is_row) {
+      const document = { document_id: each.document_id, texts: each.texts };
+      await this._app.ask("POST", "documents", { documents: [document] });
+    }
+    location.hash = this._app.link("disputes", each.document_id);
+  }
+
+  /** Show the newest check of the training table, again and again while it runs. */
+  async _watch() {
+    for (let wasRunning = false; !this._isClosed;) {
+      const { jobs } = /** @type {{jobs: JobInfo[]}} */ (await this._app.ask("GET", "retrain"));
+      const job = jobs.filter((each) => each.kind === "check").at(-1);
+      this._drawJob(job);
+      if (job?.state !== "running") {
+        if (wasRunning) await this._load();
+        if (wasRunning && job?.state !== "checked") notify(String(job?.result.error ?? "The check did not end well."), { isError: true });
+        return;
+      }
+      wasRunning = true;
+      await new Promise((go) => { setTimeout(go, LOOK_MS); });
+    }
+  }
+
+  /** @param {JobInfo | undefined} job */
+  _drawJob(job) {
+    if (job?.state === "running") {
+      fill(this._job, el("p", {}, `${job.step} …`), el("progress", { max: job.total ?? 4, value: job.done, "aria-label": "Check" }));
+      return;
+    }
+    const may = this._app.project.can_retrain && this._app.mayAdminister;
+    fill(this._job, el("button", { class: "button", disabled: !may, onclick: () => this._start() }, "Check the training table"),
+      job?.ended_at ? el("span", { class: "note" }, `Last check ${moment(job.ended_at)}.`) : null);
+  }
+
+  async _start() {
+    try {
+      await this._app.ask("POST", "disputes", {});
+      await this._watch();
+    } catch (error) {
+      notifyError(error);
+    }
   }
 
   /** @param {KeyboardEvent} event */
@@ -39,6 +99,7 @@ export class DisputesView {
   }
 
   close() {
+    this._isClosed = true;
     this._file?.close();
   }
 }

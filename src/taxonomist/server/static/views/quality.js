@@ -82,7 +82,7 @@ export class QualityView {
   async _watch() {
     for (let wasRunning = false; !this._isClosed;) {
       const { jobs } = /** @type {{jobs: JobInfo[]}} */ (await this._app.ask("GET", "retrain"));
-      const job = jobs.at(-1);
+      const job = jobs.filter((each) => each.kind === "train").at(-1);
       this._drawJob(job);
       if (job?.state !== "running") {
         if (wasRunning && job) await this._showTrained(job);
