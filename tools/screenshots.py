@@ -29,7 +29,7 @@ TARGET = ROOT / "docs" / "_screenshots"
 WIDTHS = {"wide": 1100, "zoomed": 720, "phone": 390}
 """A small window, a window of 1,440 pixels at 200 %, and a phone."""
 VIEWS = {
-    "file": "file/sample-07",
+    "file": "file/sample-09",
     "queue": "queue",
     "try": "try",
     "taxonomy": "taxonomy/astro-ph",

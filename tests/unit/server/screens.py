@@ -53,7 +53,7 @@ def browsing():
 class Person:
     """Somebody at the screen of a server, with a browser profile of their own."""
 
-    def __init__(self, browser, url, view="file", project=PROJECT, **options):
+    def __init__(self, browser, url, view="file", project=PROJECT, token=None, **options):
         self._context = browser.new_context(
             viewport={"width": 1200, "height": 800}, locale="en-GB", **options
         )
@@ -64,10 +64,13 @@ class Person:
         self.page.on("dialog", lambda dialog: self.errors.append(dialog.message))
         self._url = url
         self.project = project
-        self.open(view)
+        self.open(view, token)
 
-    def open(self, view):
+    def open(self, view, token=None):
         self.page.goto(f"{self._url}/#/{self.project}/{view}")
+        if token:
+            self.page.get_by_label("Token").fill(token)
+            self.page.keyboard.press("Enter")
         self.page.wait_for_selector("#main[data-view]")
 
     def reload(self):

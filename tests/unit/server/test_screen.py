@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from tests.unit.server.conftest import make_tokens
 from tests.unit.server.corpus import NAMES
 from tests.unit.server.processes import RunningServer, running
 from tests.unit.server.screens import (
@@ -197,11 +198,16 @@ def test_two_people_on_one_document(screen, person):
 
 
 def test_a_server_that_restarts_between_two_keys(browser, shared, tmp_path):
+    """Ann signs in with her token, and stays signed in."""
     arguments = [shared / "beings", "--folder", tmp_path / "state"]
+    tokens = make_tokens(f"sqlite:///{tmp_path / 'state' / 'decisions.db'}")
     server = RunningServer(arguments, tmp_path / "log").wait()
+    server.headers = tokens["decide"]
     try:
         add_documents(server, mixed_texts(6))
-        ann = Person(browser, server.url)
+        token = tokens["decide"]["Authorization"].removeprefix("Bearer ")
+        ann = Person(browser, server.url, token=token)
+        assert token not in ann.page.evaluate("document.cookie + JSON.stringify(localStorage)")
         done = [ann.decide("Enter")]
         ann.settle()
         server.stop(signal.SIGKILL)
@@ -209,10 +215,12 @@ def test_a_server_that_restarts_between_two_keys(browser, shared, tmp_path):
         ann.see("2 decisions kept here")
         # Even a page that is loaded again loses nothing.
         server = RunningServer(arguments, tmp_path / "log2", port=server.port)
-        server.wait()
+        server.wait().headers = tokens["decide"]
         ann.reload()
         ann.settle()
         assert [document for document, *_ in events_of(server)] == done
+        ann.page.get_by_role("button", name="Sign out").click()
+        ann.page.get_by_label("Token").wait_for()
         ann.close()
     finally:
         server.stop()
@@ -239,6 +247,46 @@ def test_many_at_once_after_a_sample(screen, person):
     ann.page.get_by_role("button", name="Undo all of them").click()
     ann.see("Undone.")
     assert sum(action == "undo" for _, action, _ in events_of(screen)) >= len(found) - 10
+
+
+def test_the_other_views(screen, person, tmp_path):
+    """Try a file, look at a node, undo in the history."""
+    ann = person("try")
+    rows = ["id,text", 'a,"it barks, runs"', "b,milk grass moo", "=c,acorns leaves"]
+    table = tmp_path / "rows.csv"
+    table.write_text("\n".join(rows) + "\n")
+    ann.page.set_input_files("#pick", table)
+    ann.see("3 texts")
+    with ann.page.expect_download() as download:
+        ann.page.get_by_role("button", name="Save as CSV").click()
+    lines = download.value.path().read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "id,text,label,name,path,probability"
+    assert lines[1].startswith('a,"it barks, runs",dog,Dogs,Animals > Dogs,')
+    assert lines[3].startswith("'=c,acorns leaves,oak,")
+    ann.page.get_by_label("text").fill("it barks and runs")
+    ann.press("Control+Enter")
+    ann.page.wait_for_selector(".try mark.for")
+
+    ann.open("taxonomy")
+    ann.press("/")
+    ann.page.keyboard.type("élm")
+    ann.press("Enter")
+    ann.page.get_by_role("heading", name=NAMES["elm"]).wait_for()
+    ann.page.wait_for_selector(".details .words li")
+    ann.press("ArrowLeft")
+    ann.page.get_by_role("heading", name=NAMES["plant"]).wait_for()
+
+    before = events_of(screen)
+    ann.open("history")
+    ann.page.get_by_role("button", name="Undo decision").first.click()
+    ann.see("Undone.")
+    after = events_of(screen)
+    assert [action for _, action, _ in after[len(before) :]] == ["undo"]
+    ann.press("g", "d")
+    ann.page.get_by_role("heading", name="Disputes").wait_for()
+    ann.press("?")
+    ann.page.get_by_role("dialog").wait_for()
+    ann.press("Escape")
 
 
 @pytest.mark.slow

@@ -64,7 +64,14 @@ function appOf(known, project) {
     session: known, project, outbox,
     mayDecide: known.role === "decide" || known.role === "admin",
     mayAdminister: known.role === "admin",
-    ask: (method, path, body) => call(method, `projects/${encodeURIComponent(project.project_id)}/${path}`, body),
+    ask: async (method, path, body) => {
+      try {
+        return await call(method, `projects/${encodeURIComponent(project.project_id)}/${path}`, body);
+      } catch (error) {
+        if (error instanceof Problem && error.status === 401) void start();
+        throw error;
+      }
+    },
     link: (name, argument) => link(project.project_id, name, argument),
   };
 }

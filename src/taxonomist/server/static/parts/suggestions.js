@@ -48,11 +48,11 @@ export class Suggestions {
       onclick: () => this._onChoose(i),
     },
     el("kbd", {}, i + 1),
-    el("span", { class: "suggestion-name" }, each.name,
-      each.label !== each.name ? el("span", { class: "code" }, each.label) : null),
+    el("span", { class: "suggestion-name" }, each.name),
     el("span", { class: "chance" }, percent(each.probability)),
     bar(each.probability),
-    el("span", { class: "path" }, path(each.path_names.slice(0, -1))))));
+    el("span", { class: "path" }, each.label !== each.name ? el("span", { class: "code" }, each.label) : null,
+      path(each.path_names.slice(0, -1))))));
     if (this.found.length) this.element.setAttribute("aria-activedescendant", `suggestion-${this._active}`);
     else this.element.removeAttribute("aria-activedescendant");
   }

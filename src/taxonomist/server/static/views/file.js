@@ -1,6 +1,6 @@
 // File documents: the document, the suggestions, the tree, and keys for everything.
 
-import { randomKey } from "../api.js";
+import { Unreachable, randomKey } from "../api.js";
 import { el, fill, speak } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
 import { Choice, placeOf } from "../parts/choice.js";
@@ -12,6 +12,8 @@ import { Suggestions } from "../parts/suggestions.js";
 import { Supply } from "../parts/supply.js";
 import { Tree } from "../parts/tree.js";
 import { ACTIONS, number, path, percent } from "../words.js";
+
+const RETRY_MS = 1000;
 
 /**
  * @typedef {object} Filed a decision of this page
@@ -35,6 +37,7 @@ export class FileView {
     /** @type {Filed[]} */
     this._filed = [];
     this._shownAt = 0;
+    this._turn = 0;
     this._isLevelAsked = false;
     this._asked = "";
     this._evidence = new Evidence(app.project.columns);
@@ -92,12 +95,33 @@ export class FileView {
     void this._supply.prepare();
   }
 
+  /** Show the next document. While it is fetched there is none, so that keys do not hit the last one. */
   async _next() {
-    this._show(await this._supply.next());
+    const turn = this._turn += 1;
+    this._document = null;
+    const found = await this._fetchNext(turn);
+    if (turn === this._turn) this._show(found);
+    else if (found) this._supply.giveBack(found);
+  }
+
+  /**
+   * @param {number} turn
+   * @returns {Promise<DocumentInfo | null>}
+   */
+  async _fetchNext(turn) {
+    for (;;) {
+      try {
+        return await this._supply.next();
+      } catch (error) {
+        if (!(error instanceof Unreachable) || turn !== this._turn) throw error;
+        await new Promise((go) => { setTimeout(go, RETRY_MS); });
+      }
+    }
   }
 
   /** @param {DocumentInfo | null} document */
   _show(document) {
+    this._turn += 1;
     this._document = document;
     this._narrowing.clear();
     this._isLevelAsked = false;
