@@ -18,7 +18,7 @@ class BlockIndex(NamedTuple):
 
     indptr: Codes  # (n_blocks + 1,)
     features: Integers  # (n_segments,)
-    segments: Integers  # (n_segments,)
+    starts: Codes  # (n_segments,)  where their weights begin
 
 
 class Known(NamedTuple):
@@ -32,7 +32,7 @@ class Known(NamedTuple):
 class LookupRoom(NamedTuple):
     """Room for the segments of a block, and for those of an item in a block."""
 
-    place: Integers  # (n_features,)  -1, before and after
+    place: Integers  # (n_features,)  where the index has a feature in the block noted last
     starts: Codes  # (longest row + 1,)
     data: Reals  # (longest row + 1,)
 
@@ -51,18 +51,32 @@ def segment_of(feature: int, block: int, table: BlockTable) -> int:
 
 
 @compiled(inline=True)
-def find_segments(
-    rows: Rows, item: int, block: int, table: BlockTable, room: LookupRoom, is_noted: bool
-) -> int:
+def find_segments(rows: Rows, item: int, block: int, table: BlockTable, room: LookupRoom) -> int:
     """Write where the weights of an item's features begin, and its data; return their number."""
     n = 0
     for k in range(rows.indptr[item], rows.indptr[item + 1]):
-        f = rows.indices[k]
-        segment = room.place[f] if is_noted else segment_of(f, block, table)
+        segment = segment_of(rows.indices[k], block, table)
         # Without a branch, which would often be predicted wrongly.
         room.starts[n] = table.start[max(segment, 0)]
         room.data[n] = rows.data[k]
         n += segment >= 0
+    return n
+
+
+@compiled(inline=True)
+def find_noted(
+    rows: Rows, item: int, begin: int, end: int, index: BlockIndex, room: LookupRoom
+) -> int:
+    """Do the same as ``find_segments`` for the block that was noted last.
+
+    The features of other blocks have places outside those from ``begin`` to ``end``.
+    """
+    n = 0
+    for k in range(rows.indptr[item], rows.indptr[item + 1]):
+        at = room.place[rows.indices[k]]
+        room.starts[n] = index.starts[max(at, begin)]
+        room.data[n] = rows.data[k]
+        n += begin <= at < end
     return n
 
 
@@ -119,11 +133,12 @@ def score_block(
     segments are noted by feature if this is less work than searching for each item's.
     """
     begin, end = table.first[block], table.first[block + 1]
-    n_segments = index.indptr[block + 1] - index.indptr[block]
+    low, high = index.indptr[block], index.indptr[block + 1]
+    n_segments = high - low
     is_noted = LOOKUP * n_lookups(rows, block, first, following, known) > n_segments
     if is_noted:
-        for k in range(index.indptr[block], index.indptr[block + 1]):
-            room.place[index.features[k]] = index.segments[k]
+        for k in range(low, high):
+            room.place[index.features[k]] = k
     item = first
     while item >= 0:
         if not known.is_known[item, block]:
@@ -132,12 +147,12 @@ def score_block(
             for b in range(end - begin):
                 margins[b] = table.bias[begin + b]
             if n_segments > 0:
-                n = find_segments(rows, item, block, table, room, is_noted)
+                if is_noted:
+                    n = find_noted(rows, item, low, high, index, room)
+                else:
+                    n = find_segments(rows, item, block, table, room)
                 add_segments(room, n, table.values, margins)
         item = following[item]
-    if is_noted:
-        for k in range(index.indptr[block], index.indptr[block + 1]):
-            room.place[index.features[k]] = -1
 
 
 @compiled()

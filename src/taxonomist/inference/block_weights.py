@@ -94,7 +94,7 @@ class BlockWeights:
         numbers = np.arange(len(table.block), dtype=np.int32)
         by_feature = csr_array((numbers, table.block, table.indptr), shape=(n_features, n_blocks))
         found = by_feature.tocsc()
-        return BlockIndex(found.indptr.astype(np.intp), found.indices, found.data)
+        return BlockIndex(found.indptr.astype(np.intp), found.indices, table.start[found.data])
 
     def nothing_known(self, raw: Reals) -> Known:
         """Return room for the scores of items, of which none is known."""
