@@ -106,13 +106,16 @@ def add_segments(room: LookupRoom, n: int, values: Reals, margins: Reals) -> Non
 
 
 @compiled(inline=True)
-def n_lookups(rows: Rows, block: int, item: int, following: Codes, known: Known) -> int:
-    """Return the number of entries of listed items whose margins in a block are not known."""
+def n_lookups(
+    rows: Rows, block: int, entry: int, items: Codes, following: Codes, known: Known
+) -> int:
+    """Return the number of values of listed items whose margins in a block are not known."""
     n = 0
-    while item >= 0:
+    while entry >= 0:
+        item = items[entry]
         if not known.is_known[item, block]:
             n += rows.indptr[item + 1] - rows.indptr[item]
-        item = following[item]
+        entry = following[entry]
     return n
 
 
@@ -123,24 +126,27 @@ def score_block(
     index: BlockIndex,
     block: int,
     first: int,
+    items: Codes,
     following: Codes,
     known: Known,
     room: LookupRoom,
 ) -> None:
     """Compute the margins in one block of a list of items, except those that are known.
 
-    The list begins with item ``first`` and goes on as ``following`` says, up to -1. The block's
-    segments are noted by feature if this is less work than searching for each item's.
+    The list begins with the entry ``first`` and goes on as ``following`` says, up to -1; ``items``
+    has the item of each entry. The block's segments are noted by feature if this is less work than
+    searching for each item's.
     """
     begin, end = table.first[block], table.first[block + 1]
     low, high = index.indptr[block], index.indptr[block + 1]
     n_segments = high - low
-    is_noted = LOOKUP * n_lookups(rows, block, first, following, known) > n_segments
+    is_noted = LOOKUP * n_lookups(rows, block, first, items, following, known) > n_segments
     if is_noted:
         for k in range(low, high):
             room.place[index.features[k]] = k
-    item = first
-    while item >= 0:
+    entry = first
+    while entry >= 0:
+        item = items[entry]
         if not known.is_known[item, block]:
             known.is_known[item, block] = True
             margins = known.raw[item, begin:end]
@@ -152,7 +158,7 @@ def score_block(
                 else:
                     n = find_segments(rows, item, block, table, room)
                 add_segments(room, n, table.values, margins)
-        item = following[item]
+        entry = following[entry]
 
 
 @compiled()
@@ -160,6 +166,7 @@ def score_block_by_block(
     rows: Rows,
     table: BlockTable,
     index: BlockIndex,
+    items: Codes,
     following: Codes,
     known: Known,
     room: LookupRoom,
@@ -169,4 +176,4 @@ def score_block_by_block(
     A block's weights stay in the cache. This is faster where items have weights in most blocks.
     """
     for block in range(len(table.first) - 1):
-        score_block(rows, table, index, block, 0, following, known, room)
+        score_block(rows, table, index, block, 0, items, following, known, room)

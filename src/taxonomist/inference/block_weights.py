@@ -136,9 +136,10 @@ class BlockWeights:
             is_compiled(score_block_by_block)
             or not can_spare(score_block_by_block, n_segments, MOST_SEGMENTS)
         ):
-            following = np.append(np.arange(1, len(out)), -1)
+            items = np.arange(len(out))
+            following = np.append(items[1:], -1)
             known, room = self.nothing_known(out), self.lookup_room(rows)
-            score_block_by_block(rows, table, self.index, following, known, room)
+            score_block_by_block(rows, table, self.index, items, following, known, room)
         else:
             score_blocks(rows, table, out)
 

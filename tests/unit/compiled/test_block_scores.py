@@ -29,13 +29,14 @@ def block_by_block(loop):
 
     def work(rows, table, out):
         weights = BlockWeights(table)
-        following = np.append(np.arange(1, len(out)), -1)
+        items = np.arange(len(out))
+        following = np.append(items[1:], -1)
         room = weights.lookup_room(rows)
         # The second time, the room is full of what the first time left there.
         for _ in range(2):
             known = weights.nothing_known(out)
             out[:] = np.nan
-            loop(rows, table, weights.index, following, known, room)
+            loop(rows, table, weights.index, items, following, known, room)
             assert known.is_known.all()
 
     return work
