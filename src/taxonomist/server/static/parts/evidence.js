@@ -21,7 +21,7 @@ export class Evidence {
   /** @param {string[]} columns */
   constructor(columns) {
     this._columns = columns;
-    this.element = el("div", { class: "texts", dir: "auto" });
+    this.element = el("div", { class: "texts", dir: "auto", tabindex: "0", role: "region", "aria-label": "Texts of the document" });
     /** @type {Record<string, string>} */
     this._texts = {};
     /** @type {Explanation | null} */

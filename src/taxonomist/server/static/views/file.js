@@ -59,10 +59,10 @@ export class FileView {
     this._warning = el("div", { class: "warning", role: "alert", hidden: true });
     this._chosen = el("div", { class: "chosen-now", "aria-live": "polite" });
     this._narrow = el("div", { class: "narrow", hidden: true });
-    this._pane = el("section", { class: "card document", tabindex: "-1", "aria-label": "Document" },
+    const pane = el("section", { class: "card document", "aria-label": "Document" },
       this._facts, this._warning, this._evidence.element, this._why);
     this.element = el("div", { class: "file" },
-      el("h1", { class: "unseen" }, "File documents"), this._pane,
+      el("h1", { class: "unseen" }, "File documents"), pane,
       el("section", { class: "card middle", "aria-label": "Suggestions" },
         this._narrow, this._suggestions.element, this._chosen, this._buttons()),
       el("section", { class: "card side", "aria-label": "Taxonomy" }, this._search.element, this._tree.element));
@@ -378,7 +378,7 @@ export class FileView {
   }
 
   _focusDocument() {
-    this._pane.focus({ preventScroll: true });
+    this._evidence.element.focus({ preventScroll: true });
   }
 
   /** @param {KeyboardEvent} event */
