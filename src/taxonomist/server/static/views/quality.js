@@ -7,6 +7,7 @@ import { counted, interval, moment, number, percent } from "../words.js";
 
 const LOOK_MS = 1000;
 const MOST_LOOKS = 20;
+const LOADING_MS = 20_000;
 
 export class QualityView {
   /** @param {App} app */
@@ -56,14 +57,17 @@ export class QualityView {
   /** @param {VersionList} found */
   _drawVersions(found) {
     const last = new Map(found.releases.map((each) => [each.version, each]));
+    // A version that was released is loaded a moment later; until then nobody shall choose another.
+    const { version: released, at = "" } = found.releases.at(-1) ?? {};
+    const isSettled = released === found.live || Date.now() - Date.parse(at) > LOADING_MS;
     fill(this._versions, el("ul", { class: "plain versions" }, ...[...found.versions].reverse().map((each) => {
       const release = last.get(each.version);
       const compared = /** @type {Record<string, number> | undefined} */ (each.facts.comparison);
       return el("li", { class: each.is_live ? "card live" : "card" },
-        el("p", {}, el("code", {}, each.version), " ", each.is_live ? el("span", { class: "chip good" }, "live") : null, ` ${each.origin}, ${moment(each.added_at)}`),
+        el("p", {}, el("code", {}, each.version), " ", each.is_live ? el("span", { class: "chip good" }, "live") : each.version === released ? el("span", { class: "chip" }, isSettled ? "cannot be loaded" : "is being loaded") : null, ` ${each.origin}, ${moment(each.added_at)}`),
         compared ? el("p", { class: "note" }, `Trained on ${number(compared.documents)} documents. On ${number(compared.n_texts)} held-out ones: loss ${compared.new_loss.toFixed(3)}, before ${compared.old_loss.toFixed(3)}; right ${percent(compared.new_accuracy)}, before ${percent(compared.old_accuracy)}.`) : null,
         release ? el("p", { class: "note" }, `Went live ${moment(release.at)} by ${release.user}: ${release.reason}.`) : null,
-        !each.is_live && this._app.mayAdminister ? el("button", { class: "button", onclick: () => this._goLive(each.version) }, release ? "Roll back to this version" : "Let it go live") : null);
+        !each.is_live && isSettled && this._app.mayAdminister ? el("button", { class: "button", onclick: () => this._goLive(each.version) }, release ? "Roll back to this version" : "Let it go live") : null);
     })));
   }
 
