@@ -76,7 +76,7 @@ lint: $(VENV)/.dev
 TSC := .node/node_modules/typescript/bin/tsc
 
 node:
-	npm install --silent --no-save --no-audit --no-fund --prefix .node typescript@5.6.3 axe-core@4.10.2
+	npm install --silent --no-save --no-audit --no-fund --prefix .node typescript@5.6.3 axe-core@4.14.0
 
 screenshots: $(VENV)/.dev
 	$(BIN)/python tools/screenshots.py

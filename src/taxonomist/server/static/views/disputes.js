@@ -36,7 +36,7 @@ export class DisputesView {
 
   /** @param {DisputeInfo} each */
   _row(each) {
-    const chance = each.chosen_probability ? ` ${percent(each.chosen_probability)}` : " not among the best ten";
+    const chance = each.chosen_probability ? ` ${percent(each.chosen_probability)}` : " (not among the best ten)";
     return el("li", { class: "waiting-row" },
       el("span", { class: "waiting-text", dir: "auto" }, beginning(each.texts, 260)),
       el("span", { class: "waiting-offer" }, each.is_row ? "Given: " : "Decided: ", el("strong", {}, each.label_names.join(", ") || "nothing"), chance,
