@@ -286,7 +286,17 @@ def test_the_other_views(screen, person, tmp_path):
     ann.see("Undone.")
     after = events_of(screen)
     assert after[len(before) :] == [("undone0", "undo", [])]
+    add_documents(screen, [sure_text("dog", 500)], prefix="doubted")
+    body = {"document_id": "doubted0", "action": "correct", "labels": ["oak"]}
+    screen.post(f"/v1/projects/{PROJECT}/decisions", body)
     ann.press("g", "d")
+    ann.page.locator("li", has_text="doubted0").get_by_role("button", name="Check").click()
+    ann.page.locator(".claim").get_by_role("button", name=NAMES["dog"]).click()
+    ann.choose(NAMES["dog"])
+    ann.press("Enter")
+    ann.settle()
+    assert events_of(screen)[-1] == ("doubted0", "accept", ["dog"])
+    ann.open("disputes")
     ann.page.get_by_role("heading", name="Disputes").wait_for()
     ann.press("?")
     ann.page.get_by_role("dialog").wait_for()

@@ -93,7 +93,8 @@ class DisputeInfo(BaseModel):
     document_id: str
     texts: dict[str, str]
     is_row: bool = Field(description="Whether it is a row of the training table.")
-    label_names: list[str] = Field(description="Names of the chosen labels.")
+    labels: list[str] = Field(description="The labels in doubt.")
+    label_names: list[str]
     offered: list[str]
     offered_names: list[str]
     chosen_probability: float
@@ -198,6 +199,7 @@ def _of_decision(model: LiveModel, each: Dispute, document: StoredDocument) -> D
         document_id=document.key,
         texts=document.texts,
         is_row=False,
+        labels=decided.chosen,
         label_names=[node_name(model, label) for label in decided.chosen],
         offered=decided.offered,
         offered_names=[node_name(model, label) for label in decided.offered],
@@ -213,6 +215,7 @@ def _of_row(model: LiveModel, each: RowDoubt) -> DisputeInfo:
         document_id=each.key,
         texts=each.texts,
         is_row=True,
+        labels=each.given,
         label_names=[node_name(model, label) for label in each.given],
         offered=each.offered,
         offered_names=[node_name(model, label) for label in each.offered],

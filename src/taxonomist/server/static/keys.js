@@ -30,7 +30,7 @@ export function showKeys() {
     el("h3", {}, "File"), el("dl", {}, ...FILE_KEYS.map(row)),
     el("h3", {}, "Everywhere"), el("dl", {}, ...VIEW_KEYS.map(row)),
     el("p", { class: "note" }, "Programs use the ", el("a", { href: "docs" }, "routes of the service"), "."),
-    el("form", { method: "dialog" }, el("button", { class: "button primary" }, "Close")));
+    el("form", { method: "dialog" }, el("button", { class: "button primary", autofocus: true }, "Close")));
   document.body.append(dialog);
   dialog.showModal();
 }

@@ -77,7 +77,8 @@ interface TrackRecord {
   moved: { old: string; new: string; n_documents: number; n_moved: number } | null;
 }
 interface DisputeInfo {
-  document_id: string; texts: Record<string, string>; is_row: boolean; label_names: string[];
+  document_id: string; texts: Record<string, string>; is_row: boolean; labels: string[];
+  label_names: string[];
   offered: string[]; offered_names: string[]; chosen_probability: number;
   offered_probability: number; user: string | null; at: string | null;
 }

@@ -36,8 +36,9 @@ export class Narrowing {
    * @param {DocumentInfo} document
    */
   stopEarly(document) {
-    return this._ask(document, { confident: SURE, top: 0 }, (chance) =>
-      `The deepest node that is right with ${percent(SURE)} or more${chance ? `: ${chance}` : ""}.`);
+    return this._ask(document, { confident: SURE, top: 0 }, (chance) => chance
+      ? `The deepest node that is right with ${percent(SURE)} or more: ${chance}.`
+      : `No node is right with ${percent(SURE)} or more.`);
   }
 
   /**

@@ -6,6 +6,7 @@ import { FileView } from "./file.js";
 import { beginning, counted, moment, percent } from "../words.js";
 
 const LOOK_MS = 1000;
+const MOST = 200;
 
 export class DisputesView {
   /**
@@ -19,17 +20,46 @@ export class DisputesView {
     this._note = el("p", { class: "note", role: "status" });
     this._job = el("div", { class: "controls" });
     /** @type {FileView | null} */
-    this._file = wanted ? new FileView(app, wanted, { isCheck: true }) : null;
-    this.element = this._file ? this._file.element : el("div", { class: "disputes" }, el("h1", {}, "Disputes"),
+    this._file = null;
+    this.element = el("div", { class: "disputes" });
+    if (wanted) {
+      this._open(wanted).catch(notifyError);
+      return;
+    }
+    fill(this.element, el("h1", {}, "Disputes"),
       el("p", { class: "note" }, "Decisions and rows of the training table that the model doubts. It had not learned from them when it scored them, so some are mistakes of people."),
       this._job, this._note, this._list);
-    if (this._file) return;
     this._load().catch(notifyError);
     this._watch().catch(notifyError);
   }
 
+  /** @returns {Promise<{total: number, disputes: DisputeInfo[]}>} */
+  _fetch() {
+    return this._app.ask("GET", `disputes?limit=${MOST}`);
+  }
+
+  /**
+   * Let people decide about what is in doubt; then comes the next dispute.
+   * @param {string} id
+   */
+  async _open(id) {
+    const { disputes } = await this._fetch();
+    if (this._isClosed) return;
+    const place = disputes.findIndex((each) => each.document_id === id);
+    const next = disputes[place + 1];
+    this._file = new FileView(this._app, id, {
+      dispute: disputes[place],
+      onDone: () => {
+        if (next) this._check(next).catch(notifyError);
+        else location.hash = this._app.link("disputes");
+      },
+    });
+    this.element.className = "";
+    fill(this.element, this._file.element);
+  }
+
   async _load() {
-    const found = /** @type {{total: number, disputes: DisputeInfo[]}} */ (await this._app.ask("GET", "disputes"));
+    const found = await this._fetch();
     this._note.textContent = found.total ? `${counted(found.total, "label")} to check.` : "The model doubts nothing that it has seen so far.";
     fill(this._list, ...found.disputes.map((each) => this._row(each)));
   }

@@ -1,6 +1,6 @@
 // File documents: the document, the suggestions, the tree, and keys for everything.
 
-import { Unreachable, randomKey } from "../api.js";
+import { Unreachable, query, randomKey } from "../api.js";
 import { el, fill, speak } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
 import { Choice, placeOf } from "../parts/choice.js";
@@ -25,12 +25,14 @@ export class FileView {
   /**
    * @param {App} app
    * @param {string} wanted id of a document; empty for the next one of the queue
-   * @param {{branch?: string | null, isCheck?: boolean}} [options]
+   * @param {{dispute?: DisputeInfo, onDone?: () => void}} [options] a label in doubt to check, and
+   *   what comes after the decision instead of the next document
    */
-  constructor(app, wanted, { branch = null, isCheck = false } = {}) {
+  constructor(app, wanted, { dispute, onDone } = {}) {
     this._app = app;
-    this._isCheck = isCheck;
-    this._supply = new Supply(app, { branch });
+    this._isCheck = onDone !== undefined;
+    this._onDone = onDone;
+    this._supply = new Supply(app, { branch: null });
     this._choice = new Choice(app.project.is_multilabel);
     /** @type {DocumentInfo | null} */
     this._document = null;
@@ -60,7 +62,7 @@ export class FileView {
     this._chosen = el("div", { class: "chosen-now", "aria-live": "polite" });
     this._narrow = el("div", { class: "narrow", hidden: true });
     const pane = el("section", { class: "card document", "aria-label": "Document" },
-      this._facts, this._warning, this._evidence.element, this._why);
+      this._facts, dispute ? this._claim(dispute) : null, this._warning, this._evidence.element, this._why);
     this.element = el("div", { class: "file" },
       el("h1", { class: "unseen" }, "File documents"), pane,
       el("section", { class: "card middle", "aria-label": "Suggestions" },
@@ -83,6 +85,26 @@ export class FileView {
     ];
     return el("div", { class: "buttons" }, ...all.map(([name, key, act], i) =>
       el("button", { class: i ? "button" : "button primary", onclick: act, disabled: !this._app.mayDecide }, name, el("kbd", { "aria-hidden": "true" }, key))));
+  }
+
+  /**
+   * Say what is in doubt, and let people choose one of the two.
+   * @param {DisputeInfo} dispute
+   */
+  _claim(dispute) {
+    const choose = async (/** @type {string[]} */ labels) => {
+      const ids = labels.map((id) => query("", { id }).slice(1)).join("&");
+      const { nodes } = /** @type {{nodes: TreeNode[]}} */ (await this._app.ask("GET", `nodes?${ids}`));
+      this._choice.set(nodes.map(placeOf));
+      if (nodes[0]) void this._tree.reveal(nodes[0].path);
+      this._drawChoice();
+      this._focusDocument();
+    };
+    const button = (/** @type {string[]} */ labels, /** @type {string[]} */ names) => el("button", {
+      class: "button", disabled: !labels.length, onclick: () => choose(labels).catch(notifyError),
+    }, names.join(", ") || "nothing");
+    return el("div", { class: "claim" }, el("span", {}, dispute.is_row ? "Given" : "Decided"), button(dispute.labels, dispute.label_names),
+      el("span", {}, `A model that has not learned from it says, with ${percent(dispute.offered_probability)}`), button(dispute.offered, dispute.offered_names));
   }
 
   /** @param {string} wanted */
@@ -167,7 +189,7 @@ export class FileView {
 
   /** @param {import("../parts/narrowing.js").Narrowed} found */
   _narrowed({ text, alternatives, places, isTooVague }) {
-    fill(this._narrow, text, " ", el("button", { class: "link", onclick: () => this._restore() }, "Lift", el("kbd", {}, "Esc")));
+    fill(this._narrow, text, " ", el("button", { class: "link", onclick: () => this._restore() }, "Lift ", el("kbd", {}, "Esc")));
     this._narrow.hidden = false;
     if (alternatives.length) {
       this._suggestions.show(alternatives);
@@ -297,7 +319,8 @@ export class FileView {
     this._supply.leaveOut(document.document_id);
     this._supply.total = Math.max(0, this._supply.total - 1);
     speak(`${ACTIONS[action]}.`);
-    this._next().catch(notifyError);
+    if (this._onDone) this._onDone();
+    else this._next().catch(notifyError);
   }
 
   _undo() {
