@@ -149,6 +149,17 @@ def test_branch_level_and_inner_nodes(screen, person):
     assert (found[2][1] == "too_vague") == ("Too vague" in chosen)
 
 
+def test_filing_one_branch(screen, person):
+    add_documents(screen, [sure_text("oak", i) for i in range(3)], prefix="oaks")
+    ann = person("queue")
+    ann.page.select_option("select[aria-label=Branch]", "plant")
+    ann.wait("() => document.querySelector('.queue .primary').hash.endsWith('branch/plant')")
+    ann.page.get_by_role("link", name="Start filing").click()
+    ann.see("only Plants")
+    for _ in range(3):
+        assert offered(screen, ann.decide("s"))["branch"] == "plant"
+
+
 def test_label_sets_are_chips(screen, person):
     add_documents(screen, [f"acorns leaves moo farm milk {i}" for i in range(3)], "sets")
     ann = person(project="sets")

@@ -25,6 +25,8 @@ const VIEWS = [
   ["disputes", "Disputes", "d", (app, id) => new DisputesView(app, id)],
   ["history", "History", "h", (app) => new HistoryView(app)],
 ];
+/** @type {typeof VIEWS[number]} */
+const BRANCH_VIEW = ["branch", "File", "", (app, branch) => new FileView(app, "", { branch })];
 const GO_MS = 1500;
 const RETRY_MS = 1000;
 
@@ -80,13 +82,13 @@ function show() {
   if (!session) return;
   const [wanted, name, argument] = route();
   const project = session.projects.find((each) => each.project_id === wanted) ?? session.projects[0];
-  const found = VIEWS.find(([path]) => path === name) ?? VIEWS[0];
+  const found = [...VIEWS, BRANCH_VIEW].find(([path]) => path === name) ?? VIEWS[0];
   if (project.project_id !== wanted || found[0] !== name) {
     location.replace(link(project.project_id, found[0]));
     return;
   }
   view?.close?.();
-  drawTop(project, found[0]);
+  drawTop(project, found === BRANCH_VIEW ? VIEWS[0][0] : found[0]);
   document.title = `${found[1]} · ${project.project_id} · Taxonomist`;
   view = found[3](appOf(session, project), argument);
   fill(byId("main"), view.element);

@@ -24,6 +24,7 @@ export class Supply {
     /** @type {Promise<void> | null} */
     this._filling = null;
     this.total = 0;
+    this.branchName = branch ?? "";
   }
 
   /**
@@ -76,6 +77,7 @@ export class Supply {
     const page = /** @type {QueuePage} */ (
       await this._app.ask("GET", query("queue", { limit, branch: this._branch })));
     this.total = page.total;
+    this.branchName = page.branches.find((each) => each.branch === this._branch)?.name ?? this.branchName;
     const known = new Set(this._ready.map((each) => each.document_id));
     for (const each of page.documents) {
       if (!known.has(each.document_id) && !this._done.has(each.document_id)) this._ready.push(each);

@@ -25,14 +25,16 @@ export class FileView {
   /**
    * @param {App} app
    * @param {string} wanted id of a document; empty for the next one of the queue
-   * @param {{dispute?: DisputeInfo, onDone?: () => void}} [options] a label in doubt to check, and
-   *   what comes after the decision instead of the next document
+   * @param {{branch?: string, dispute?: DisputeInfo, onDone?: () => void}} [options] a top node, to
+   *   file only what the model puts there; a label in doubt to check; and what comes after the
+   *   decision instead of the next document
    */
-  constructor(app, wanted, { dispute, onDone } = {}) {
+  constructor(app, wanted, { branch, dispute, onDone } = {}) {
     this._app = app;
     this._isCheck = onDone !== undefined;
     this._onDone = onDone;
-    this._supply = new Supply(app, { branch: null });
+    this._branch = branch;
+    this._supply = new Supply(app, { branch: branch ?? null });
     this._choice = new Choice(app.project.is_multilabel);
     /** @type {DocumentInfo | null} */
     this._document = null;
@@ -165,6 +167,7 @@ export class FileView {
     this._evidence.show(document.texts);
     fill(this._facts, document.document_id,
       document.is_random ? el("span", { class: "chip", title: "Belongs to the random share, which measures quality" }, "random share") : null,
+      this._branch ? el("a", { class: "chip", href: this._app.link("file"), title: "File all branches" }, `only ${this._supply.branchName} ×`) : null,
       document.event ? el("span", { class: "chip" }, `${ACTIONS[document.state]} before`) : null,
       this._supply.total ? el("span", { class: "left" }, `${number(this._supply.total)} waiting`) : null);
     this._offer();

@@ -27,6 +27,7 @@ export class QueueView {
     this._order = el("select", { "aria-label": "Order", onchange: () => this._load() },
       ...[["loss", "Most to lose first"], ["newest", "Newest first"], ["oldest", "Oldest first"]].map(([value, name]) => el("option", { value }, name)));
     this._words = el("input", { type: "search", placeholder: "Search the texts", "aria-label": "Search the texts", maxlength: 200, oninput: () => this._typed() });
+    this._start = el("a", { class: "button primary", href: app.link("file") }, "Start filing");
     this._list = el("ol", { class: "plain waiting" });
     this._total = el("p", { class: "note", role: "status" });
     this._progress = el("div", { class: "tiles" });
@@ -35,7 +36,7 @@ export class QueueView {
     takesFiles(this._dropZone, (file) => void this._add(file));
     this.element = el("div", { class: "queue" }, el("h1", {}, "Queue"), this._progress,
       el("div", { class: "controls" }, this._order, this._branch, this._words,
-        el("a", { class: "button primary", href: app.link("file") }, "Start filing")),
+        this._start),
       app.mayDecide ? this._bulk.element : null, this._total, this._list, app.mayDecide ? this._dropZone : null);
     this._load();
   }
@@ -64,6 +65,7 @@ export class QueueView {
         el("option", { value: each.branch }, `${each.name || "None"} (${number(each.n_documents)})`)));
     }
     this._bulk.branch = branch || null;
+    this._start.href = branch ? this._app.link("branch", branch) : this._app.link("file");
     this._total.textContent = page.documents.length < page.total
       ? `${counted(page.total, "document")} wait; the first ${number(page.documents.length)} that match are shown.`
       : `${counted(page.total, "document")} wait.`;
