@@ -8,6 +8,8 @@ The task comes as JSON on standard input. Progress and result go to the store. T
    trained on. Neither model has seen them.
 3. Train the same kind of model on all others, and compare both on the held-out ones.
 4. Save the new model. It goes live if it is not worse, or if it is forced to.
+
+A task of the kind ``check`` looks for wrong labels in the table instead: see ``table_check``.
 """
 
 from __future__ import annotations

@@ -240,6 +240,17 @@ def test_wrong_rows_of_the_training_table(settings, serve, shared, tmp_path, db)
     assert first["document_id"] not in keys
 
 
+def test_texts_of_the_training_are_not_marked(filing, shared):
+    rows = (shared / "beings.csv").read_text().splitlines()[1:]
+    texts = [row.split(",")[1] for row in rows]
+    add(filing, *texts[:80], "nobody has seen this")
+    documents = filing.get(f"{PROJECT}/documents", params={"limit": 100}).json()["documents"]
+    marked = {each["document_id"] for each in documents if each["is_random"]}
+    seen = filing.app.state.service.projects["beings"].live.classifier.has_seen(texts[:80])
+    assert seen.any()
+    assert marked == {f"d{i}" for i, is_seen in enumerate([*seen, False]) if not is_seen}
+
+
 def test_a_check_needs_a_table(settings, serve):
     client = serve(replace(settings, tables={}))
     is_problem(client.post(f"{PROJECT}/disputes", json={}), 409)
