@@ -27,6 +27,7 @@ const VIEWS = [
 ];
 /** @type {typeof VIEWS[number]} */
 const BRANCH_VIEW = ["branch", "File", "", (app, branch) => new FileView(app, "", { branch })];
+const ANYBODY = "anonymous";
 const GO_MS = 1500;
 const RETRY_MS = 1000;
 
@@ -113,6 +114,7 @@ function drawTop(project, current) {
     el("span", { class: "state", id: "state", role: "status" }),
     el("span", { class: "user" }, session.user),
     session.has_cookie ? el("button", { class: "link", onclick: signOut }, "Sign out") : null,
+    session.user === ANYBODY ? el("button", { class: "link", onclick: askForToken }, "Sign in") : null,
     el("button", { class: "button round", "aria-label": "Show the keys", title: "Keys (?)", onclick: showKeys }, "?"));
   byId("top").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   drawState();
@@ -126,6 +128,13 @@ function drawState() {
   place.textContent = isAway
     ? `Offline: ${counted(outbox.size, "decision")} kept here until the service answers`
     : outbox.size ? "Saving …" : "";
+}
+
+/** Let somebody sign in, whether a token is needed or this service is open to readers. */
+function askForToken() {
+  view?.close?.();
+  view = null;
+  fill(byId("main"), signIn(() => void start()));
 }
 
 async function signOut() {
@@ -144,7 +153,7 @@ async function start() {
   }
   if (session.role === null) {
     fill(byId("top"));
-    fill(byId("main"), signIn(() => void start()));
+    askForToken();
     return;
   }
   void outbox.send();

@@ -310,7 +310,7 @@ export class FileView {
   _decide(action, labels) {
     const document = this._document;
     if (!document) return;
-    if (!this._app.mayDecide) { notify("Your token may read only.", { isError: true }); return; }
+    if (!this._app.mayDecide) { notify("Sign in with a token that may decide.", { isError: true }); return; }
     const key = (this._isCheck ? "check:" : "") + randomKey();
     const seconds = Math.round(performance.now() - this._shownAt) / 1000;
     this._others.mine.add(key);
