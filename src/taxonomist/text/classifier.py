@@ -22,6 +22,7 @@ from taxonomist.text.joined_columns import join
 from taxonomist.text.models import DEFAULT_MODEL, choice_of, make_model
 from taxonomist.text.names import NAME_WEIGHT, NameSimilarity, fit_uncentred, name_documents
 from taxonomist.text.parameters import calibration_method, check_parameters, several
+from taxonomist.text.prior_answers import label_shares
 from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole_texts
 from taxonomist.text.vector_weight import WeightProblem
 
@@ -90,6 +91,9 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         used.
     model_
         The fitted model.
+    prior_
+        With one category per item, the share of each category among the training items: the
+        probabilities of a text without known words.
     search_
         The trials of ``"auto"``, best first: model, C, score, seconds, and a note if the candidate
         was left out.
@@ -221,6 +225,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.model_ = model.fit(counts if self.takes_counts_ else X, y, **given)
         self.classes_ = self.model_.classes_
+        if not self.is_multilabel_:
+            self.prior_ = label_shares(self.model_.targets_, y, sample_weight)
         self.taxonomy_ = (
             Taxonomy.flat(self.classes_.tolist()) if self.taxonomy is None else self.taxonomy
         )
