@@ -49,6 +49,7 @@ from taxonomist.cli.places import check_folder
 from taxonomist.cli.taxonomy_file import Cycles, Outside, read_taxonomy
 
 if TYPE_CHECKING:
+    from taxonomist.text import TextClassifier
     from taxonomist.workflow import Labelled, TrainingResult
 
 Out = Annotated[
@@ -66,9 +67,8 @@ ORIGINS = {
     "codes": "built from the prefixes of the codes",
     "labels": "none given: the labels form a single level",
 }
-SCORE = (
-    "Score: hierarchical F1 for label sets, otherwise minus the taxonomy loss; higher is better."
-)
+MEASURE = "hierarchical_f1"
+"""Same as in ``taxonomist.text.measure``, which is too slow to import for ``--help``."""
 UNMEASURED = (
     "No model could be measured within the budget, so the one that is expected to be fastest was "
     "trained. Pass a larger --budget, or choose a model with --model."
@@ -129,6 +129,13 @@ def train(
             "best model so far is trained."
         ),
     ] = BUDGET,
+    measure: Annotated[
+        str,
+        typer.Option(
+            help="What 'auto' compares models by, and label sets are decided for: "
+            "hierarchical_f1, accuracy, taxonomy_loss, micro_f1 or macro_f1."
+        ),
+    ] = MEASURE,
     names_only: Annotated[
         bool,
         typer.Option(
@@ -176,6 +183,7 @@ def train(
         "random_state": seed,
         "budget": None if isinf(budget) else budget,
         "vectors": vectors,
+        "measure": measure,
     }
     check_parameters(TextClassifier(**options))
     prefixes = prefix_lengths(code_prefixes)
@@ -204,6 +212,16 @@ def train(
         _print_result(out, labelled, result, final)
     is_measurable = result.assessment is not None and not final
     after_train(out, source_arguments(data, format, encoding, sheet), is_measurable)
+
+
+def _about_scores(classifier: TextClassifier) -> str:
+    """Return what the scores of models are, and on how many items they were measured."""
+    n_items, n_used = (classifier.training_.get(name, 0) for name in ("items", "search_items"))
+    sign = "minus the taxonomy loss" if classifier.measure == "taxonomy_loss" else ""
+    which = sign or str(classifier.measure).replace("_", " ").replace("f1", "F1")
+    some = f"a sample of {n_used:,} of {n_items:,} items that keeps rare categories"
+    items = f"all {n_items:,} training items" if n_used >= n_items else some
+    return f"Score: {which}, cross-validated on {items}; higher is better."
 
 
 def _about_search(budget: float) -> str:
@@ -267,7 +285,7 @@ def _print_result(out: Path, labelled: Labelled, result: TrainingResult, final: 
         ]
         heads = ("model", "C", "score", "seconds", "left out")
         print_table(heads, rows, "Models tried, best first")
-        print_note(SCORE)
+        print_note(_about_scores(classifier))
         if classifier.search_[0].score is None:
             print_note(UNMEASURED)
     if "vectors" in classifier.training_:
@@ -321,6 +339,7 @@ def _as_data(
         "is_multilabel": classifier.is_multilabel_,
         "taxonomy": {"origin": labelled.origin, "nodes": labelled.taxonomy.n_nodes},
         "search": [dict(trial._asdict()) for trial in classifier.search_],
+        "measure": classifier.measure,
         "measures": result.measures,
         "final": final,
         "seconds": classifier.training_["seconds"],

@@ -160,6 +160,7 @@ def _model_of(local: Block) -> TaxonomyClassifier:
             random_state=local.random_state,
             n_jobs=local.n_jobs,
             cv=local.cv,
+            measure=local.measure,
         )
     if type(model) not in FITS:
         raise ParameterError(

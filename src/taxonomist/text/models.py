@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from taxonomist.errors import ParameterError, closest
 from taxonomist.models import all_models
+from taxonomist.text.measure import MEASURE, decision_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taxonomist.taxonomy import Taxonomy
+    from taxonomist.text.measure import MeasureLike
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,13 @@ def choice_of(name: str) -> Choice:
 
 
 def make_model(
-    name: str, taxonomy: Taxonomy | None, *, is_multilabel: bool, C: float = 1.0, **options: Any
+    name: str,
+    taxonomy: Taxonomy | None,
+    *,
+    is_multilabel: bool,
+    C: float = 1.0,
+    measure: MeasureLike = MEASURE,
+    **options: Any,
 ) -> Any:
     """Return an unfitted model.
 
@@ -102,6 +110,8 @@ def make_model(
         Whether items have label sets.
     C
         Regularisation parameter; ignored if the model does not have it.
+    measure
+        What decisions on label sets are made for, if the model has a choice.
     **options
         Further parameters of the model; those that it does not have are ignored.
     """
@@ -109,5 +119,7 @@ def make_model(
     made = (choice.sets if is_multilabel else choice.single)(taxonomy)
     fixed = dict(choice.set_options if is_multilabel else choice.options)
     known = made.get_params(deep=False)
+    if is_multilabel:
+        fixed |= decision_for(measure, made)
     found = {key: value for key, value in options.items() if key in known}
     return made.set_params(**fixed, **({"C": C} if choice.has_cost else {}), **found)

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from taxonomist import Taxonomy, TextClassifier
+from taxonomist import Taxonomy, TextClassifier, metrics
 from taxonomist.compiled.compiling import working_clock
 from taxonomist.errors import ParameterError
 from taxonomist.text import search as searching
 from taxonomist.text import timing
 from taxonomist.text.budget import BUDGET, Budget
+from taxonomist.text.models import make_model
 from taxonomist.text.search import COSTS, SearchProblem, Trial, search
+from taxonomist.text.search_problem import sampled
 
 N_ITEMS = 150
 
@@ -231,4 +233,143 @@ def test_trials_of_older_files_have_no_note(tmp_path, monkeypatch):
 
 
 def test_a_perfect_score_has_no_sign():
-    assert all(str(trial.score) == "0.0" for trial in search(PROBLEM, 3, 0)[:1])
+    perfect = PROBLEM._replace(measure="taxonomy_loss")
+    assert all(str(trial.score) == "0.0" for trial in search(perfect, 3, 0)[:1])
+
+
+def test_a_given_cost_is_the_only_one_that_is_tried(monkeypatch):
+    timed = Timed(monkeypatch, FAST)
+    found = search(PROBLEM._replace(C=7.0), 3, 0, Budget(1000.0, timed.clock))
+    assert {trial.C for trial in found} == {7.0}
+    assert {C for name, C, size in timed.fits if size == 100} == {7.0}
+    texts, y = ["purrs", "barks"] * 10, ["cat", "dog"] * 10
+    model = TextClassifier(model="auto", C=7.0, cv=2).fit(texts, y)
+    assert {trial.C for trial in model.search_} == {7.0}
+    assert "C=7.0" in model.training_["model"]
+
+
+def test_a_model_that_would_train_too_long_is_left_out(monkeypatch):
+    monkeypatch.setattr(searching, "sampled", lambda *_: np.arange(30))
+    monkeypatch.setattr(searching, "MOST_ITEMS", 30)
+    timed = Timed(monkeypatch, FAST | {"svm": 0.3})
+    found = timed.run(26.5)
+    assert ("svm", 1.0) not in chosen(found)
+    (left_out,) = [trial for trial in found if trial.model == "svm"]
+    assert left_out.note == "training would take about 135 s"
+
+
+MEASURED = {
+    "hierarchical_f1": (metrics.hierarchical_f1, metrics.hierarchical_f1),
+    "accuracy": (
+        lambda y, z, _: metrics.accuracy(y, z),
+        lambda y, z, tree: 1 - metrics.zero_one_loss(y, z, tree),
+    ),
+    "taxonomy_loss": (
+        lambda y, z, tree: -metrics.taxonomy_loss(y, z, tree),
+        lambda y, z, tree: -metrics.symmetric_difference_loss(y, z, tree),
+    ),
+    "micro_f1": [lambda y, z, tree: own_f1(y, z, tree)] * 2,
+}
+
+
+def own_f1(truth, found, tree):
+    """Return the F1 of most specific labels, pooled over all of them."""
+    pairs = []
+    for sets in (truth, found):
+        rows = [{row} if isinstance(row, str) else set(row) for row in sets]
+        pairs.append([{a for a in row if not row & set(tree.descendants(a))} for row in rows])
+    both = sum(len(a & b) for a, b in zip(*pairs, strict=True))
+    return 2 * both / sum(len(row) for rows in pairs for row in rows)
+
+
+@pytest.mark.parametrize("is_multilabel", [False, True])
+@pytest.mark.parametrize("measure", MEASURED)
+def test_models_are_compared_by_the_measure(measure, is_multilabel):
+    given = problem(n_items=60, is_multilabel=is_multilabel)._replace(measure=measure)
+    noisy = given._replace(features={False: given.features[False] + noise(60, 4)})
+    items = np.arange(60)
+    score = noisy.held_out_score("flat", 1.0, items, 2)
+    halves = items[:30], items[30:]
+    found = [
+        label
+        for train, test in (halves[::-1], halves)
+        for label in noisy.predicted("flat", 1.0, train, test)
+    ]
+    expected = MEASURED[measure][is_multilabel](given.labels, found, given.taxonomy)
+    assert score == pytest.approx(expected)
+    assert score != MEASURED[measure][is_multilabel](given.labels, given.labels, given.taxonomy)
+
+
+def noise(*shape):
+    return np.random.default_rng(1).normal(size=shape)
+
+
+def test_a_scorer_decides_if_it_is_given():
+    calls = []
+
+    def smallest(model, X, y):
+        calls.append(type(model).__name__)
+        return -float(len(model.get_params()))
+
+    found = search(PROBLEM._replace(measure=smallest), 3, 0)
+    assert found[0].score == max(trial.score for trial in found)
+    assert {"PathSVC", "HierarchicalSVC"} <= set(calls)
+    texts, y = ["purrs", "barks"] * 10, ["cat", "dog"] * 10
+    model = TextClassifier(model="auto", cv=2, measure=metrics.scorer("accuracy")).fit(texts, y)
+    assert model.search_[0].score == 1.0
+
+
+def test_scorers_are_not_saved(tmp_path):
+    texts, y = ["purrs", "barks"] * 10, ["cat", "dog"] * 10
+    model = TextClassifier(cv=2, measure=lambda *_: 1.0).fit(texts, y)
+    model.save(tmp_path / "model")
+    assert TextClassifier.load(tmp_path / "model").measure == "hierarchical_f1"
+
+
+def test_label_sets_are_decided_for_the_measure():
+    texts, y = ["purrs", "barks", "purrs barks"] * 6, [["cat"], ["dog"], ["cat", "dog"]] * 6
+    decisions = {
+        "hierarchical_f1": "hierarchical_f1",
+        "accuracy": "subset",
+        "taxonomy_loss": "loss",
+        "micro_f1": "micro_f1",
+        "macro_f1": "macro_f1",
+    }
+    for measure, decision in decisions.items():
+        model = TextClassifier(cv=2, measure=measure).fit(texts, y)
+        assert model.model_.decision == decision
+    made = make_model("flat", None, is_multilabel=True, measure="macro_f1")
+    assert made.decision == "category_thresholds"
+    with pytest.raises(ParameterError, match="measure must be one of .* Did you mean 'micro_f1'"):
+        TextClassifier(measure="micro_f").fit(texts, y)
+
+
+def test_a_sample_keeps_rare_categories():
+    labels = ["many"] * 900 + [f"rare{k}" for k in range(40)] * 2
+    found = sampled(labels, False, 100, 0)
+    assert len(found) == len(set(found.tolist())) == 100
+    kept = [labels[item] for item in found]
+    assert {f"rare{k}" for k in range(40)} <= set(kept)
+    assert kept.count("many") == 20
+    # If there is not even room for one of each, as many categories as possible are kept.
+    assert len({labels[item] for item in sampled(labels, False, 30, 0)}) == 30
+    few = sampled(labels, False, 2000, 0)
+    assert sorted(few.tolist()) == list(range(980))
+    sets = [[label, "many"] for label in labels]
+    kept = sampled(sets, True, 100, 1)
+    assert {f"rare{k}" for k in range(40)} <= {label for item in kept for label in sets[item]}
+
+
+def test_threads_reach_the_models(monkeypatch):
+    seen = []
+    real = SearchProblem.fitted
+
+    def fitted(self, *given):
+        model = real(self, *given)
+        seen.append(model.get_params().get("n_jobs", 1))
+        return model
+
+    monkeypatch.setattr(SearchProblem, "fitted", fitted)
+    texts, y = ["purrs", "barks"] * 10, ["cat", "dog"] * 10
+    TextClassifier(model="auto", cv=2, n_jobs=1).fit(texts, y)
+    assert set(seen) == {1}
