@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taxonomist.taxonomy import Taxonomy
+from taxonomist.taxonomy import Taxonomy, labels
 from taxonomist.text.budget import Budget
 from taxonomist.text.models import choice_of
 from taxonomist.text.parameters import calibration_method
@@ -23,7 +23,7 @@ def choose_model(
     classifier: TextClassifier,
     X: CSR,
     counts: CSR,
-    y: Sequence[Any],
+    y: Sequence[object],
     callback: Callable[[SearchStep], object] | None,
 ) -> tuple[Any, bool]:
     """Return the unfitted model of a classifier, and whether it takes word counts.
@@ -47,8 +47,8 @@ def choose_model(
     if classifier.model == "auto":
         taxonomy = classifier.taxonomy
         if taxonomy is None:
-            used = [node for sets in y for node in sets] if is_multilabel else y
-            taxonomy = Taxonomy.flat(dict.fromkeys(used))
+            used = dict.fromkeys(node for sets in labels.as_sets(y) for node in sets)
+            taxonomy = Taxonomy.flat(used)
         given = classifier.measure, classifier.C, classifier.n_jobs
         problem = SearchProblem({False: X, True: counts}, y, taxonomy, is_multilabel, *given)
         budget, seed = Budget(classifier.budget), classifier.random_state

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from taxonomist import metrics
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.label_sets import RULES
+from taxonomist.models.path_tuning import DECISIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taxonomist.taxonomy import Taxonomy
+
+    Labels: TypeAlias = Sequence[object]
 
 __all__ = ["MEASURE", "MEASURES", "MeasureLike", "check_measure", "decision_for", "score_of"]
 
@@ -22,7 +25,7 @@ MEASURE = "hierarchical_f1"
 MeasureLike: TypeAlias = str | Callable[..., float]
 """The name of a measure, or a scorer: a function of a fitted model, items and labels."""
 
-Score: TypeAlias = Callable[..., Any]
+Score: TypeAlias = Callable[..., float]
 
 
 class _Measure(NamedTuple):
@@ -33,28 +36,30 @@ class _Measure(NamedTuple):
     decision: str
 
 
-def _f1(average: str) -> Score:
-    def score(truth: Any, found: Any, taxonomy: Taxonomy) -> Any:
-        options: dict[str, Any] = {"average": average, "nodes": "categories"}
-        return metrics.precision_recall_f1(truth, found, taxonomy, **options).f1
+def _f1(average: Literal["micro", "macro"]) -> Score:
+    def score(truth: Labels, found: Labels, taxonomy: Taxonomy) -> float:
+        f1 = metrics.precision_recall_f1(
+            truth, found, taxonomy, average=average, nodes="categories"
+        ).f1
+        return float(f1)
 
     return score
 
 
-def _accuracy(truth: Any, found: Any, _: Taxonomy) -> Any:
+def _accuracy(truth: Labels, found: Labels, _: Taxonomy) -> float:
     return metrics.accuracy(truth, found)
 
 
-def _subset_accuracy(truth: Any, found: Any, taxonomy: Taxonomy) -> Any:
+def _subset_accuracy(truth: Labels, found: Labels, taxonomy: Taxonomy) -> float:
     return 1 - metrics.zero_one_loss(truth, found, taxonomy)
 
 
 # 0 - 0 is 0, but -0.0 would be printed with its sign.
-def _minus_loss(truth: Any, found: Any, taxonomy: Taxonomy) -> Any:
+def _minus_loss(truth: Labels, found: Labels, taxonomy: Taxonomy) -> float:
     return 0.0 - metrics.taxonomy_loss(truth, found, taxonomy)
 
 
-def _minus_difference(truth: Any, found: Any, taxonomy: Taxonomy) -> Any:
+def _minus_difference(truth: Labels, found: Labels, taxonomy: Taxonomy) -> float:
     return 0.0 - metrics.symmetric_difference_loss(truth, found, taxonomy)
 
 
@@ -80,14 +85,14 @@ def check_measure(measure: object) -> None:
 
 
 def score_of(
-    measure: str, truth: Sequence[Any], found: Sequence[Any], taxonomy: Taxonomy, is_sets: bool
+    measure: str, truth: Labels, found: Labels, taxonomy: Taxonomy, is_sets: bool
 ) -> float:
     """Return the score of predictions; higher is better, so losses are negative."""
     known = MEASURES[measure]
     return float((known.sets if is_sets else known.single)(truth, found, taxonomy))
 
 
-def decision_for(measure: MeasureLike, model: Any) -> dict[str, str]:
+def decision_for(measure: MeasureLike, model: object) -> dict[str, str]:
     """Return the parameters by which a model of label sets decides for a measure.
 
     Parameters
@@ -97,10 +102,9 @@ def decision_for(measure: MeasureLike, model: Any) -> dict[str, str]:
     model
         The unfitted model.
     """
-    from taxonomist.models.path_svc import PathSVC
-
     name = measure if isinstance(measure, str) else MEASURE
-    if isinstance(model, PathSVC):
+    given = getattr(model, "decision", None)
+    if given in DECISIONS:
         return {"decision": MEASURES[name].decision}
-    has_rule = getattr(model, "decision", None) in RULES
-    return {"decision": "category_thresholds"} if has_rule and name == "macro_f1" else {}
+    is_macro = given in RULES and name == "macro_f1"
+    return {"decision": "category_thresholds"} if is_macro else {}

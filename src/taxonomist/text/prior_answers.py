@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from taxonomist._typing import Bools, Floats, Objects
+    from taxonomist.models.explanation import Explanation
     from taxonomist.models.targets import Targets
 
 __all__ = ["PriorAnswers", "label_shares"]
 
 
-def label_shares(targets: Targets, y: Sequence[Any], sample_weight: ArrayLike | None) -> Floats:
+def label_shares(targets: Targets, y: Sequence[object], sample_weight: ArrayLike | None) -> Floats:
     """Return the share of each category in the weight of items with one label, (n_classes,)."""
     columns = targets.encode(y).indices
     counts = np.bincount(columns, None if sample_weight is None else np.asarray(sample_weight))
@@ -49,14 +50,16 @@ class PriorAnswers(ProbableAnswers):
         The share of each category.
     """
 
-    def __init__(self, answers: Any, targets: Targets, is_unknown: Bools, prior: Floats) -> None:
+    def __init__(
+        self, answers: ProbableAnswers, targets: Targets, is_unknown: Bools, prior: Floats
+    ) -> None:
         super().__init__(targets)
         self._answers = answers
         self._is_unknown = is_unknown
         self._prior = prior
 
     @property
-    def _first(self) -> Any:
+    def _first(self) -> object:
         """The most frequent category."""
         return self._targets.classes[self._prior.argmax()]
 
@@ -84,7 +87,7 @@ class PriorAnswers(ProbableAnswers):
         labels = np.where(self._is_unknown[:, None], self._targets.classes[order], labels)
         return labels, scores
 
-    def explain(self, item: int = 0, n: int = 10, **options: Any) -> Any:
+    def explain(self, item: int = 0, n: int = 10, **options: Any) -> Explanation:
         """Explain a score of the model; see its ``explain``."""
         if self._is_unknown[item] and options.get("category") is None:
             options["category"] = self._first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -54,17 +54,19 @@ class SearchProblem(NamedTuple):
 
     def fitted(self, name: str, C: float, train: Codes) -> Any:
         """Return a model that has learned from some items."""
-        options: dict[str, Any] = {"C": C, "cv": 2, "random_state": 0, "n_jobs": self.n_jobs}
         model = make_model(
             name,
             self.taxonomy,
             is_multilabel=self.is_multilabel,
             measure=self.measure,
-            **options,
+            C=C,
+            cv=2,
+            random_state=0,
+            n_jobs=self.n_jobs,
         )
         return model.fit(self.features[MODELS[name].counts][train], self.labels_of(train))
 
-    def labels_of(self, items: Codes) -> list[Any]:
+    def labels_of(self, items: Codes) -> list[object]:
         """Return the labels of some items."""
         return [self.labels[i] for i in items.tolist()]
 
@@ -121,7 +123,7 @@ class SearchProblem(NamedTuple):
         return score_of(self.measure, truth, found, self.taxonomy, self.is_multilabel)
 
 
-def sampled(labels: Sequence[Any], is_multilabel: bool, most: int, seed: int) -> Codes:
+def sampled(labels: Sequence[object], is_multilabel: bool, most: int, seed: int) -> Codes:
     """Return items in random order, at most so many, with those of rare categories first of all.
 
     In turn, a first, a second and a third item of every category is taken, and then any others.
@@ -144,9 +146,9 @@ def sampled(labels: Sequence[Any], is_multilabel: bool, most: int, seed: int) ->
     if len(order) <= most:
         return order
     turns = np.full(len(order), RARE)
-    counts: dict[Any, int] = {}
+    counts: dict[object, int] = {}
     for place, item in enumerate(order.tolist()):
-        row = labels[item] if is_multilabel else (labels[item],)
+        row = cast("Sequence[object]", labels[item]) if is_multilabel else (labels[item],)
         turns[place] = min((counts.get(label, 0) for label in row), default=RARE)
         for label in row:
             counts[label] = counts.get(label, 0) + 1

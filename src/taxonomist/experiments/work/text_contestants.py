@@ -24,9 +24,14 @@ from taxonomist.text import TextClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
-    from taxonomist._typing import CSR, LabelsLike
+    from taxonomist._typing import CSR, Codes, LabelsLike
     from taxonomist.taxonomy import Taxonomy
+
+    # scikit-learn has no types, and labels come one by one or in sets.
+    Model: TypeAlias = Any
+    Labels: TypeAlias = Model
 
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Values of C of linear SVMs."""
@@ -41,10 +46,10 @@ MIN_DF = 2
 class TextContestant(Protocol):
     """Something that learns from texts and predicts labels."""
 
-    def fit(self, texts: Sequence[str], y: Any) -> Any:
+    def fit(self, texts: Sequence[str], y: Labels) -> Model:
         """Learn."""
 
-    def predict(self, texts: Sequence[str]) -> Any:
+    def predict(self, texts: Sequence[str]) -> Model:
         """Return the label of each text, or its labels."""
 
 
@@ -60,7 +65,7 @@ class Ours:
     def __init__(self, taxonomy: Taxonomy) -> None:
         self.model = TextClassifier(taxonomy)
 
-    def fit(self, texts: Sequence[str], y: Any) -> Ours:
+    def fit(self, texts: Sequence[str], y: Labels) -> Ours:
         """Learn."""
         self.model.fit(texts, y)
         return self
@@ -78,7 +83,7 @@ class WordsAndCharacters:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         make = partial(TfidfVectorizer, sublinear_tf=True, min_df=MIN_DF, dtype=np.float32)
-        kinds: tuple[dict[str, Any], ...] = (
+        kinds: tuple[dict[str, object], ...] = (
             {"ngram_range": (1, 2)},
             {"analyzer": "char_wb", "ngram_range": (3, 5)},
         )
@@ -105,7 +110,7 @@ class MiniLM:
         self.vectors = SentenceVectors().fit(texts)
         return self
 
-    def transform(self, texts: Sequence[str]) -> Any:
+    def transform(self, texts: Sequence[str]) -> Model:
         """Return the vectors of texts."""
         return self.vectors.transform(texts)
 
@@ -125,15 +130,15 @@ class Tuned:
 
     def __init__(
         self,
-        make: Callable[[float], Any],
+        make: Callable[[float], Model],
         costs: Sequence[float],
-        features: Callable[[], Any] = WordsAndCharacters,
+        features: Callable[[], Model] = WordsAndCharacters,
     ) -> None:
         self.make = make
         self.costs = costs
         self.features = features()
 
-    def fit(self, texts: Sequence[str], y: Any) -> Tuned:
+    def fit(self, texts: Sequence[str], y: Labels) -> Tuned:
         """Make features, choose C, and learn."""
         X = self.features.fit(texts).transform(texts)
         self.C = self._chosen(X, y) if len(self.costs) > 1 else self.costs[0]
@@ -145,7 +150,7 @@ class Tuned:
         found: LabelsLike = self.model.predict(self.features.transform(texts))
         return found
 
-    def _chosen(self, X: Any, y: Any) -> float:
+    def _chosen(self, X: Model, y: Labels) -> float:
         """Return the value of C with the most labels right in held-out folds."""
         order = np.random.default_rng(0).permutation(X.shape[0])[:MOST_TUNED]
         folds = [order[fold::N_FOLDS] for fold in range(N_FOLDS)]
@@ -155,7 +160,7 @@ class Tuned:
         ]
         return self.costs[int(np.argmax(scores))]
 
-    def _right(self, X: Any, y: Any, train: Any, test: Any, C: float) -> float:
+    def _right(self, X: Model, y: Labels, train: Codes, test: Codes, C: float) -> float:
         """Return the F1 of labels of a fold; with one label each, the share that is right."""
         found = self.make(C).fit(X[train], [y[i] for i in train]).predict(X[test])
         predicted, true = (list(map(set, labels.as_sets(part))) for part in (found, _of(y, test)))
@@ -176,7 +181,7 @@ class Elsewhere:
         self.name = name
         self.features = WordsAndCharacters()
 
-    def fit(self, texts: Sequence[str], y: Any) -> Elsewhere:
+    def fit(self, texts: Sequence[str], y: Labels) -> Elsewhere:
         """Make features, and keep them with the labels."""
         self.X, self.y = self.features.fit(texts).transform(texts), y
         return self
@@ -188,32 +193,39 @@ class Elsewhere:
         return run.predicted
 
 
-class OneLabelOmikuji(Omikuji):
-    """Omikuji for one label per item: the best one."""
+class OneLabelOmikuji:
+    """Omikuji for one label per item: the best one.
 
-    def fit(self, X: CSR, y: Sequence[Any]) -> OneLabelOmikuji:
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy of the labels, which Omikuji does not use.
+    """
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self.inside = Omikuji(taxonomy)
+
+    def fit(self, X: CSR, y: Sequence[str]) -> OneLabelOmikuji:
         """Learn."""
-        rows = [[label] for label in y]
-        self.columns, self.most = sorted(set(y)), 1
-        self._learn(csr_array(X), rows)
+        self.inside.learn_best(X, [[label] for label in y])
         return self
 
-    def predict(self, X: CSR) -> list[Any]:
+    def predict(self, X: CSR) -> list[str]:
         """Return the best label of each item."""
-        return [row[0][0] for row in self._ranked(csr_array(X))]
+        return [row[0][0] for row in self.inside.ranked(X)]
 
 
-def _of(y: Any, items: Any) -> list[Any]:
+def _of(y: Labels, items: Codes) -> list[object]:
     return [y[item] for item in items.tolist()]
 
 
-def _svm(C: float) -> Any:
+def _svm(C: float) -> Model:
     from sklearn.svm import LinearSVC
 
     return LinearSVC(C=C)
 
 
-def _logistic(C: float) -> Any:
+def _logistic(C: float) -> Model:
     """Return one logistic regression per category, which thousands of them allow."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
@@ -221,13 +233,13 @@ def _logistic(C: float) -> Any:
     return OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
 
 
-def _dense_logistic(C: float) -> Any:
+def _dense_logistic(C: float) -> Model:
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=C, max_iter=300)
 
 
-def _hiclass(C: float, taxonomy: Taxonomy) -> Any:
+def _hiclass(C: float, taxonomy: Taxonomy) -> Model:
     made = PerParentNode(taxonomy)
     made.model.local_classifier = _svm(C)
     return made

@@ -6,7 +6,7 @@ import os
 import time
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from taxonomist.experiments.work.text_contestants import SETS, SINGLE
 from taxonomist.experiments.work.trials import SplitData
 
 if TYPE_CHECKING:
+    from taxonomist._typing import LabelsLike
     from taxonomist.experiments.declarations import Result
     from taxonomist.experiments.work.trials import MakeProblem
 
@@ -45,7 +46,7 @@ def raw_texts(
     """
     corpus, split, ids = one_split(name, is_single, (n_train, n_test), options)
     assert corpus.texts is not None
-    y: Any = corpus.y if is_single else [list(row) for row in corpus.labels]
+    y: LabelsLike = corpus.y if is_single else [list(row) for row in corpus.labels]
     texts = np.empty(len(corpus), dtype=object)
     texts[:] = [str(text) for text in corpus.texts]
     return SplitData(texts, y, corpus.taxonomy, [split], ids)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from taxonomist._typing import Classifier, Matrix
 
 
 class AtLeastOne:
@@ -20,10 +22,10 @@ class AtLeastOne:
         The unfitted binary classifier, with ``decision_function``.
     """
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: Classifier) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Any, y: Sequence[Sequence[str]]) -> AtLeastOne:
+    def fit(self, X: Matrix, y: Sequence[Sequence[str]]) -> AtLeastOne:
         """Learn one classifier per label."""
         from sklearn.multiclass import OneVsRestClassifier
         from sklearn.preprocessing import MultiLabelBinarizer
@@ -33,7 +35,7 @@ class AtLeastOne:
         self.model.fit(X, self.columns.fit_transform(y))
         return self
 
-    def predict(self, X: Any) -> list[list[str]]:
+    def predict(self, X: Matrix) -> list[list[str]]:
         """Return the labels of each item: those with a positive score, or the best one."""
         scores = np.asarray(self.model.decision_function(X)).reshape(X.shape[0], -1)
         chosen = scores > 0
