@@ -288,14 +288,14 @@ def _print_result(out: Path, labelled: Labelled, result: TrainingResult, final: 
         print_note(_about_scores(classifier))
         if classifier.search_[0].score is None:
             print_note(UNMEASURED)
-    if "vectors" in classifier.training_:
-        print_note(classifier.training_["vectors"]["said"])
     print_text()
     if result.assessment is None:
         print_note("No items were held out, so the model's quality on new items is unknown.")
     else:
         print_text(f"Held-out items: {result.assessment}")
         print_text()
+    for said in _sayings(classifier):
+        print_note(said)
     print_text(_row_sum(labelled, result, final))
     part = "all items" if final or result.assessment is None else "without the held-out ones"
     print_note(
@@ -304,6 +304,12 @@ def _print_result(out: Path, labelled: Labelled, result: TrainingResult, final: 
     )
     if result.assessment is not None and not final:
         print_note("Use --final to retrain the model on all items.")
+
+
+def _sayings(classifier: TextClassifier) -> list[str]:
+    """Return what training found out about features, names, vectors and the taxonomy."""
+    facts = classifier.training_.values()
+    return [str(fact["said"]) for fact in facts if isinstance(fact, dict) and "said" in fact]
 
 
 def _row_sum(labelled: Labelled, result: TrainingResult, final: bool) -> str:
@@ -343,5 +349,9 @@ def _as_data(
         "measures": result.measures,
         "final": final,
         "seconds": classifier.training_["seconds"],
-        **({"vectors": found} if (found := classifier.training_.get("vectors")) else {}),
+        **{
+            name: fact
+            for name, fact in classifier.training_.items()
+            if isinstance(fact, dict) and "said" in fact
+        },
     }
