@@ -289,6 +289,13 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         self._hold_out(training, None, None)
         return self
 
+    def learn_from(self, training: Training) -> Self:
+        """Fit to validated items for models that contain models; weights need held-out items."""
+        super().learn_from(training)
+        if training.targets.is_single:
+            self._hold_out(training, None, None)
+        return self
+
     def learn(
         self,
         training: Training,

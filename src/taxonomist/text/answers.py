@@ -194,10 +194,10 @@ class TextAnswers:
     def score(self, labels: Iterable[object], sample_weight: ArrayLike | None = None) -> float:
         """Return the fraction of exact predictions; see ``TextClassifier.score``."""
         model, truth = self._classifier.model_, self._truth(labels)
-        if not isinstance(self._answers, PriorAnswers):
+        if not isinstance(self._answers, PriorAnswers) and not self._rule(None, 0.1, None):
             return float(model.score(self.vectors, truth, sample_weight))
-        encode = model.targets_.encode
-        is_right = encode(truth).indices == encode(self.decisions()).indices
+        targets = model.targets_
+        is_right = targets.classes[targets.encode(truth).indices] == self.decisions()
         weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight)
         return float(np.average(is_right, weights=weights))
 
@@ -235,7 +235,7 @@ class TextAnswers:
     def _rule(self, depth: str | None, risk: float, cost: LossLike | None) -> dict[str, object]:
         """Return the options for a decision by probabilities; empty for the model's own."""
         if depth is None and cost is None:
-            return {}
+            return {"cost": "tree"} if self._classifier.decides_by_loss else {}
         self._check_probabilities()
         return {"depth": depth, "risk": risk, "cost": cost}
 

@@ -83,7 +83,9 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         What the search compares models by, and label sets are decided for:
         ``"hierarchical_f1"``, ``"accuracy"`` (of whole label sets), ``"taxonomy_loss"``,
         ``"micro_f1"`` or ``"macro_f1"`` (over categories); or, for the search only, a scorer that
-        is called with a fitted model, items and labels.
+        is called with a fitted model, items and labels. With ``"taxonomy_loss"`` and one category
+        per item, predictions are the nodes with the smallest expected loss, which may be inner
+        nodes, as with ``cost="tree"``.
 
     Attributes
     ----------
@@ -330,6 +332,12 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         """The parameters that are passed on to models."""
         passed = {name: getattr(self, name) for name in ("measure", "random_state", "n_jobs", "cv")}
         return {**passed, "C": 1.0 if self.C is None else self.C}
+
+    @property
+    def decides_by_loss(self) -> bool:
+        """Whether ``predict`` returns the nodes with the smallest expected taxonomy loss."""
+        is_single = not self.is_multilabel_ and self.calibration is not None
+        return is_single and getattr(self, "measure", MEASURE) == "taxonomy_loss"
 
     @property
     def chosen(self) -> tuple[Any, float | None]:

@@ -76,12 +76,20 @@ class Choices(Mapping[str, Choice]):
 
 MODELS = Choices()
 """Models by name."""
+BLEND = " + "
+"""Stands between the names of models whose scores are averaged."""
 DEFAULT_MODEL = "path"
 """The model that is used unless another one is given."""
 
 
+def members_of(name: str) -> list[str]:
+    """Return the names of the models that a name such as ``"path + svm"`` blends."""
+    return name.split(BLEND)
+
+
 def choice_of(name: str) -> Choice:
-    """Return the model with a name; raise if the name is unknown."""
+    """Return the model with a name, or the first of a blend; raise if the name is unknown."""
+    name = members_of(name)[0]
     if name not in MODELS:
         hint = closest(name, list(MODELS))
         known = ", ".join(MODELS)
@@ -103,7 +111,7 @@ def make_model(
     Parameters
     ----------
     name
-        One of ``MODELS``.
+        One of ``MODELS``, or several such as ``"path + svm"``, whose scores are averaged.
     taxonomy
         The taxonomy of the labels; None for a single level.
     is_multilabel
@@ -115,6 +123,12 @@ def make_model(
     **options
         Further parameters of the model; those that it does not have are ignored.
     """
+    if BLEND in name:
+        from taxonomist.models import BlendedClassifier
+
+        given = {"is_multilabel": is_multilabel, "C": C, "measure": measure, **options}
+        members = [make_model(member, taxonomy, **given) for member in members_of(name)]
+        return BlendedClassifier(taxonomy, models=members)
     choice = choice_of(name)
     made = (choice.sets if is_multilabel else choice.single)(taxonomy)
     fixed = dict(choice.set_options if is_multilabel else choice.options)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from taxonomist.text.budget import Budget
-from taxonomist.text.models import MODELS
+from taxonomist.text.models import BLEND, MODELS, choice_of, members_of
 from taxonomist.text.search_problem import MOST_ITEMS, SearchProblem, sampled
 from taxonomist.text.timing import estimate, training_seconds
 
@@ -26,6 +26,9 @@ FEW_ITEMS = 30
 """The mixture is tried if the median number of items per category is below this."""
 COSTS = (0.3, 3.0)
 """Values of C to try with the best model, besides 1."""
+BLEND_LEAD = 0.005
+"""By how much a blend must be better than any single model: it takes the time of both, and cannot
+explain its predictions."""
 MOST_BUDGETS = 5
 """A candidate whose training on all items would take longer than this many budgets is left out."""
 
@@ -142,7 +145,7 @@ class _Search:
     def run(self) -> list[Trial]:
         """Return the trials, best first."""
         names = candidates(self.problem)
-        self.total = len(names) + len(self._costs)
+        self.total = len(names) + len(self._costs) + (not self.problem.is_multilabel)
         try:
             self._try_all(names)
         except KeyboardInterrupt:
@@ -157,16 +160,30 @@ class _Search:
         return [*sorted(self.measured, key=_best_first), *self.left_out]
 
     def _try_all(self, names: list[str]) -> None:
-        """Try each model, and then the best one with other values of C."""
+        """Try each model, a blend of the best two, and then the best one with other values of C."""
         for name in names:
             self._try(name, self._first_cost)
         if not self.measured:
             return
         best = min(self.measured, key=_best_first).model
-        costs = self._costs if MODELS[best].has_cost else ()
-        self.total = len(names) + len(costs)
+        if pair := self._pair():
+            self._try(pair, self._first_cost)
+        costs = self._costs if choice_of(best).has_cost else ()
+        self.total = len(names) + len(costs) + bool(pair)
         for C in costs:
             self._try(best, C)
+
+    def _pair(self) -> str:
+        """Return the name of the blend to try: the best two models that can be averaged.
+
+        There is none for label sets, whose models decide in different ways, nor of models that take
+        different features.
+        """
+        if self.problem.is_multilabel:
+            return ""
+        ranked = [trial.model for trial in sorted(self.measured, key=_best_first)]
+        same = [name for name in ranked if choice_of(name).counts == choice_of(ranked[0]).counts]
+        return BLEND.join(same[:2]) if len(same) > 1 else ""
 
     @property
     def _first_cost(self) -> float:
@@ -231,9 +248,9 @@ class _Search:
         """Return the estimated seconds of a candidate; None without a budget."""
         if not self.budget.is_limited:
             return None
-        for trial in self.measured:
-            if trial.model == name:
-                return trial.seconds
+        known = {trial.model: trial.seconds or 0.0 for trial in self.measured}
+        if set(members_of(name)) <= set(known):
+            return sum(known[member] for member in members_of(name))
         if not self.budget.left:
             return inf
         self._say(f"timing {name}", None)
@@ -246,7 +263,8 @@ class _Search:
 
 
 def _best_first(trial: Trial) -> float:
-    return -(trial.score or 0.0)
+    """Return minus the score; a blend, which is slower and explains nothing, needs a lead."""
+    return -(trial.score or 0.0) + (BLEND_LEAD if BLEND in trial.model else 0.0)
 
 
 def _fastest_first(trial: Trial) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from taxonomist.text.measure import MEASURE, MeasureLike, score_of
-from taxonomist.text.models import MODELS, make_model
+from taxonomist.text.models import choice_of, make_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,7 +64,7 @@ class SearchProblem(NamedTuple):
             random_state=0,
             n_jobs=self.n_jobs,
         )
-        return model.fit(self.features[MODELS[name].counts][train], self.labels_of(train))
+        return model.fit(self.features[choice_of(name).counts][train], self.labels_of(train))
 
     def labels_of(self, items: Codes) -> list[object]:
         """Return the labels of some items."""
@@ -76,7 +76,7 @@ class SearchProblem(NamedTuple):
         If the measure is a scorer, return the scorer's value instead.
         """
         model = self.fitted(name, C, train)
-        X = self.features[MODELS[name].counts][test]
+        X = self.features[choice_of(name).counts][test]
         if callable(self.measure):
             return float(self.measure(model, X, self.labels_of(test)))
         found = model.predict_labels(X)

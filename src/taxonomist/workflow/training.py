@@ -105,7 +105,7 @@ def train(
         tested = labelled.take(test)
         assessment = classifier.evaluate(tested.texts, tested.labels)
         if gain := taxonomy_gain(classifier, labelled.take(fitted), tested, on_step):
-            bought["taxonomy"] = gain
+            bought["taxonomy_gain"] = gain
     n_train, n_dropped = len(fitted), len(chosen) - len(test)
     if final and n_train < len(labelled.texts):
         on_step("Training on all items", 0, None)

@@ -9,7 +9,7 @@ from taxonomist.errors import ParameterError
 from taxonomist.text import search as searching
 from taxonomist.text import timing
 from taxonomist.text.budget import BUDGET, Budget
-from taxonomist.text.models import make_model
+from taxonomist.text.models import make_model, members_of
 from taxonomist.text.search import COSTS, SearchProblem, Trial, search
 from taxonomist.text.search_problem import sampled
 
@@ -48,7 +48,7 @@ class Timed:
             self.fits.append((name, C, len(train)))
             if broken == (name, C, len(train)):
                 raise KeyboardInterrupt
-            self.clock.now += speeds[name] * len(train)
+            self.clock.now += sum(speeds[member] for member in members_of(name)) * len(train)
             return real(problem, name, C, train, test)
 
         monkeypatch.setattr(SearchProblem, "predicted", predicted)
@@ -70,7 +70,7 @@ def test_what_fits_is_tried_as_without_a_budget(monkeypatch):
     timed = Timed(monkeypatch, FAST)
     found = timed.run(1000.0)
     assert [trial[:3] for trial in found] == [trial[:3] for trial in free]
-    assert len(found) == 3 + len(COSTS)
+    assert len(found) == 3 + 1 + len(COSTS)
     assert not any(trial.note for trial in found)
 
 
@@ -84,10 +84,10 @@ def test_an_estimate_comes_before_each_candidate(monkeypatch):
     timed = Timed(monkeypatch, FAST)
     timed.run(1000.0)
     tried = [step for step in timed.steps if "C=" in step.what]
-    # Three folds of 100 items at 0.01 s each.
-    assert [step.estimate for step in tried] == pytest.approx([3.0] * 5)
-    assert [step.done for step in tried] == [0, 1, 2, 3, 4]
-    assert {step.total for step in tried} == {5}
+    # Three folds of 100 items at 0.01 s each; the blend takes the time of both.
+    assert [step.estimate for step in tried] == pytest.approx([3.0, 3.0, 3.0, 6.0, 3.0, 3.0])
+    assert [step.done for step in tried] == [0, 1, 2, 3, 4, 5]
+    assert {step.total for step in tried} == {6}
     assert [step.left for step in tried] == sorted((step.left for step in tried), reverse=True)
     assert timed.steps[0].what == "timing path"
 
@@ -95,7 +95,7 @@ def test_an_estimate_comes_before_each_candidate(monkeypatch):
 def test_a_candidate_that_does_not_fit_is_left_out_and_named(monkeypatch):
     timed = Timed(monkeypatch, FAST | {"svm": 10.0})
     found = timed.run(300.0)
-    tried = [("path", 1.0), ("flat", 1.0), ("path", 0.3), ("path", 3.0)]
+    tried = [("path", 1.0), ("flat", 1.0), ("path + flat", 1.0), ("path", 0.3), ("path", 3.0)]
     assert set(chosen(found)) == set(tried)
     last = found[-1]
     assert (last.model, last.C, last.score) == ("svm", 1.0, None)
@@ -107,9 +107,10 @@ def test_a_candidate_that_does_not_fit_is_left_out_and_named(monkeypatch):
 
 def test_another_cost_is_estimated_by_the_first(monkeypatch):
     timed = Timed(monkeypatch, FAST)
-    found = timed.run(13.6)
-    # Three models, timed on 20 items each, take 9.6 s, and one more value of C takes 3 s.
-    assert len(chosen(found)) == 4
+    found = timed.run(19.6)
+    # Three models, timed on 20 items each, take 9.6 s, the blend of two takes 6 s, and one more
+    # value of C takes 3 s.
+    assert len(chosen(found)) == 5
     assert COSTS[1] == found[-1].C
     assert "would take about 3 s, 1 s were left" in found[-1].note
 
@@ -373,3 +374,50 @@ def test_threads_reach_the_models(monkeypatch):
     texts, y = ["purrs", "barks"] * 10, ["cat", "dog"] * 10
     TextClassifier(model="auto", cv=2, n_jobs=1).fit(texts, y)
     assert set(seen) == {1}
+
+
+def test_with_the_loss_as_measure_predictions_have_the_least_expected_loss():
+    # Half of the texts tell the branch only, and a leaf is right in a third of them.
+    tree = Taxonomy.from_paths([f"{top} > {top}{k}" for top in "xy" for k in range(3)])
+    labels = list(tree.leaves) * 20
+    texts = [f"{y[0]}{y[0]}" + f" leaf{y}" * (k % 4 < 2) for k, y in enumerate(labels)]
+    loss, plain = (
+        TextClassifier(tree, measure=measure, cv=2).fit(texts, labels)
+        for measure in ("taxonomy_loss", "accuracy")
+    )
+    assert loss.predict(texts).tolist() == plain.predict(texts, cost="tree").tolist()
+    assert loss.predict(texts).tolist() != plain.predict(texts).tolist()
+    assert loss.answer(texts).labels() == [[label] for label in loss.predict(texts)]
+    share = np.mean(loss.predict(texts) == np.array(labels, dtype=object))
+    assert loss.score(texts, labels) == pytest.approx(share)
+    # Without probabilities there is no expected loss.
+    bare = TextClassifier(tree, model="svm", measure="taxonomy_loss", calibration=None)
+    assert set(bare.fit(texts, labels).predict(texts)) <= set(tree.leaves)
+
+
+def test_a_blend_of_the_best_two_needs_a_lead(monkeypatch):
+    scores = {"path": 0.8, "flat": 0.7, "svm": 0.75}
+    for lead, best in ((0.004, "path"), (0.006, "path + svm")):
+        known = scores | {"path + svm": 0.8 + lead}
+        monkeypatch.setattr(
+            SearchProblem,
+            "held_out_score",
+            lambda _, name, C, *__, known=known: known.get(name, 0.1) * C,
+        )
+        monkeypatch.setattr(searching, "COSTS", (0.5,))
+        assert search(PROBLEM, 3, 0)[0].model == best
+    assert not any("+" in trial.model for trial in search(problem(40, True), 3, 0))
+
+
+def test_a_blend_is_a_model_like_others(tmp_path):
+    texts, y = ["purrs", "barks", "oinks"] * 10, ["cat", "dog", "pig"] * 10
+    tree = Taxonomy.from_paths(["pet > cat", "pet > dog", "farm > pig"])
+    model = TextClassifier(tree, model="path + svm", C=2.0, cv=2).fit(texts, y)
+    assert [member.C for member in model.model_.model_.models_] == [2.0, 2.0]
+    # Its weights were fitted to held-out items.
+    assert model.model_.model_.models_[0].blend_["chance"] > 0
+    assert model.predict(["barks"]).tolist() == ["dog"]
+    model.save(tmp_path / "model")
+    again = TextClassifier.load(tmp_path / "model")
+    assert again.predict_proba(texts).tobytes() == model.predict_proba(texts).tobytes()
+    assert model.flat_twin().fit(texts, y).predict(["barks"]).tolist() == ["dog"]

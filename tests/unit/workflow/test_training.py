@@ -89,7 +89,7 @@ def test_what_is_saved_is_what_was_recorded(result, labelled, tmp_path):
 def test_training_says_what_the_taxonomy_adds(labelled, model, monkeypatch):
     classifier = TextClassifier(labelled.taxonomy, model=model)
     found = workflow.train(classifier, labelled, COLUMNS).classifier
-    gain = found.training_["taxonomy"]
+    gain = found.training_["taxonomy_gain"]
     assert gain["said"].startswith("The taxonomy, against the same model without it: hierarchical")
     is_test = ~found.has_seen(labelled.texts)
     items = {kind: labelled.take(np.flatnonzero(is_test == kind)) for kind in (False, True)}
@@ -105,9 +105,9 @@ def test_training_says_what_the_taxonomy_adds(labelled, model, monkeypatch):
     assert "accuracy" in gain
     monkeypatch.setattr(gains, "MOST_SECONDS", 0.0)
     slow = workflow.train(TextClassifier(labelled.taxonomy, model=model), labelled, COLUMNS)
-    assert set(slow.classifier.training_["taxonomy"]) == {"said"}
+    assert set(slow.classifier.training_["taxonomy_gain"]) == {"said"}
     flat = workflow.train(TextClassifier(labelled.taxonomy, model="flat"), labelled, COLUMNS)
-    assert "taxonomy" not in flat.classifier.training_
+    assert "taxonomy_gain" not in flat.classifier.training_
 
 
 def test_a_share_that_is_none(labelled):
