@@ -230,7 +230,8 @@ def _logistic(C: float) -> Model:
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
 
-    return OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
+    # The tolerance of liblinear itself; with scikit-learn's, a large C takes hours.
+    return OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear", tol=0.01))
 
 
 def _dense_logistic(C: float) -> Model:
