@@ -1,7 +1,10 @@
 """CONTEST: ``TextClassifier`` as it is against what a skilled user would build, from raw texts.
 
 The corpora are split once, below. ``GUIDING`` ones may be looked at when features, models and their
-defaults are chosen; ``KEPT`` ones are run once, when the choices are made.
+defaults are chosen; ``KEPT`` ones are run once, when the choices are made. When the split was
+written down, parts of the training items of all ``KEPT`` corpora but ``cystic-fibrosis-mesh`` had
+been used to judge probabilities, blends or decisions, and BEYOND had shown figures of other
+features on the test items of all corpora.
 """
 
 from __future__ import annotations
@@ -71,7 +74,7 @@ SHOWN = {
 JUDGED = {"hierarchical_f1": False, "exact": False}
 """Measures that decide, and whether lower is better."""
 SETTINGS = Settings(
-    tolerance="each package's default.",
+    tolerance="each package's default; 0.01 for logistic regression.",
     features="each contestant's own, learnt from the texts of the training items alone.",
     splits="one split of each corpus: its own, else its first fold or a stratified fifth.",
     draws="one.",
