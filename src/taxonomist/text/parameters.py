@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.probabilities import METHODS
 from taxonomist.models.parameters import Number, TaxonomyOrNone
+from taxonomist.text.measure import check_measure
 from taxonomist.text.models import choice_of
 from taxonomist.text.vector_columns import check_vectors
 
@@ -49,6 +50,7 @@ def check_parameters(classifier: TextClassifier) -> None:
         if problem is not None:
             raise ParameterError(f"{problem} Got {value!r}.")
     check_vectors(classifier.vectors)
+    check_measure(classifier.measure)
     method = classifier.calibration
     if method not in (None, "auto", *METHODS):
         known = ", ".join(("auto", *METHODS))
