@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -98,6 +98,7 @@ def with_terminals(taxonomy: Taxonomy, ids: Iterable[str]) -> Taxonomy:
         names=names,
         nodes=taxonomy.nodes,
         terminals={**taxonomy.terminals, **terminals},
+        texts=taxonomy.texts,
     )
 
 
@@ -126,6 +127,18 @@ def rename(
         names={new.get(node, node): name for node, name in all_names.items()},
         nodes=renamed,
         terminals={new.get(t, t): new.get(node, node) for t, node in taxonomy.terminals.items()},
+        texts={new.get(node, node): texts for node, texts in taxonomy.texts.items()},
+    )
+
+
+def with_texts(taxonomy: Taxonomy, texts: Mapping[str, Any]) -> Taxonomy:
+    """Return a copy with other texts."""
+    return type(taxonomy)(
+        _edges(taxonomy),
+        names=taxonomy.raw_names,
+        nodes=taxonomy.nodes,
+        terminals=taxonomy.terminals,
+        texts=texts,
     )
 
 
@@ -220,4 +233,5 @@ def _copy(taxonomy: Taxonomy, edges: Codes, kept: Codes) -> Taxonomy:
         arrange(ids, place[edges]),
         {node: name for node, name in taxonomy.raw_names.items() if node in stays},
         {t: node for t, node in taxonomy.terminals.items() if t in stays and node in stays},
+        {node: texts for node, texts in taxonomy.texts.items() if node in stays},
     )
