@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,23 +12,26 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from taxonomist.errors import ParameterError, some
-from taxonomist.features.counted_texts import CountedTexts, Tokenisation, csr_of
+from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.spectrum import unit_rows
-from taxonomist.features.terms import terms
+from taxonomist.features.token_table import TokenTable, side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from taxonomist._typing import CSR, Codes, Floats, Objects, TextLike
+    from taxonomist.features.token_table import TermBlock
+
+MOST_TERMS = 2**21
+"""Terms that are kept at most if ``max_features`` is None, which bounds memory."""
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):
     """Words and character n-grams of texts, weighted by tf-idf, as unit vectors.
 
-    Words are runs of two or more letters, digits and underscores, or single digits, in lower case
-    and in Unicode's compatibility form (NFKC): "ﬁsh" with a ligature is "fish". In scripts without
-    spaces between words, the terms are pairs of neighbouring characters instead. A count n becomes
-    log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that occurs in N_u of N training items.
+    Words are runs of two or more letters, digits and underscores, or single digits, with folded
+    case and in Unicode's compatibility form (NFKC): "ﬁsh" with a ligature is "fish". In scripts
+    without spaces between words, the terms are pairs of neighbouring characters instead. A count n
+    becomes log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that occurs in N_u of N
+    training items.
 
     Parameters
     ----------
@@ -39,11 +40,11 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     characters
         The smallest and largest number of characters in a term, or None for no such terms. N-grams
         lie within words, including the spaces around them. They are useful for short texts,
-        compounds and misspellings.
+        compounds and misspellings. In scripts without spaces, they are single characters.
     min_df
         Drop terms that occur in fewer training items, unless no term would remain.
     max_features
-        Maximum number of terms; the most frequent are kept. None for no limit.
+        Maximum number of terms; the most frequent are kept. None for 2²¹.
     weights
         Weight of each column if items have several texts: numbers in column order, or a mapping
         from column names. None for 1 each.
@@ -122,14 +123,30 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """
         if isinstance(texts, CountedTexts):
             self._learn_columns(texts.blank)
-            self._check_tokenised(texts)
-            counts, names = texts.growing()
+            table = self._checked_table(texts)
         else:
             first, items = _peek(texts)
             self._learn_columns(first)
-            counts, names = self._grown(items)
-        n_having = np.bincount(counts.indices, minlength=counts.shape[1])
-        return csr_array(counts[:, self._learn_terms(names, n_having, counts.shape[0])])
+            table = self._table(items)
+        return self.fit_table(table)
+
+    def fit_table(self, table: TokenTable) -> CSR:
+        """Learn the terms and their frequencies from words, and return the counts of the items."""
+        blocks = self._blocks(table)
+        n_having = np.concatenate([block.n_having for block in blocks])
+        if not len(n_having):
+            raise ParameterError("No text contains a word; there is nothing to learn from.")
+        kept = self._kept(n_having)
+        starts = np.cumsum([0, *(len(block.n_having) for block in blocks)])
+        chosen = [kept[(kept >= a) & (kept < b)] - a for a, b in pairwise(starts)]
+        names = [block.names(some) for block, some in zip(blocks, chosen, strict=True)]
+        terms = np.array([*chain.from_iterable(names)], dtype=object)
+        place = np.full(len(n_having), -1)
+        place[kept] = self._learn_terms(terms, n_having[kept], table.n_items)
+        places = np.split(place, starts[1:-1])
+        return side_by_side(
+            [block.counts(here, len(kept)) for block, here in zip(blocks, places, strict=True)]
+        )
 
     def frequencies(self, texts: Iterable[TextLike], first: TextLike | None) -> dict[str, int]:
         """Return how many items have each term, with terms in order of first appearance.
@@ -143,9 +160,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """
         counter = TextFeatures(**self.get_params())
         counter._learn_columns(first)
-        counts, names = counter._grown(texts)
-        n_having = np.bincount(counts.indices, minlength=counts.shape[1])
-        return dict(zip(names.tolist(), n_having.tolist(), strict=True))
+        found: dict[str, int] = {}
+        for n_having, names, _ in counter._blocks(counter._table(texts)):
+            found.update(zip(names(np.arange(len(n_having))), n_having.tolist(), strict=True))
+        return found
 
     def fit_frequencies(
         self, frequencies: Mapping[str, int], n_items: int, first: TextLike | None
@@ -164,19 +182,21 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """
         self._learn_columns(first)
         n_having: Codes = np.fromiter(frequencies.values(), np.intp, len(frequencies))
-        self._learn_terms(np.array(list(frequencies), dtype=object), n_having, n_items)
+        if not len(n_having):
+            raise ParameterError("No text contains a word; there is nothing to learn from.")
+        kept = self._kept(n_having)
+        self._learn_terms(np.array(list(frequencies), dtype=object)[kept], n_having[kept], n_items)
         return self
 
     def _learn_terms(self, names: Objects, n_having: Codes, n_items: int) -> Codes:
-        """Learn the terms and their weights; return which of the given terms these are."""
-        if not len(names):
-            raise ParameterError("No text contains a word; there is nothing to learn from.")
-        kept = self._kept(n_having)
-        chosen: Codes = kept[np.argsort(names[kept], kind="stable")]
-        self.terms_ = names[chosen]
+        """Learn the terms and their weights; return the columns of the given terms."""
+        order: Codes = np.argsort(names, kind="stable")
+        self.terms_ = names[order]
         self.vocabulary_ = {term: column for column, term in enumerate(self.terms_.tolist())}
-        self.idf_ = np.log((1 + n_items) / (1 + n_having[chosen])) + 1
-        return chosen
+        self.idf_ = np.log((1 + n_items) / (1 + n_having[order])) + 1
+        places = np.empty(len(order), dtype=np.intp)
+        places[order] = np.arange(len(order))
+        return places
 
     def transform(self, texts: Iterable[TextLike]) -> CSR:
         """Return the vectors of items, ignoring unknown terms.
@@ -195,14 +215,11 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     def counts(self, texts: Iterable[TextLike]) -> CSR:
         """Return the term counts of items, multiplied by the weights of their columns."""
         check_is_fitted(self, "idf_")
-        known = self.vocabulary_
-        if isinstance(texts, CountedTexts):
-            self._check_tokenised(texts)
-            return texts.known(known)
-        return self._counted(texts, known, known.get)
+        is_counted = isinstance(texts, CountedTexts)
+        return self._known(self._checked_table(texts) if is_counted else self._table(texts))
 
     def count(self, texts: Iterable[TextLike]) -> CountedTexts:
-        """Tokenise texts once, for any number of fits to subsets of them.
+        """Split texts into words once, for any number of fits to subsets of them.
 
         Unless the features are fitted, the first item determines the columns of all items.
 
@@ -221,8 +238,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if not hasattr(self, "idf_"):
             counter = TextFeatures(**self.get_params())
             counter._learn_columns(given[0] if given else None)
-        counts, names = counter._grown(given)
-        return CountedTexts(given, counts, names, counter._tokenisation)
+        return CountedTexts(given, counter._table(given), counter.columns_)
 
     def known_share(self, texts: Iterable[Any]) -> Floats:
         """Return the fraction of each item's terms that are features, (n_items,); 0 if no terms.
@@ -230,8 +246,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Terms count as often as they occur, times the weights of their columns.
         """
         counted = texts if isinstance(texts, CountedTexts) else self.count(texts)
-        known = np.asarray(self.counts(counted).sum(axis=1)).ravel()
-        return known / np.maximum(counted.totals, np.finfo(float).tiny)
+        table = self._checked_table(counted)
+        known = np.asarray(self._known(table).sum(axis=1)).ravel()
+        totals = table.totals(self.words, self.characters, self.column_weights_)
+        return known / np.maximum(totals, np.finfo(float).tiny)
 
     def weigh(self, counts: CSR) -> CSR:
         """Weight counts by tf-idf and scale the rows to length 1."""
@@ -254,53 +272,40 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         self.columns_ = list(first) if isinstance(first, Mapping) else None
         self.column_weights_ = self._column_weights(first)
 
-    @property
-    def _tokenisation(self) -> Tokenisation:
-        return Tokenisation(
-            words=tuple(self.words) if self.words else None,
-            characters=tuple(self.characters) if self.characters else None,
-            columns=None if self.columns_ is None else tuple(self.columns_),
-            weights=tuple(self.column_weights_),
-        )
-
-    def _check_tokenised(self, counted: CountedTexts) -> None:
-        """Raise if the texts were tokenised with other parameters."""
-        if counted.tokenisation != self._tokenisation:
+    def _checked_table(self, counted: CountedTexts) -> TokenTable:
+        """Return the words of texts; raise if these have other columns."""
+        n_columns = len(self.column_weights_)
+        if counted.columns != self.columns_ or counted.table.n_columns != n_columns:
             raise ParameterError(
-                f"The texts were counted with {counted.tokenisation}, but these features use "
-                f"{self._tokenisation}; count them again."
+                f"The texts have the columns {counted.columns or counted.table.n_columns}, but "
+                f"these features use {self.columns_ or n_columns}; count them again."
             )
+        return counted.table
 
-    def _grown(self, items: Iterable[TextLike]) -> tuple[CSR, Any]:
-        """Return the term counts of items, and the terms in order of first appearance."""
-        growing: defaultdict[str, int] = defaultdict()
-        growing.default_factory = growing.__len__
-        counts = self._counted(items, growing, growing.__getitem__)
-        return counts, np.array(list(growing), dtype=object)
+    def _table(self, items: Iterable[TextLike]) -> TokenTable:
+        """Return the words of items."""
+        texts = (self._values(item, number) for number, item in enumerate(items))
+        return TokenTable.of(texts, len(self.column_weights_))
 
-    def _counted(
-        self,
-        items: Iterable[TextLike],
-        vocabulary: dict[str, int],
-        column_of: Callable[[str], int | None],
-    ) -> CSR:
-        """Count the terms of items, multiplied by the weights of their columns."""
-        columns, values, ends = array("q"), array("d"), array("q", [0])
-        for number, item in enumerate(items):
-            counts: dict[int, float] = {}
-            for weight, text in self.parts(item, number):
-                for term in terms(text, self.words, self.characters):
-                    column = column_of(term)
-                    if column is not None:
-                        counts[column] = counts.get(column, 0.0) + weight
-            columns.extend(counts)
-            values.extend(counts.values())
-            ends.append(len(columns))
-        indices, indptr = np.frombuffer(columns, "q"), np.frombuffer(ends, "q")
-        return csr_of(indices, np.frombuffer(values), indptr, len(vocabulary))
+    def _blocks(self, table: TokenTable) -> list[TermBlock]:
+        """Return the terms of each kind."""
+        least, most = self.words or (1, 0)
+        blocks = [table.ngrams(n, self.column_weights_) for n in range(least, most + 1)]
+        if self.characters:
+            blocks.append(table.characters(*self.characters, self.column_weights_))
+        return blocks
+
+    def _known(self, table: TokenTable) -> CSR:
+        """Return the counts of the terms that are features."""
+        return table.known(self.words, self.characters, self.column_weights_, self.vocabulary_)
 
     def parts(self, item: object, number: int = 0) -> list[tuple[float, str]]:
         """Return the texts of an item with their weights."""
+        pairs = zip(self.column_weights_, self._values(item, number), strict=True)
+        return [(weight, text) for weight, text in pairs if weight]
+
+    def _values(self, item: object, number: int) -> list[str]:
+        """Return the texts of an item in column order."""
         if isinstance(item, Mapping):
             values = [item.get(column) for column in self.columns_ or item]
         elif isinstance(item, str) or not isinstance(item, Iterable):
@@ -312,8 +317,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
                 f"Item {number} has {len(values)} texts, but the first training item has "
                 f"{len(self.column_weights_)}; pass the same columns for each item."
             )
-        pairs = zip(self.column_weights_, values, strict=True)
-        return [(weight, _as_text(value, number)) for weight, value in pairs if weight]
+        return [_as_text(value, number) for value in values]
 
     def _column_weights(self, first: Any) -> list[float]:
         is_one = first is None or isinstance(first, str) or not isinstance(first, Iterable)
@@ -338,9 +342,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         kept = np.flatnonzero(n_having >= self.min_df)
         if not len(kept):
             kept = np.arange(len(n_having))
-        if self.max_features is not None and len(kept) > self.max_features:
+        most = MOST_TERMS if self.max_features is None else self.max_features
+        if len(kept) > most:
             order = np.argsort(-n_having[kept], kind="stable")
-            kept = np.sort(kept[order[: self.max_features]])
+            kept = np.sort(kept[order[:most]])
         return kept
 
 

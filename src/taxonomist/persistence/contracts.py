@@ -199,8 +199,8 @@ def _check_taxonomy(graph: Graph) -> None:
     for mapping in (names, terminals):
         _need(graph, names=isinstance(mapping, Mapping) and _are_strings(mapping.values()))
     _need(graph, texts=all(map(_is_named("NodeTexts"), graph.texts.values())))
-    for what, mapping in (("names", names), ("terminals", terminals), ("texts", graph.texts)):
-        _need(graph, **{what: set(mapping) <= {*graph.nodes}})
+    for what, keys in (("names", {*names}), ("terminals", {*terminals}), ("texts", {*graph.texts})):
+        _need(graph, **{what: keys <= {*graph.nodes}})
 
 
 def _check_categories(categories: Categories) -> None:

@@ -96,7 +96,8 @@ class Graph:
         arrays = [_frozen(array) for array in arrays]
         fields = ("parent_indptr", "parent_indices", "child_indptr", "child_indices")
         self.__dict__.update(zip(fields, arrays, strict=True))
-        views = {"raw_names": names, "terminals": terminals, **({"texts": texts} if texts else {})}
+        views: dict[str, Any] = {"raw_names": names, "terminals": terminals}
+        views.update({"texts": texts} if texts else {})
         self.__dict__.update(nodes=ids, **{key: MappingProxyType(of) for key, of in views.items()})
 
     # Queries: the whole taxonomy ---------------------------------------------------------------

@@ -51,10 +51,8 @@ class ConceptNames:
             f"{XL}altLabel": lambda uri, label: self._refer("altLabel", uri, label),
             f"{XL}literalForm": lambda label, form: self._take(self._forms, label, form),
             f"{SKOS}hiddenLabel": lambda uri, label: self._tell("synonyms", uri, label),
-            **{
-                f"{SKOS}{word}": lambda uri, text, kind=kind: self._tell(kind, uri, text)
-                for word, kind in (("definition", "definitions"), ("scopeNote", "notes"))
-            },
+            f"{SKOS}definition": lambda uri, text: self._tell("definitions", uri, text),
+            f"{SKOS}scopeNote": lambda uri, text: self._tell("notes", uri, text),
         }
 
     def _take(self, best: dict[str, Ranked], uri: str, label: str | Literal) -> None:
