@@ -74,15 +74,27 @@ class TokenTable(NamedTuple):
     @classmethod
     def of(cls, items: Iterable[Sequence[str]], n_columns: int) -> TokenTable:
         """Return the table of items, each with its texts."""
-        number: defaultdict[str, int] = defaultdict(count().__next__)
+        nothing = np.empty(0, dtype=np.int32)
+        return cls([], nothing, np.zeros(1, dtype=np.int64), n_columns).extended(items)
+
+    def extended(self, items: Iterable[Sequence[str]]) -> TokenTable:
+        """Return the table with further items behind its own."""
+        number: defaultdict[str, int] = defaultdict(count(len(self.words)).__next__)
+        number.update(zip(self.words, count(), strict=False))
         find = number.__getitem__
-        codes, ends = array("i"), array("q", [0])
+        codes, ends = array("i"), array("q")
         for texts in items:
             for text in texts:
                 codes.extend(map(find, words_of(text)))
                 ends.append(len(codes))
         found = np.frombuffer(codes, "i") if codes else np.empty(0, dtype=np.int32)
-        return cls(list(number), found, np.frombuffer(ends, "q"), n_columns)
+        behind = (np.frombuffer(ends, "q") if ends else np.empty(0, np.int64)) + self.ends[-1]
+        return TokenTable(
+            list(number),
+            np.concatenate([self.codes, found]) if len(self.codes) else found,
+            np.concatenate([self.ends, behind]),
+            self.n_columns,
+        )
 
     @property
     def n_items(self) -> int:
@@ -230,7 +242,9 @@ def side_by_side(parts: Sequence[CSR]) -> CSR:
 
 def _counted(rows: Codes, columns: Codes, factors: Floats, shape: tuple[int, int]) -> CSR:
     """Return sums of factors by row and column; a row's columns in order of first appearance."""
-    indices, values, sizes = [np.empty(0, np.intp)], [np.empty(0)], np.zeros(shape[0], np.intp)
+    indices: list[Codes] = [np.empty(0, dtype=np.intp)]
+    values: list[Floats] = [np.empty(0)]
+    sizes = np.zeros(shape[0], dtype=np.intp)
     begin = 0
     while begin < len(rows):
         # A block ends where an item ends.

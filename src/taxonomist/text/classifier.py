@@ -16,8 +16,10 @@ from taxonomist.taxonomy import Taxonomy
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.answers import TextAnswers
 from taxonomist.text.budget import BUDGET, Budget
-from taxonomist.text.digests import digest, digests, noted
+from taxonomist.text.digests import digests
+from taxonomist.text.feature_sets import chosen_features, feature_options
 from taxonomist.text.files import TextFiles
+from taxonomist.text.fitting import fit_model, fit_texts
 from taxonomist.text.joined_columns import join
 from taxonomist.text.models import DEFAULT_MODEL, choice_of, make_model
 from taxonomist.text.names import NAME_WEIGHT, NameSimilarity, fit_uncentred, name_documents
@@ -50,7 +52,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
     C
         Regularisation parameter. None means 1, or the best value found by ``"auto"``.
     words, characters, min_df, max_features, weights
-        Features of the texts, as in ``taxonomist.features.TextFeatures``.
+        Features of the texts, as in ``taxonomist.features.TextFeatures``. With ``"auto"`` for words
+        and characters, ``features`` decides; if one of them is given, nothing is chosen.
     vectors
         Sentence vectors beside the words: ``"auto"`` uses the built-in encoder if the extra
         ``vectors`` is installed and ``budget`` allows to encode all texts, ``"on"`` always, and
@@ -74,6 +77,16 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         comes after the search and does not count, nor does compilation. With a budget, candidates
         that would take too long are left out, so the chosen model may depend on the speed of the
         machine; with None, the same seed always gives the same model.
+    features
+        A set of features: ``"words"``, ``"words 1-2"`` (also pairs of words),
+        ``"words + characters"`` (also the 3 to 5 characters in sequence within words) or
+        ``"words 1-2 + characters"``. ``"auto"`` chooses the set with the best hierarchical F1 on
+        held-out documents, and whether the shortest of several text columns counts more.
+    names
+        Whether the names of categories, and their texts in the taxonomy, are training documents
+        too, so that categories without documents can be predicted: ``"auto"`` unless held-out
+        documents are better without them, ``"on"``, ``"off"``, or the weight of a name beside a
+        document. Otherwise the weight is chosen on held-out documents.
 
     Attributes
     ----------
@@ -83,8 +96,11 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         The taxonomy.
     is_multilabel_
         Whether items have label sets; inferred from the training labels.
-    features_
-        The fitted ``TextFeatures``.
+    features_, feature_set_
+        The fitted ``TextFeatures``, and the name of the set; empty if words or characters are
+        given.
+    name_weight_, named_only_
+        The weight of names, and the categories that have a name but no documents.
     vectors_, vector_weight_
         The fitted ``SentenceVectors``, and their weight beside words; None and 0 if they are not
         used.
@@ -119,9 +135,9 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         *,
         model: Any = DEFAULT_MODEL,
         C: float | None = None,
-        words: tuple[int, int] | None = (1, 1),
-        characters: tuple[int, int] | None = None,
-        min_df: int = 2,
+        words: tuple[int, int] | str | None = "auto",
+        characters: tuple[int, int] | str | None = "auto",
+        min_df: int | str = "auto",
         max_features: int | None = None,
         weights: Any = None,
         calibration: str | None = "auto",
@@ -130,6 +146,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         budget: float | None = BUDGET,
         vectors: Any = "auto",
+        features: str = "auto",
+        names: str | float = "auto",
     ) -> None:
         self.taxonomy = taxonomy
         self.model = model
@@ -145,6 +163,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.budget = budget
         self.vectors = vectors
+        self.features = features
+        self.names = names
 
     # Learning --------------------------------------------------------------------------------
 
@@ -199,7 +219,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         wanted = wanted_vectors(self.vectors, self.model, self.n_jobs)
         if wanted is not None and not isinstance(texts, CountedTexts):
             texts = list(several(texts))
-        counts = self._fit_features(texts)
+        given = fit_texts(self, texts, y, callback)
+        counts = given.counts
         if counts.shape[0] != len(y):
             raise LabelError(
                 f"Got {counts.shape[0]} texts but labels for {len(y)} items; every text needs "
@@ -218,13 +239,14 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
             from taxonomist.models.calibrated import CalibratedClassifier
 
             model = CalibratedClassifier(model, method=method, cv=self.cv)
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.model_ = model.fit(counts if self.takes_counts_ else X, y, **given)
+        rows = counts if self.takes_counts_ else X
+        facts["names"] = fit_model(self, model, rows, given, sample_weight, callback)
         self.classes_ = self.model_.classes_
         self.taxonomy_ = (
             Taxonomy.flat(self.classes_.tolist()) if self.taxonomy is None else self.taxonomy
         )
         self.training_ = self._facts(len(y), start) | facts
+        self.training_["features"] = {**given.facts, "terms": len(self.features_.idf_)}
         return self
 
     def _fit_names(self, start: float) -> Self:
@@ -238,8 +260,9 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
                 "of categories are enough: pip install 'taxonomist[vectors]'."
             )
         texts, labels = name_documents(self.taxonomy)
-        self.features_ = TextFeatures(words=self.words, characters=self.characters, min_df=1)
-        self.features_.fit(texts)
+        self.features_ = TextFeatures(**{**feature_options(self), "min_df": 1}).fit(texts)
+        self.feature_set_, self.name_weight_ = "", 1.0
+        self.named_only_: list[str] = []
         self.vectors_, self.vector_weight_ = fit_uncentred(wanted, texts), NAME_WEIGHT
         self.is_multilabel_, self.takes_counts_ = False, False
         self.search_, self.seen_ = [], digests([])
@@ -252,24 +275,11 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         """Return facts about the training."""
         return {
             "items": n_items,
-            "features": len(self.features_.idf_),
+            "features": {"terms": len(self.features_.idf_)},
             "model": " ".join(repr(getattr(self.model_, "model", self.model_)).split()),
             "seconds": working_clock() - start,
             "search": _as_data(self.search_),
         }
-
-    def _fit_features(self, texts: Iterable[TextLike]) -> CSR:
-        """Fit the features, store the hashes of the texts, and return the word counts."""
-        names = ("words", "characters", "min_df", "max_features", "weights")
-        self.features_ = TextFeatures(**{name: getattr(self, name) for name in names})
-        found: list[bytes] = []
-        if isinstance(texts, CountedTexts):
-            found += map(digest, texts)
-        else:
-            texts = noted(several(texts), found)
-        counts = self.features_.fit_counts(texts)
-        self.seen_ = np.unique(np.frombuffer(b"".join(found), dtype="<u8"))
-        return counts
 
     def _add_vectors(
         self,
@@ -286,7 +296,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
             vectors,
             whole_texts(self.features_, texts),
             WeightProblem(
-                X, np.empty((0, 0)), y, self.taxonomy, self.is_multilabel_, self._options
+                X, np.empty((0, 0)), y, self.taxonomy, self.is_multilabel_, self.model_options
             ),
             seconds=self.budget if is_auto else None,
             weight=weight,
@@ -327,11 +337,11 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
     def _made(self) -> Any:
         """Return the chosen model, unfitted."""
         name, C = self.chosen
-        options = {**self._options, "C": 1.0 if C is None else C}
+        options = {**self.model_options, "C": 1.0 if C is None else C}
         return make_model(name, self.taxonomy, is_multilabel=self.is_multilabel_, **options)
 
     @property
-    def _options(self) -> dict[str, Any]:
+    def model_options(self) -> dict[str, Any]:
         """The parameters that are passed on to models."""
         C = 1.0 if self.C is None else self.C
         return {"C": C, "random_state": self.random_state, "n_jobs": self.n_jobs, "cv": self.cv}
@@ -379,7 +389,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         """Return an unfitted classifier with the chosen model and C."""
         model, C = self.chosen
         vectors = "off" if self.used_vectors is None else self.vectors
-        chosen = {"model": model, "C": C, "vectors": vectors}
+        chosen = {"model": model, "C": C, "vectors": vectors, **chosen_features(self)}
         return TextClassifier(**{**self.get_params(deep=False), **chosen})
 
     def record(self, **facts: object) -> Self:

@@ -20,15 +20,15 @@ from tests.unit.text.test_classifier import TREE, sets, single
 @pytest.fixture
 def passes(monkeypatch):
     """Return a list that grows by the number of texts whenever texts are tokenised."""
-    counted = TextFeatures._counted
+    split = TextFeatures._table
     found = []
 
-    def noted(self, items, *given):
+    def noted(self, items):
         items = list(items)
         found.append(len(items))
-        return counted(self, items, *given)
+        return split(self, items)
 
-    monkeypatch.setattr(TextFeatures, "_counted", noted)
+    monkeypatch.setattr(TextFeatures, "_table", noted)
     return found
 
 
