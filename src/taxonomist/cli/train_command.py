@@ -111,7 +111,10 @@ def train(
         int | None, typer.Option(min=1, help="Longest word n-grams to use, instead of --features.")
     ] = None,
     characters: Annotated[
-        str | None, typer.Option(help="Lengths of character n-grams to add, such as 3-5; instead of --features.")
+        str | None,
+        typer.Option(
+            help="Lengths of character n-grams to add, such as 3-5; instead of --features."
+        ),
     ] = None,
     weights: Annotated[
         str | None, typer.Option(help="Weight of each text column, such as 3,1.")

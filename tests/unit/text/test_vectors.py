@@ -49,8 +49,9 @@ def corpus(n, seed=0, words=8):
 
 
 TRAIN, TEST = corpus(40), corpus(200, seed=1)
-OFF = TextClassifier(TAXONOMY, vectors="off").fit(*TRAIN)
-ON = TextClassifier(TAXONOMY, vectors=meaning).fit(*TRAIN)
+WORDS = {"features": "words", "min_df": 2, "names": "off"}
+OFF = TextClassifier(TAXONOMY, vectors="off", **WORDS).fit(*TRAIN)
+ON = TextClassifier(TAXONOMY, vectors=meaning, **WORDS).fit(*TRAIN)
 
 
 def test_vectors_help_where_words_do_not_recur():
@@ -69,7 +70,8 @@ def test_a_text_with_a_vector_needs_no_known_words():
 
 
 def test_vectors_that_say_nothing_are_left_out():
-    model = TextClassifier(TAXONOMY, vectors=lambda texts: np.ones((len(texts), 3))).fit(*TRAIN)
+    same = lambda texts: np.ones((len(texts), 3))  # noqa: E731
+    model = TextClassifier(TAXONOMY, vectors=same, **WORDS).fit(*TRAIN)
     assert model.vectors_ is None
     assert model.vector_weight_ == 0
     assert "words alone" in model.training_["vectors"]["said"]
@@ -78,7 +80,7 @@ def test_vectors_that_say_nothing_are_left_out():
 
 def test_words_alone_are_what_they_were(monkeypatch):
     monkeypatch.setattr(onnx_encoder, "is_installed", lambda: False)
-    auto = TextClassifier(TAXONOMY).fit(*TRAIN)
+    auto = TextClassifier(TAXONOMY, **WORDS).fit(*TRAIN)
     features = TextFeatures()
     X = features.fit_transform(TRAIN[0])
     plain = PathSVC(TAXONOMY, random_state=0).fit(X, TRAIN[1])
