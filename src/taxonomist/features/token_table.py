@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Codes, Floats
 
-__all__ = ["TermBlock", "TokenTable", "side_by_side"]
+__all__ = ["TermBlock", "TokenTable", "grams_of", "side_by_side"]
 
 TOKENS_AT_ONCE = 2**21
 """Words of texts that are sorted at once, which bounds memory."""
@@ -161,7 +161,7 @@ class TokenTable(NamedTuple):
         if words:
             sums += sum(np.maximum(sizes - n + 1, 0) for n in range(words[0], words[1] + 1))
         if characters:
-            n_grams = np.array([sum(_grams(word, *characters).values()) for word in self.words])
+            n_grams = np.array([sum(grams_of(word, *characters).values()) for word in self.words])
             total = np.append(0, np.cumsum(n_grams[self.codes] if len(self.codes) else []))
             sums += total[self.ends[1:]] - total[self.ends[:-1]]
         by_column = sums.reshape(-1, self.n_columns)
@@ -260,7 +260,7 @@ def _counted(rows: Codes, columns: Codes, factors: Floats, shape: tuple[int, int
     return _csr_of(np.concatenate(indices), np.concatenate(values), ends, shape[1])
 
 
-def _grams(word: str, least: int, most: int) -> dict[str, int]:
+def grams_of(word: str, least: int, most: int) -> dict[str, int]:
     """Return the character n-grams of a word with the spaces around it, and their counts.
 
     Those of a word in a script without spaces are its characters.
@@ -286,7 +286,7 @@ def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
     number: defaultdict[str, int] = defaultdict(count().__next__)
     codes, values, ends = array("q"), array("d"), array("q", [0])
     for word in words:
-        grams = _grams(word, least, most)
+        grams = grams_of(word, least, most)
         codes.extend(map(number.__getitem__, grams))
         values.extend(grams.values())
         ends.append(len(codes))

@@ -157,3 +157,20 @@ def test_old_models_without_the_parameters_can_be_refitted(tmp_path):
     old = TextClassifier.load(tmp_path / "model")
     assert np.array_equal(old.predict_proba(texts), model.predict_proba(texts))
     assert np.array_equal(old.refit(texts, labels).predict_proba(texts), old.predict_proba(texts))
+
+
+def test_explanations_show_words_instead_of_character_ngrams():
+    model = TextClassifier(TREE, features="words + characters", names="off", vectors="off")
+    model.fit(*compounds())
+    text = "barksfgh filler1 filler2"
+    why = model.explain(text)
+    words = {word for *_, words in why.levels for word, _ in words}
+    assert words == {"barksfgh", "filler1", "filler2"}
+    assert why.category == "dog"
+    assert max(why.totals, key=why.totals.get) == "barksfgh"
+    plain = model.model_.explain(model.features_.transform([text]), n=1000)
+    for part, level in zip(plain.parts, why.levels, strict=True):
+        assert level[2] == part.value
+        assert sum(value for _, value in level[3]) == pytest.approx(
+            sum(value for _, value in part.features)
+        )

@@ -41,7 +41,8 @@ def test_codes_are_no_names():
     codes = Taxonomy.from_edges([("a", "10"), ("a", "11")])
     assert documents_of_names(codes, ["10"], is_multilabel=False) is None
     assert documents_of_names(None, [3, 4], is_multilabel=False) is None
-    assert documents_of_names(None, ["soc.mac", "rec_z"], is_multilabel=False).texts == ["rec z", "soc mac"]
+    found = documents_of_names(None, ["soc.mac", "rec_z"], is_multilabel=False)
+    assert found.texts == ["rec z", "soc mac"]
 
 
 def test_categories_without_documents_are_predicted_and_marked():
