@@ -24,7 +24,7 @@ MOST, QUICK_MOST = 4000, 300
 SIZES, QUICK_SIZES = (7, 20, 67), (7,)
 N_DRAWS, N_TEST = 10, 3000
 QUICK_DRAWS, QUICK_TEST = 2, 200
-KINDS = {"seen": False, "hidden": True}
+KINDS = ("seen", "hidden")
 NAMES = {"without names": "off", "with names": "auto"}
 MEASURES = {"exactly right": "exact", "hierarchical F1": "hierarchical_f1"}
 CLASSIFIER = "taxonomist.text.classifier"
@@ -55,14 +55,13 @@ def paper(is_quick: bool) -> Paper:
     sources = digest_of_imports(CLASSIFIER)
     cells = [
         Cell(
-            _hidden_cell(name, who, kind),
-            partial(hidden_trial, name, names=given, is_hidden=hides, most=most, **CORPORA[name]),
+            f"{name}/{who}",
+            partial(hidden_trial, name, names=given, most=most, **CORPORA[name]),
             name,
             sources=sources,
         )
         for name in names
         for who, given in NAMES.items()
-        for kind, hides in KINDS.items()
     ]
     cells += [
         Cell(
@@ -82,13 +81,9 @@ def paper(is_quick: bool) -> Paper:
     )
 
 
-def _hidden_cell(name: str, who: str, kind: str) -> str:
-    return f"{name}/{who}/{kind}"
-
-
 def _hidden(names: Sequence[str], most: int) -> Table:
     entries = [
-        Entry(f"{name}, {who}", f"{column}, {kind}", _hidden_cell(name, who, kind), measure)
+        Entry(f"{name}, {who}", f"{column}, {kind}", f"{name}/{who}", f"{kind} {measure}")
         for name in names
         for who in NAMES
         for kind in KINDS
@@ -98,11 +93,8 @@ def _hidden(names: Sequence[str], most: int) -> Table:
     claims = [
         Better(
             f"Names raise the {column} on {kind} categories.",
-            tuple(
-                (_hidden_cell(name, with_names, kind), _hidden_cell(name, without, kind))
-                for name in names
-            ),
-            measure,
+            tuple((f"{name}/{with_names}", f"{name}/{without}") for name in names),
+            f"{kind} {measure}",
         )
         for kind in KINDS
         for column, measure in MEASURES.items()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from taxonomist import datasets
+from taxonomist.experiments.declarations import Result
 from taxonomist.experiments.work.news import FIRST_SEED, drawn
 from taxonomist.experiments.work.set_measures import measured
 from taxonomist.experiments.work.trials import identities, joined_results
 
 if TYPE_CHECKING:
     from taxonomist._typing import Bools, Codes
-    from taxonomist.experiments.declarations import Result
     from taxonomist.taxonomy import Taxonomy
 
 __all__ = ["few_postings", "hidden_trial"]
@@ -36,8 +35,8 @@ class HiddenData(NamedTuple):
     is_hidden: Bools
 
 
-def hidden_trial(corpus: str, *, names: str, is_hidden: bool, most: int, **options: str) -> Result:
-    """Measure a text classifier on hidden or on other categories.
+def hidden_trial(corpus: str, *, names: str, most: int, **options: str) -> Result:
+    """Measure a text classifier on hidden and on other categories.
 
     Parameters
     ----------
@@ -45,21 +44,33 @@ def hidden_trial(corpus: str, *, names: str, is_hidden: bool, most: int, **optio
         A named corpus.
     names
         The parameter of ``TextClassifier``.
-    is_hidden
-        Whether to measure documents of hidden categories, which are all tested, or of others.
     most
         Documents at most.
     **options
         Options of the corpus.
+
+    Returns
+    -------
+    Result
+        The measures of :func:`measured`, with ``hidden`` in front for documents of hidden
+        categories, which are all tested, and ``seen`` for test documents of others.
     """
     data = _hidden_data(corpus, most, **options)
     model = _fitted(data, np.flatnonzero(~data.is_test & ~data.is_hidden), names)
-    tested = np.flatnonzero(data.is_hidden if is_hidden else data.is_test & ~data.is_hidden)
-    predicted = model.predict([data.texts[i] for i in tested])
-    truth, ids = [data.y[i] for i in tested], [data.ids[i] for i in tested]
-    found = measured(truth, list(predicted), data.taxonomy, ids)
-    sizes = {"n_items": [float(len(tested))], "n_categories": [float(len({*data.y}))]}
-    return replace(found, values=sizes | dict(found.values))
+    values: dict[str, list[float]] = {"n_categories": [float(len({*data.y}))]}
+    items: dict[str, list[float]] = {}
+    item_ids: dict[str, list[str]] = {}
+    tested = {"seen": data.is_test & ~data.is_hidden, "hidden": data.is_hidden}
+    for kind, is_tested in tested.items():
+        places = np.flatnonzero(is_tested)
+        predicted = list(model.predict([data.texts[i] for i in places]))
+        truth, ids = [data.y[i] for i in places], [data.ids[i] for i in places]
+        found = measured(truth, predicted, data.taxonomy, ids)
+        values |= {f"{kind} {name}": of for name, of in found.values.items()}
+        values[f"{kind} n_items"] = [float(len(places))]
+        items |= {f"{kind} {name}": of for name, of in found.items.items()}
+        item_ids |= {f"{kind} {name}": of for name, of in found.item_ids.items()}
+    return Result(values, items, item_ids=item_ids)
 
 
 def few_postings(size: int, *, names: str, n_draws: int, n_test: int) -> Result:
