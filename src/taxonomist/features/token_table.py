@@ -253,7 +253,8 @@ def _counted(rows: Codes, columns: Codes, factors: Floats, shape: tuple[int, int
         kinds, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         indices.append((kinds % shape[1])[order])
-        values.append(np.bincount(inverse, weights=factors[begin:end])[order])
+        sums: Floats = np.bincount(inverse, weights=factors[begin:end]).astype(np.float64)
+        values.append(sums[order])
         sizes += np.bincount(kinds // shape[1], minlength=shape[0])
         begin = end
     ends = np.append(0, np.cumsum(sizes))

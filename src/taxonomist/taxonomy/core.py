@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
-    from taxonomist._typing import LabelsLike, MatrixLike
+    from taxonomist._typing import LabelsLike, MatrixLike, NodeTextsLike
     from taxonomist.taxonomy.edit import TaxonomyDiff
 
 
@@ -66,7 +66,7 @@ class Taxonomy(Graph):
         names: Mapping[str, str] | None = None,
         nodes: Iterable[str] = (),
         cycles: str = "error",
-        texts: Mapping[str, Any] | None = None,
+        texts: NodeTextsLike | None = None,
     ) -> Self:
         """Return the taxonomy with these (parent, child) edges.
 
@@ -87,7 +87,7 @@ class Taxonomy(Graph):
         cls,
         parents: Mapping[str, str | Iterable[str] | None],
         names: Mapping[str, str] | None = None,
-        texts: Mapping[str, Any] | None = None,
+        texts: NodeTextsLike | None = None,
     ) -> Self:
         """Return the taxonomy given by each node's parent, several parents, or None."""
         above = dict(parents)
@@ -222,7 +222,7 @@ class Taxonomy(Graph):
         """Return a copy with new ids (by old id), new display names (by old id), or both."""
         return edit.rename(self, ids, names)
 
-    def with_texts(self, texts: Mapping[str, Any]) -> Taxonomy:
+    def with_texts(self, texts: NodeTextsLike) -> Taxonomy:
         """Return a copy with these texts instead of its own; see ``Taxonomy`` for their form."""
         return edit.with_texts(self, texts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from taxonomist.taxonomy.build import arrange, as_id
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from taxonomist._typing import Bools, Codes
+    from taxonomist._typing import Bools, Codes, NodeTextsLike
     from taxonomist.taxonomy.core import Taxonomy
 
 
@@ -130,7 +130,7 @@ def rename(
     )
 
 
-def with_texts(taxonomy: Taxonomy, texts: Mapping[str, Any]) -> Taxonomy:
+def with_texts(taxonomy: Taxonomy, texts: NodeTextsLike) -> Taxonomy:
     """Return a copy with other texts."""
     return type(taxonomy)(
         _edges(taxonomy),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from taxonomist._typing import CSR, Bools, Codes
+    from taxonomist._typing import CSR, Bools, Codes, NodeTextsLike, Options
     from taxonomist.taxonomy.node_texts import NodeTexts
 
 Array = TypeVar("Array", bound="NDArray[Any]")
@@ -60,7 +60,7 @@ class Graph:
         names: Mapping[str, str] | None = None,
         nodes: Iterable[str] = (),
         terminals: Mapping[str, str] | None = None,
-        texts: Mapping[str, Any] | None = None,
+        texts: NodeTextsLike | None = None,
     ) -> None:
         ids, *arrays = build.assemble(edges, nodes)
         called = build.texts_by_id({} if names is None else dict(names))
@@ -96,7 +96,7 @@ class Graph:
         arrays = [_frozen(array) for array in arrays]
         fields = ("parent_indptr", "parent_indices", "child_indptr", "child_indices")
         self.__dict__.update(zip(fields, arrays, strict=True))
-        views: dict[str, Any] = {"raw_names": names, "terminals": terminals}
+        views: Options = {"raw_names": names, "terminals": terminals}
         views.update({"texts": texts} if texts else {})
         self.__dict__.update(nodes=ids, **{key: MappingProxyType(of) for key, of in views.items()})
 

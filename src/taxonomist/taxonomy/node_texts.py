@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.errors import TaxonomyError, closest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from taxonomist._typing import NodeTextsLike
 
 __all__ = ["KINDS", "NodeTexts", "as_data", "kind_of", "texts_of_nodes"]
 
@@ -24,7 +26,7 @@ class NodeTexts(NamedTuple):
     definitions
         What belongs to the node.
     notes
-        Any other texts.
+        Other texts.
     """
 
     synonyms: tuple[str, ...] = ()
@@ -68,7 +70,9 @@ def kind_of(name: str) -> str | None:
     return _KIND_OF.get(name.strip().casefold().replace("_", " "))
 
 
-def texts_of_nodes(given: Mapping[Any, Any] | None, as_id: Callable[[object], str]) -> Any:
+def texts_of_nodes(
+    given: NodeTextsLike | None, as_id: Callable[[object], str]
+) -> dict[str, NodeTexts]:
     """Return ``NodeTexts`` by id, without nodes that have none.
 
     Parameters
@@ -97,7 +101,7 @@ def as_data(texts: NodeTexts) -> dict[str, list[str]]:
     return {kind: list(of_kind) for kind, of_kind in texts._asdict().items() if of_kind}
 
 
-def _checked(node: object, texts: Any) -> NodeTexts:
+def _checked(node: object, texts: object) -> NodeTexts:
     """Return the texts of a node by kind."""
     by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for name, of_kind in (texts if isinstance(texts, Mapping) else {"notes": texts}).items():
@@ -111,11 +115,12 @@ def _checked(node: object, texts: Any) -> NodeTexts:
     return NodeTexts.of(**by_kind)
 
 
-def _several(node: object, texts: Any) -> list[str]:
+def _several(node: object, texts: object) -> list[str]:
     if texts is None or isinstance(texts, str):
         return [texts] if texts else []
-    found = list(texts) if isinstance(texts, Iterable) else [texts]
-    for text in found:
+    found: list[str] = []
+    for text in texts if isinstance(texts, Iterable) else [texts]:
         if not isinstance(text, str):
             raise TaxonomyError(f"The texts of {node!r} must be strings. Got {text!r}.")
+        found.append(text)
     return found

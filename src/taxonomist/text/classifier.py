@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from sklearn.utils import Tags
 
-    from taxonomist._typing import CSR, Bools, TextLike
+    from taxonomist._typing import CSR, Bools, Options, TextLike
     from taxonomist.features import SentenceVectors
     from taxonomist.text.search import SearchStep, Trial
 
@@ -341,7 +341,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         return make_model(name, self.taxonomy, is_multilabel=self.is_multilabel_, **options)
 
     @property
-    def model_options(self) -> dict[str, Any]:
+    def model_options(self) -> Options:
         """The parameters that are passed on to models."""
         C = 1.0 if self.C is None else self.C
         return {"C": C, "random_state": self.random_state, "n_jobs": self.n_jobs, "cv": self.cv}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from taxonomist.text.held_out_trials import difference
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taxonomist._typing import Floats, TextLike
+    from taxonomist._typing import Floats, Options, TextLike
     from taxonomist.features.token_table import TokenTable
     from taxonomist.text.budget import Budget
+    from taxonomist.text.classifier import TextClassifier
     from taxonomist.text.held_out_trials import TrialItems
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-FEATURE_SETS: dict[str, dict[str, Any]] = {
+FEATURE_SETS: dict[str, Options] = {
     "words": {"words": (1, 1), "characters": None},
     "words 1-2": {"words": (1, 2), "characters": None},
     "words + characters": {"words": (1, 1), "characters": (3, 5)},
@@ -88,7 +89,7 @@ class ChosenFeatures(NamedTuple):
         The number of documents that sets were tried on.
     """
 
-    options: dict[str, Any]
+    options: Options
     name: str
     trials: list[FeatureTrial]
     gain: dict[str, float] | None
@@ -132,7 +133,7 @@ def check_features(given: object) -> None:
         raise ParameterError(f"features must be one of {known}. Got {given!r}.{hint}")
 
 
-def feature_options(classifier: Any, name: str = SIMPLE) -> dict[str, Any]:
+def feature_options(classifier: TextClassifier, name: str = SIMPLE) -> Options:
     """Return the parameters of ``TextFeatures`` for a set; those given by the user come first.
 
     Parameters
@@ -155,7 +156,7 @@ def feature_options(classifier: Any, name: str = SIMPLE) -> dict[str, Any]:
     return {**found, **others, "character_weight": weight if found["characters"] else None}
 
 
-def chosen_features(classifier: Any) -> dict[str, Any]:
+def chosen_features(classifier: TextClassifier) -> Options:
     """Return the parameters with which a fitted classifier would get the same features and names.
 
     Classifiers of old files lack what was chosen.
@@ -167,7 +168,7 @@ def chosen_features(classifier: Any) -> dict[str, Any]:
     return {**found, "words": features.words, "characters": features.characters}
 
 
-def has_given_terms(classifier: Any) -> bool:
+def has_given_terms(classifier: TextClassifier) -> bool:
     """Return whether the user gave words or characters."""
     return not (_is_auto(classifier.words) and _is_auto(classifier.characters))
 
@@ -177,7 +178,7 @@ def _is_auto(value: object) -> bool:
 
 
 def choose_features(
-    classifier: Any,
+    classifier: TextClassifier,
     table: TokenTable,
     blank: TextLike | None,
     items: TrialItems,
@@ -231,7 +232,7 @@ class _Search:
 
     def __init__(
         self,
-        classifier: Any,
+        classifier: TextClassifier,
         table: TokenTable,
         blank: TextLike | None,
         items: TrialItems,

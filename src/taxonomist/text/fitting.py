@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import CSR, TextLike
+    from taxonomist._typing import CSR, Codes, TextLike
     from taxonomist.text.classifier import TextClassifier
     from taxonomist.text.name_documents import NameDocuments
     from taxonomist.text.search import SearchStep
@@ -57,7 +57,7 @@ class FittedTexts(NamedTuple):
 def fit_texts(
     classifier: TextClassifier,
     texts: Iterable[TextLike],
-    labels: Sequence[Any],
+    labels: Sequence[object],
     callback: Callable[[SearchStep], object] | None,
 ) -> FittedTexts:
     """Choose and fit the features of a classifier, and store the hashes of the texts.
@@ -153,7 +153,7 @@ def fit_model(
     return chosen.facts(names)
 
 
-def _wanted_names(classifier: TextClassifier, labels: Sequence[Any]) -> NameDocuments | None:
+def _wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameDocuments | None:
     """Return the names to learn from; None if they are not wanted."""
     if classifier.names in ("off", 0):
         return None
@@ -176,7 +176,7 @@ def _name_rows(classifier: TextClassifier, given: FittedTexts) -> CSR:
     return join(words, vectors.transform(given.names.texts), classifier.vector_weight_)
 
 
-def _folds(n_folds: int, n: int, n_names: int) -> list[tuple[Any, Any]]:
+def _folds(n_folds: int, n: int, n_names: int) -> list[tuple[Codes, Codes]]:
     """Return folds of documents; names are in all training parts."""
     if n < 2:
         return []

@@ -20,14 +20,14 @@ from taxonomist.text.models import make_model
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR, Codes, Floats, Reals
+    from taxonomist._typing import CSR, Codes, Floats, Options, Reals
     from taxonomist.inference.node_scorer import NodeScorer
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.learning import Training
     from taxonomist.models.path_svc import PathSVC
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["MOST_ITEMS", "TrialItems", "difference", "sampled"]
+__all__ = ["MOST_ITEMS", "TrialItems", "difference", "sampled", "used_labels"]
 
 N_FOLDS = 2
 """Folds of a trial, which trains one more model than there are folds."""
@@ -38,6 +38,8 @@ LEAST_ITEMS = 600
 MOST_WORDS = 100_000
 """Words of the items of a trial at most, unless these are few items. A trial of 1,000 abstracts
 takes some seconds."""
+SETS = (list, tuple, set, frozenset)
+"""Types of label sets."""
 PER_CATEGORY = 2
 """Items of every category that a sample keeps, as far as these are at most half of it."""
 
@@ -61,10 +63,10 @@ class TrialItems(NamedTuple):
         The share of these items among all documents.
     """
 
-    labels: Sequence[Any]
+    labels: Sequence[object]
     taxonomy: Taxonomy | None
     is_multilabel: bool
-    options: dict[str, Any]
+    options: Options
     n_words: int
     share: float = 1.0
 
@@ -89,7 +91,7 @@ class TrialItems(NamedTuple):
         return [(np.setdiff1d(order, test), test) for test in places]
 
     def f1(
-        self, X: CSR, extra: CSR | None = None, labels: Sequence[Any] = (), weight: float = 1.0
+        self, X: CSR, extra: CSR | None = None, labels: Sequence[object] = (), weight: float = 1.0
     ) -> Floats:
         """Return the hierarchical F1 of each document when it is held out.
 
@@ -126,8 +128,7 @@ class TrialItems(NamedTuple):
         if taxonomy is None:
             from taxonomist.taxonomy import Taxonomy
 
-            sets = self.labels if self.is_multilabel else [[label] for label in self.labels]
-            taxonomy = Taxonomy.flat({str(label) for labels in sets for label in labels})
+            taxonomy = Taxonomy.flat({str(label) for label in used_labels(self.labels)})
         return chosen_negatives("auto", taxonomy, n_values)
 
 
@@ -172,7 +173,7 @@ class HeldOutDocuments:
         return model.decider.sets(cast("Scored", scored))
 
 
-def sampled(labels: Sequence[Any], seed: int, most: int) -> Codes:
+def sampled(labels: Sequence[object], seed: int, most: int) -> Codes:
     """Return at most so many items, at random but with some of every category.
 
     Parameters
@@ -187,16 +188,22 @@ def sampled(labels: Sequence[Any], seed: int, most: int) -> Codes:
     order = np.random.default_rng(seed).permutation(len(labels))
     if len(order) <= most:
         return np.sort(order)
-    met: dict[Any, int] = {}
+    met: dict[object, int] = {}
     first = []
     for i in order.tolist():
         label = labels[i]
-        key = label if isinstance(label, str | int) else next(iter(label), None)
+        key = next(iter(label), None) if isinstance(label, SETS) else label
         met[key] = met.get(key, 0) + 1
         first.append(met[key] <= PER_CATEGORY)
     kept = order[np.array(first)][: most // 2]
     others = order[~np.isin(order, kept)]
     return np.sort(np.concatenate([kept, others[: most - len(kept)]]))
+
+
+def used_labels(labels: Sequence[object]) -> set[object]:
+    """Return the labels of items, each of which has one or several of them."""
+    sets = (label if isinstance(label, SETS) else [label] for label in labels)
+    return {one for labels in sets for one in labels}
 
 
 def difference(better: Floats, worse: Floats) -> dict[str, float]:

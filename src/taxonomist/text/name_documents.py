@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from taxonomist.errors import ParameterError, closest
 from taxonomist.features.terms import words_of
 from taxonomist.text.feature_sets import FEWEST_DOCUMENTS
-from taxonomist.text.held_out_trials import MOST_ITEMS, difference
+from taxonomist.text.held_out_trials import MOST_ITEMS, difference, used_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ class NameDocuments(NamedTuple):
     """
 
     texts: list[str]
-    labels: list[Any]
+    labels: list[object]
     without: list[str]
 
 
@@ -155,7 +155,7 @@ def readable(name: str) -> str:
 
 
 def documents_of_names(
-    taxonomy: Taxonomy | None, labels: Sequence[Any], is_multilabel: bool
+    taxonomy: Taxonomy | None, labels: Sequence[object], is_multilabel: bool
 ) -> NameDocuments | None:
     """Return the names of categories as documents; None if there are no names.
 
@@ -170,7 +170,7 @@ def documents_of_names(
     is_multilabel
         Whether these are label sets.
     """
-    used = {label for one in labels for label in one} if is_multilabel else set(labels)
+    used = used_labels(labels)
     has_integers = all(isinstance(label, int | np.integer) for label in used)
     seen = {str(label) for label in used}
     if taxonomy is None:
@@ -187,9 +187,9 @@ def documents_of_names(
         ids = [node for node in ids if node.isdecimal()]
     if not ids:
         return None
-    made = [int(node) if has_integers else node for node in ids]
+    made: list[object] = [int(node) if has_integers else node for node in ids]
     without = [node for node in ids if node not in seen]
-    made_labels = [[label] for label in made] if is_multilabel else made
+    made_labels: list[object] = [[label] for label in made] if is_multilabel else made
     return NameDocuments([texts[node] for node in ids], made_labels, without)
 
 
@@ -207,7 +207,7 @@ def choose_names(
     given: object,
     items: TrialItems,
     X: CSR,
-    names: tuple[CSR, Sequence[Any]] | None,
+    names: tuple[CSR, Sequence[object]] | None,
     budget: Budget,
     on_trial: Callable[[str], object] = lambda _: None,
 ) -> ChosenNames:
@@ -272,7 +272,7 @@ def _best(values: dict[float, Floats], trials: list[NameTrial], is_on: bool) -> 
     return ChosenNames(best, ranked, gain)
 
 
-def _some_names(rows: CSR, labels: Sequence[Any]) -> tuple[CSR, Sequence[Any]]:
+def _some_names(rows: CSR, labels: Sequence[object]) -> tuple[CSR, Sequence[object]]:
     """Return at most as many names as documents of a trial."""
     if len(labels) <= MOST_ITEMS:
         return rows, labels

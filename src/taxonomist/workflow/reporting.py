@@ -126,7 +126,7 @@ def report_content(
 
 def _facts(classifier: TextClassifier) -> dict[str, object]:
     known = {name: classifier.training_[name] for name in FACTS if name in classifier.training_}
-    features: Any = known.get("features")
+    features = known.get("features")
     if isinstance(features, dict):
         known["features"] = features["terms"]
     trials = [

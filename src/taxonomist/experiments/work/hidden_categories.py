@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from taxonomist.experiments.work.trials import identities, joined_results
 if TYPE_CHECKING:
     from taxonomist._typing import Bools, Codes
     from taxonomist.taxonomy import Taxonomy
+    from taxonomist.text import TextClassifier
 
 __all__ = ["few_postings", "hidden_trial"]
 
@@ -98,7 +99,7 @@ def few_postings(size: int, *, names: str, n_draws: int, n_test: int) -> Result:
     return joined_results(found)
 
 
-def _fitted(data: HiddenData, train: Codes, names: str) -> Any:
+def _fitted(data: HiddenData, train: Codes, names: str) -> TextClassifier:
     """Return a classifier with all defaults but the names, and without sentence vectors."""
     from taxonomist.text import TextClassifier
 

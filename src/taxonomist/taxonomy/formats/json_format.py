@@ -27,7 +27,7 @@ from taxonomist.taxonomy.formats.edges import edge_ids
 from taxonomist.taxonomy.node_texts import as_data, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 _PLAIN_KEYS = frozenset(("id", "name", "parents", "children"))
 
@@ -105,7 +105,7 @@ def _lists(taxonomy: Taxonomy) -> str:
 
 def _from_lists(nodes: Any, edges: Any, cycles: str) -> Taxonomy:
     names: dict[str, str | None] = {}
-    texts: dict[str, Any] = {}
+    texts: dict[str, dict[str, list[str]]] = {}
     pairs: list[tuple[str, str]] = []
     for entry in _list(nodes, "nodes"):
         node = _id_of(entry)
@@ -128,7 +128,7 @@ def _pairs(edges: list[Any]) -> Iterable[tuple[str, str]]:
 
 def _from_objects(objects: list[Any], cycles: str) -> Taxonomy:
     names: dict[str, str | None] = {}
-    texts: dict[str, Any] = {}
+    texts: dict[str, dict[str, list[str]]] = {}
     edges: list[tuple[str, str]] = []
     stack: list[tuple[str | None, Any]] = [(None, entry) for entry in reversed(objects)]
     while stack:
@@ -149,7 +149,7 @@ def _from_objects(objects: list[Any], cycles: str) -> Taxonomy:
 def _build(
     edges: Iterable[tuple[str, str]],
     names: dict[str, str | None],
-    texts: dict[str, Any],
+    texts: dict[str, dict[str, list[str]]],
     cycles: str,
 ) -> Taxonomy:
     """Build the taxonomy; all keys of ``names`` are nodes, even without a name."""
@@ -158,7 +158,7 @@ def _build(
     return Taxonomy.from_edges(edges, given, nodes=names, cycles=cycles, texts=told)
 
 
-def _texts_of(entry: dict[str, Any]) -> dict[str, list[str]]:
+def _texts_of(entry: Mapping[str, object]) -> dict[str, list[str]]:
     """Return the texts of a node by kind."""
     found: dict[str, list[str]] = {}
     if len(entry) == 1 or entry.keys() <= _PLAIN_KEYS:
