@@ -17,7 +17,7 @@ from taxonomist._unicode import nfkc
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["is_unspaced", "spans", "words_of"]
+__all__ = ["is_unspaced", "respelled", "spans", "words_of"]
 
 # Scripts without spaces between words: Thai, Lao; Myanmar; Khmer; New Tai Lue, Tai Tham; kana,
 # Bopomofo; ideographs, also rare ones.
@@ -47,6 +47,11 @@ def words_of(text: str) -> list[str]:
     if not plain.isascii() and RUN.search(plain):
         return [part for word in found for part in _pairs(word)]
     return found
+
+
+def respelled(term: str) -> str:
+    """Return a term of old features, in lower case, as texts are spelled now."""
+    return term if term.isascii() else _plain(term)
 
 
 def is_unspaced(word: str) -> bool:

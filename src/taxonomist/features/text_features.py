@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from taxonomist.errors import ParameterError, some
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.spectrum import unit_rows
+from taxonomist.features.terms import respelled
 from taxonomist.features.token_table import TokenTable, side_by_side
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Terms in column order, and their inverse document frequencies, (n_features,).
     vocabulary_
         The column of each term.
+    folds_case_
+        Whether terms have folded case; features of old files lack it, with terms in lower case.
 
     Examples
     --------
@@ -224,6 +227,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         self.terms_ = names[order]
         self.vocabulary_ = {term: column for column, term in enumerate(self.terms_.tolist())}
         self.idf_ = _inverse(n_having[order], n_items)
+        self.folds_case_ = True
         places = np.empty(len(order), dtype=np.intp)
         places[order] = np.arange(len(order))
         return places
@@ -288,7 +292,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             np.zeros(len(counted)),
         )
         for kind in kinds:
-            known = table.known(*kind, weights, self.vocabulary_).sum(axis=1)
+            known = table.known(*kind, weights, self._known_terms).sum(axis=1)
             totals = table.totals(*kind, weights)
             sums += np.asarray(known).ravel() / np.maximum(totals, np.finfo(float).tiny)
             n_kinds += totals > 0
@@ -348,7 +352,16 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     def _known(self, table: TokenTable) -> CSR:
         """Return the counts of the terms that are features."""
-        return table.known(self.words, self.characters, self.column_weights_, self.vocabulary_)
+        weights = self.column_weights_
+        return table.known(self.words, self.characters, weights, self._known_terms)
+
+    @property
+    def _known_terms(self) -> dict[str, int]:
+        """The columns of terms, in the spelling of words."""
+        # Features of old files have terms in lower case, which is not always the folded one.
+        if hasattr(self, "folds_case_"):
+            return self.vocabulary_
+        return {respelled(term): column for term, column in self.vocabulary_.items()}
 
     def parts(self, item: object, number: int = 0) -> list[tuple[float, str]]:
         """Return the texts of an item with their weights."""

@@ -19,9 +19,9 @@ from taxonomist.text.budget import BUDGET, Budget
 from taxonomist.text.digests import digests
 from taxonomist.text.feature_sets import chosen_features, feature_options
 from taxonomist.text.files import TextFiles
-from taxonomist.text.fitting import fit_model, fit_texts
 from taxonomist.text.joined_columns import join
 from taxonomist.text.models import DEFAULT_MODEL, choice_of, make_model
+from taxonomist.text.name_documents import flat_names
 from taxonomist.text.names import NAME_WEIGHT, NameSimilarity, fit_uncentred, name_documents
 from taxonomist.text.parameters import calibration_method, check_parameters, several
 from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole_texts
@@ -208,6 +208,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         vector_weight: float | None = None,
     ) -> Self:
         """Fit the classifier, with a weight of the vectors if it is known."""
+        from taxonomist.text.fitting import fit_model, fit_texts
+
         start = working_clock()
         check_parameters(self)
         y = label_formats.simplified(labels)
@@ -380,7 +382,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         if isinstance(model, str):
             model = self._made()
         if isinstance(twin.model, str) and "attributes" not in model.get_params(deep=False):
-            twin.taxonomy = None
+            twin.taxonomy = flat_names(self)
         else:
             twin.model = flat_twin(model)
         return twin

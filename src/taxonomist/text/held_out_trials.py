@@ -14,7 +14,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist.inference.path_scorer import PathScorer
-from taxonomist.models.path_learning import chosen_negatives
 from taxonomist.text.models import make_model
 
 if TYPE_CHECKING:
@@ -123,6 +122,8 @@ class TrialItems(NamedTuple):
 
     def _negatives(self, X: CSR) -> str:
         """Return the negative items with which the model would be fitted to all documents."""
+        from taxonomist.models.path_learning import chosen_negatives
+
         n_values = int(X.nnz / self.share)
         taxonomy = self.taxonomy
         if taxonomy is None:

@@ -256,3 +256,13 @@ def test_copies_do_the_same():
     again = pickle.loads(pickle.dumps(features))
     np.testing.assert_array_equal(again.transform(["dog"]).data, features.transform(["dog"]).data)
     assert clone(features).get_params() == features.get_params()
+
+
+def test_features_of_old_files_find_their_words():
+    features = TextFeatures(min_df=1).fit(["strasse haus", "baum"])
+    # As an old version stored them: in lower case.
+    features.terms_ = np.array(["baum", "haus", "straße"], dtype=object)
+    features.vocabulary_ = {"baum": 0, "haus": 1, "straße": 2}
+    del features.folds_case_
+    assert features.counts(["STRASSE Straße"]).toarray().tolist() == [[0, 0, 2]]
+    assert features.known_share(["Straße"]).tolist() == [1]

@@ -137,3 +137,14 @@ def test_integer_labels_stay_integers():
     texts, y = documents()
     model = TextClassifier(TREE, names=1.0, **OPTIONS).fit(texts, [int(label) for label in y])
     assert model.predict(["mosses"]).tolist() == [5]
+
+
+def test_the_flat_twin_learns_from_the_same_names():
+    texts, y = documents()
+    model = TextClassifier(TREE, **OPTIONS).fit(texts, y)
+    twin = model.flat_twin()
+    assert twin.taxonomy.height == 1
+    assert twin.fit(texts, y).predict(["bryophyta"]).tolist() == ["5"]
+    assert twin.name_weight_ == model.name_weight_
+    off = TextClassifier(TREE, names="off", **OPTIONS).fit(texts, y)
+    assert off.flat_twin().taxonomy is None
