@@ -27,6 +27,12 @@ Reals: TypeAlias = NDArray[np.floating[Any]]
 Objects: TypeAlias = NDArray[Any]
 """Labels in an array: strings, integers or objects, with the type that the user's labels have."""
 
+Options: TypeAlias = dict[str, Any]
+"""Parameters by name."""
+
+NodeTextsLike: TypeAlias = Mapping[str, Any]
+"""Texts of nodes by id, as users pass them: one or several strings, or a mapping from kinds."""
+
 CSR: TypeAlias = "csr_array"
 """A sparse array in compressed rows. ``stubs`` holds its types, because scipy ships none."""
 

@@ -95,9 +95,28 @@ def train(
         ),
     ] = DEFAULT_MODEL,
     C: Cost = None,
-    words: Annotated[int, typer.Option(min=1, help="Longest word n-grams to use as features.")] = 1,
+    features: Annotated[
+        str,
+        typer.Option(
+            help="Features of texts: words, 'words 1-2' (also pairs), 'words + characters' or "
+            "'words 1-2 + characters'; auto chooses on held-out rows."
+        ),
+    ] = "auto",
+    names: Annotated[
+        str,
+        typer.Option(
+            help="Whether to learn from the names of categories too: auto (unless held-out rows "
+            "are better without), on, off, or the weight of a name beside a row."
+        ),
+    ] = "auto",
+    words: Annotated[
+        int | None, typer.Option(min=1, help="Longest word n-grams to use, instead of --features.")
+    ] = None,
     characters: Annotated[
-        str | None, typer.Option(help="Lengths of character n-grams to add, such as 3-5.")
+        str | None,
+        typer.Option(
+            help="Lengths of character n-grams to add, such as 3-5; instead of --features."
+        ),
     ] = None,
     weights: Annotated[
         str | None, typer.Option(help="Weight of each text column, such as 3,1.")
@@ -167,6 +186,7 @@ def train(
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
+    from taxonomist.text.name_documents import as_names
     from taxonomist.text.parameters import check_parameters
 
     if model != "auto":
@@ -180,8 +200,10 @@ def train(
     options: dict[str, Any] = {
         "model": model,
         "C": C,
-        "words": (1, words),
-        "characters": _range(characters),
+        "words": "auto" if words is None else (1, words),
+        "characters": "auto" if characters is None else _range(characters),
+        "features": features,
+        "names": as_names(names),
         "weights": _numbers(weights),
         "calibration": None if calibration == "none" else calibration,
         "random_state": seed,

@@ -24,6 +24,7 @@ from taxonomist.models.hierarchical_svc import HierarchicalSVC
 from taxonomist.models.path_svc import PathSVC
 from taxonomist.taxonomy import Taxonomy
 from taxonomist.text import TextClassifier
+from taxonomist.text.feature_sets import feature_options
 from taxonomist.text.models import make_model
 from taxonomist.text.parameters import calibration_method, check_parameters
 
@@ -53,7 +54,8 @@ class DaskTextClassifier(DaskClassifier):
     **parameters
         The other parameters of ``TextClassifier``. The model must be ``"path"``, ``"svm"`` or
         ``"flat"``, or an instance of ``PathSVC`` or ``HierarchicalSVC``; the latter needs
-        ``calibration=None``.
+        ``calibration=None``. There is no choice of features, ``"auto"`` means words, and names of
+        categories are not used.
 
     Attributes
     ----------
@@ -125,7 +127,7 @@ class DaskTextClassifier(DaskClassifier):
         local.taxonomy_ = local.taxonomy or Taxonomy.flat(local.classes_.tolist())
         local.training_ = {
             "items": facts.n_items,
-            "features": len(local.features_.idf_),
+            "features": {"terms": len(local.features_.idf_)},
             "model": " ".join(repr(local.model_).split()),
             "seconds": perf_counter() - started,
             "search": [],
@@ -180,8 +182,7 @@ def _features(
     engine: Engine, local: Block, texts: Sequence[Handle], facts: TextFacts
 ) -> TextFeatures:
     """Return the features of all texts, fitted to sums of document frequencies."""
-    names = ("words", "characters", "min_df", "max_features", "weights")
-    features = TextFeatures(**{name: getattr(local, name) for name in names})
+    features = TextFeatures(**feature_options(local))
     counted = engine.map(term_frequencies, texts, shared=(features, facts.first[0]))
     (frequencies,) = engine.gather([reduce(engine, add_frequencies, counted)])
     return features.fit_frequencies(frequencies, facts.n_items, facts.first[0])

@@ -1,7 +1,9 @@
-"""Split texts in any script into words, word n-grams and character n-grams.
+"""Split texts in any script into words.
 
-Words are in lower case and in Unicode's compatibility form (NFKC), so that a ligature, a full-width
-letter or an accent of its own makes no other word.
+Words are in Unicode's compatibility form (NFKC) with folded case, so that a ligature, a full-width
+letter, a capital or an accent of its own makes no other word. Characters that are not shown, such
+as soft hyphens, are left out. Accents and vowel signs belong to their words. In scripts without
+spaces between words, the words are pairs of neighbouring characters.
 """
 
 from __future__ import annotations
@@ -15,48 +17,63 @@ from taxonomist._unicode import nfkc
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["spans", "terms"]
+__all__ = ["is_unspaced", "respelled", "spans", "words_of"]
 
-# Scripts without spaces between words: Thai, Lao, Khmer, Myanmar; kana, ideographs.
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-TERM = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]{{2,}}|\d")
+# Scripts without spaces between words: Thai, Lao; Myanmar; Khmer; New Tai Lue, Tai Tham; kana,
+# Bopomofo; ideographs, also rare ones.
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u17d7\u17dc-\u17ff\u1980-\u19df\u1a20-\u1a9f"
+    "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U000323af"
+)
+# Accents and vowel signs, which are no letters for regular expressions: accents; Cyrillic, Hebrew,
+# Arabic, Syriac, Thaana, N'Ko; all of the Indic blocks but their full stops; Tibetan, Ethiopic.
+MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
+    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a"
+    "\u07a6-\u07b0\u07eb-\u07f3\u0900-\u0963\u0966-\u096f\u0971-\u0dff\u0f18\u0f19\u0f35\u0f37"
+    "\u0f39\u0f3e-\u0f84\u0f86-\u0f97\u0f99-\u0fbc\u135d-\u135f"
+)
+TERM = re.compile(rf"[{UNSPACED}]+|(?:[^\W{UNSPACED}]|[{MARKS}]){{2,}}|\d")
 RUN = re.compile(rf"[{UNSPACED}]")
+# Soft hyphen, joiners, marks of direction, and the byte order mark.
+UNSEEN = dict.fromkeys((0xAD, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF))
 
 
-def terms(
-    text: str, words: tuple[int, int] | None, characters: tuple[int, int] | None
-) -> list[str]:
-    """Return the terms of a text, with repetitions.
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, with repetitions."""
+    plain = _plain(text)
+    found = TERM.findall(plain)
+    if not plain.isascii() and RUN.search(plain):
+        return [part for word in found for part in _pairs(word)]
+    return found
 
-    Parameters
-    ----------
-    text
-        The text.
-    words, characters
-        The smallest and largest number of words, and of characters, in a term. None for no such
-        terms.
-    """
-    text = nfkc(text)
-    found = TERM.findall(text.lower())
-    if RUN.search(text):
-        found = [part for word in found for part in _pairs(word)]
-    least, most = words or (1, 0)
-    terms = found if least == 1 and most >= 1 else []
-    for n in range(max(least, 2), most + 1):
-        terms = terms + [" ".join(found[k : k + n]) for k in range(len(found) - n + 1)]
-    if characters:
-        terms = terms + _grams(found, *characters)
-    return terms
+
+def respelled(term: str) -> str:
+    """Return a term of old features, in lower case, as texts are spelled now."""
+    return term if term.isascii() else _plain(term)
+
+
+def is_unspaced(word: str) -> bool:
+    """Return whether a word consists of characters of a script without spaces."""
+    return RUN.match(word) is not None
+
+
+def _plain(text: str) -> str:
+    """Return a text in compatibility form, with folded case and without unseen characters."""
+    if text.isascii():
+        return text.lower()
+    # Folding may take a text out of the compatibility form.
+    return nfkc(nfkc(text.translate(UNSEEN)).casefold())
 
 
 def spans(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the start, the end and the term of each word of a text."""
-    plain = nfkc(text)
-    if plain == text:
-        yield from _plain_spans(text)
+    if text.isascii():
+        yield from _plain_spans(text.lower())
         return
     parts = _parts(text)
-    pieces = [nfkc(text[begin:end]) for begin, end in parts]
+    pieces = [_plain(text[begin:end]) for begin, end in parts]
     # The part of the text that each character of the plain one comes from.
     origin = [part for part, piece in zip(parts, pieces, strict=True) for _ in piece]
     for begin, end, term in _plain_spans("".join(pieces)):
@@ -70,33 +87,24 @@ def _parts(text: str) -> list[tuple[int, int]]:
 
 
 def _is_joined(character: str) -> bool:
-    """Return whether a character is an accent, or a later letter of a Korean syllable."""
+    """Return whether a character is unseen, an accent, or a later letter of a Korean syllable."""
+    if ord(character) in UNSEEN:
+        return True
     return bool(combining(nfkc(character)[0])) or "\u1160" <= character <= "\u11ff"
 
 
 def _plain_spans(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, the end and the term of each word of a text in compatibility form."""
+    """Yield the start, the end and the term of each word of a plain text."""
     for found in TERM.finditer(text):
         begin, end = found.span()
-        if RUN.match(found.group()) and end - begin > 2:
-            yield from ((k, k + 2, text[k : k + 2].lower()) for k in range(begin, end - 1))
+        if end - begin > 2 and is_unspaced(found.group()):
+            yield from ((k, k + 2, text[k : k + 2]) for k in range(begin, end - 1))
         else:
-            yield begin, end, found.group().lower()
+            yield begin, end, found.group()
 
 
 def _pairs(word: str) -> list[str]:
     """Return the pairs of neighbouring characters in an unspaced script, or the word itself."""
-    if len(word) <= 2 or not RUN.match(word):
+    if len(word) <= 2 or not is_unspaced(word):
         return [word]
     return [word[k : k + 2] for k in range(len(word) - 1)]
-
-
-def _grams(words: list[str], least: int, most: int) -> list[str]:
-    """Return the character n-grams of words, with the spaces around them, in quotes."""
-    padded = [f" {word} " for word in words]
-    return [
-        f'"{word[k : k + n]}"'
-        for word in padded
-        for n in range(least, min(most, len(word)) + 1)
-        for k in range(len(word) - n + 1)
-    ]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,23 +12,30 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from taxonomist.errors import ParameterError, some
-from taxonomist.features.counted_texts import CountedTexts, Tokenisation, csr_of
+from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.spectrum import unit_rows
-from taxonomist.features.terms import terms
+from taxonomist.features.terms import respelled
+from taxonomist.features.token_table import TokenTable, side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from taxonomist._typing import CSR, Codes, Floats, Objects, TextLike
+    from taxonomist.features.token_table import TermBlock
+
+MANY_ITEMS = 5000
+"""Items from which on ``min_df="auto"`` drops words that only one of them has. With 1,800 items of
+trec-question, naics2012 and onet-soc, keeping them gains one to three points of hierarchical F1."""
+MOST_TERMS = 2**21
+"""Terms that are kept at most if ``max_features`` is None, which bounds memory."""
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):
     """Words and character n-grams of texts, weighted by tf-idf, as unit vectors.
 
-    Words are runs of two or more letters, digits and underscores, or single digits, in lower case
-    and in Unicode's compatibility form (NFKC): "ﬁsh" with a ligature is "fish". In scripts without
-    spaces between words, the terms are pairs of neighbouring characters instead. A count n becomes
-    log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that occurs in N_u of N training items.
+    Words are runs of two or more letters, digits and underscores, or single digits, with folded
+    case and in Unicode's compatibility form (NFKC): "ﬁsh" with a ligature is "fish". In scripts
+    without spaces between words, the terms are pairs of neighbouring characters instead. A count n
+    becomes log(1 + n), times ln((1 + N) / (1 + N_u)) + 1 for a term that occurs in N_u of N
+    training items.
 
     Parameters
     ----------
@@ -39,14 +44,19 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     characters
         The smallest and largest number of characters in a term, or None for no such terms. N-grams
         lie within words, including the spaces around them. They are useful for short texts,
-        compounds and misspellings.
+        compounds and misspellings. In scripts without spaces, they are single characters.
     min_df
-        Drop terms that occur in fewer training items, unless no term would remain.
+        Drop terms that occur in fewer training items, unless no term would remain. ``"auto"`` is 1
+        for words and 2 for character n-grams, and 2 for all with 5,000 training items or more.
     max_features
-        Maximum number of terms; the most frequent are kept. None for no limit.
+        Maximum number of terms; the most frequent are kept. None for 2²¹.
     weights
         Weight of each column if items have several texts: numbers in column order, or a mapping
         from column names. None for 1 each.
+    character_weight
+        Scale the words of an item to length 1 and its character n-grams to this length, before all
+        are scaled to length 1. None scales them together, which gives n-grams most of the weight
+        because they are many.
 
     Attributes
     ----------
@@ -58,6 +68,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Terms in column order, and their inverse document frequencies, (n_features,).
     vocabulary_
         The column of each term.
+    folds_case_
+        Whether terms have folded case; features of old files lack it, with terms in lower case.
 
     Examples
     --------
@@ -75,15 +87,17 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         *,
         words: tuple[int, int] | None = (1, 1),
         characters: tuple[int, int] | None = None,
-        min_df: int = 2,
+        min_df: int | str = 2,
         max_features: int | None = None,
         weights: Any = None,
+        character_weight: float | None = None,
     ) -> None:
         self.words = words
         self.characters = characters
         self.min_df = min_df
         self.max_features = max_features
         self.weights = weights
+        self.character_weight = character_weight
 
     def fit(self, texts: Iterable[TextLike], y: object = None) -> TextFeatures:  # noqa: ARG002
         """Learn the terms and their inverse document frequencies; see ``fit_counts``."""
@@ -120,16 +134,47 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         -------
         csr_array, shape (n_items, n_features)
         """
+        return self.fit_table(self.tabulate(texts))
+
+    def tabulate(self, texts: Iterable[TextLike]) -> TokenTable:
+        """Learn the columns of items, and return their words for ``fit_table``."""
         if isinstance(texts, CountedTexts):
-            self._learn_columns(texts.blank)
-            self._check_tokenised(texts)
-            counts, names = texts.growing()
-        else:
-            first, items = _peek(texts)
-            self._learn_columns(first)
-            counts, names = self._grown(items)
-        n_having = np.bincount(counts.indices, minlength=counts.shape[1])
-        return csr_array(counts[:, self._learn_terms(names, n_having, counts.shape[0])])
+            self.learn_columns(texts.blank)
+            return self._checked_table(texts)
+        first, items = _peek(texts)
+        self.learn_columns(first)
+        return self._table(items)
+
+    def fit_table(self, table: TokenTable, n_documents: int | None = None) -> CSR:
+        """Learn the terms and their frequencies from words, and return the counts of the items.
+
+        Parameters
+        ----------
+        table
+            The words of the items, as those of ``count``.
+        n_documents
+            The first items, from which inverse document frequencies are learned; all by default.
+        """
+        blocks = self._blocks(table)
+        n_having = np.concatenate([block.n_having for block in blocks])
+        if not len(n_having):
+            raise ParameterError("No text contains a word; there is nothing to learn from.")
+        n_grams = len(blocks[-1].n_having) if self.characters else 0
+        kept = self._kept(n_having, table.n_items, n_grams)
+        starts = np.cumsum([0, *(len(block.n_having) for block in blocks)])
+        chosen = [kept[(kept >= a) & (kept < b)] - a for a, b in pairwise(starts)]
+        names = [block.names(some) for block, some in zip(blocks, chosen, strict=True)]
+        terms = np.array([*chain.from_iterable(names)], dtype=object)
+        place = np.full(len(n_having), -1)
+        place[kept] = self._learn_terms(terms, n_having[kept], table.n_items)
+        places = np.split(place, starts[1:-1])
+        counts = side_by_side(
+            [block.counts(here, len(kept)) for block, here in zip(blocks, places, strict=True)]
+        )
+        if n_documents is not None:
+            found = np.bincount(counts[:n_documents].indices, minlength=len(kept))
+            self.idf_ = _inverse(found, n_documents)
+        return counts
 
     def frequencies(self, texts: Iterable[TextLike], first: TextLike | None) -> dict[str, int]:
         """Return how many items have each term, with terms in order of first appearance.
@@ -142,10 +187,11 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             The first of all training items, which determines the columns.
         """
         counter = TextFeatures(**self.get_params())
-        counter._learn_columns(first)
-        counts, names = counter._grown(texts)
-        n_having = np.bincount(counts.indices, minlength=counts.shape[1])
-        return dict(zip(names.tolist(), n_having.tolist(), strict=True))
+        counter.learn_columns(first)
+        found: dict[str, int] = {}
+        for n_having, names, _ in counter._blocks(counter._table(texts)):
+            found.update(zip(names(np.arange(len(n_having))), n_having.tolist(), strict=True))
+        return found
 
     def fit_frequencies(
         self, frequencies: Mapping[str, int], n_items: int, first: TextLike | None
@@ -162,21 +208,29 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         first
             The first of all training items.
         """
-        self._learn_columns(first)
+        self.learn_columns(first)
         n_having: Codes = np.fromiter(frequencies.values(), np.intp, len(frequencies))
-        self._learn_terms(np.array(list(frequencies), dtype=object), n_having, n_items)
+        if not len(n_having):
+            raise ParameterError("No text contains a word; there is nothing to learn from.")
+        names = np.array(list(frequencies), dtype=object)
+        # Character n-grams, which are in quotes, come last, as in ``fit_counts``.
+        is_gram = np.fromiter((name.startswith('"') for name in names), bool, len(names))
+        order = np.argsort(is_gram, kind="stable")
+        names, n_having = names[order], n_having[order]
+        kept = self._kept(n_having, n_items, int(is_gram.sum()))
+        self._learn_terms(names[kept], n_having[kept], n_items)
         return self
 
     def _learn_terms(self, names: Objects, n_having: Codes, n_items: int) -> Codes:
-        """Learn the terms and their weights; return which of the given terms these are."""
-        if not len(names):
-            raise ParameterError("No text contains a word; there is nothing to learn from.")
-        kept = self._kept(n_having)
-        chosen: Codes = kept[np.argsort(names[kept], kind="stable")]
-        self.terms_ = names[chosen]
+        """Learn the terms and their weights; return the columns of the given terms."""
+        order: Codes = np.argsort(names, kind="stable")
+        self.terms_ = names[order]
         self.vocabulary_ = {term: column for column, term in enumerate(self.terms_.tolist())}
-        self.idf_ = np.log((1 + n_items) / (1 + n_having[chosen])) + 1
-        return chosen
+        self.idf_ = _inverse(n_having[order], n_items)
+        self.folds_case_ = True
+        places = np.empty(len(order), dtype=np.intp)
+        places[order] = np.arange(len(order))
+        return places
 
     def transform(self, texts: Iterable[TextLike]) -> CSR:
         """Return the vectors of items, ignoring unknown terms.
@@ -195,14 +249,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     def counts(self, texts: Iterable[TextLike]) -> CSR:
         """Return the term counts of items, multiplied by the weights of their columns."""
         check_is_fitted(self, "idf_")
-        known = self.vocabulary_
         if isinstance(texts, CountedTexts):
-            self._check_tokenised(texts)
-            return texts.known(known)
-        return self._counted(texts, known, known.get)
+            return self._known(self._checked_table(texts))
+        return self._known(self._table(texts))
 
     def count(self, texts: Iterable[TextLike]) -> CountedTexts:
-        """Tokenise texts once, for any number of fits to subsets of them.
+        """Split texts into words once, for any number of fits to subsets of them.
 
         Unless the features are fitted, the first item determines the columns of all items.
 
@@ -220,26 +272,47 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         counter = self
         if not hasattr(self, "idf_"):
             counter = TextFeatures(**self.get_params())
-            counter._learn_columns(given[0] if given else None)
-        counts, names = counter._grown(given)
-        return CountedTexts(given, counts, names, counter._tokenisation)
+            counter.learn_columns(given[0] if given else None)
+        return CountedTexts(given, counter._table(given), counter.columns_)
 
     def known_share(self, texts: Iterable[Any]) -> Floats:
         """Return the fraction of each item's terms that are features, (n_items,); 0 if no terms.
 
-        Terms count as often as they occur, times the weights of their columns.
+        With words, single words count; with words and character n-grams, it is the mean of both
+        fractions. Terms count as often as they occur, times the weights of their columns.
         """
         counted = texts if isinstance(texts, CountedTexts) else self.count(texts)
-        known = np.asarray(self.counts(counted).sum(axis=1)).ravel()
-        return known / np.maximum(counted.totals, np.finfo(float).tiny)
+        table = self._checked_table(counted)
+        words = (1, 1) if self.words and self.words[0] == 1 else self.words
+        kinds: list[tuple[Any, Any]] = [(words, None)] if words else []
+        kinds += [(None, self.characters)] if self.characters else []
+        weights, sums, n_kinds = (
+            self.column_weights_,
+            np.zeros(len(counted)),
+            np.zeros(len(counted)),
+        )
+        for kind in kinds:
+            known = table.known(*kind, weights, self._known_terms).sum(axis=1)
+            totals = table.totals(*kind, weights)
+            sums += np.asarray(known).ravel() / np.maximum(totals, np.finfo(float).tiny)
+            n_kinds += totals > 0
+        return sums / np.maximum(n_kinds, 1)
 
     def weigh(self, counts: CSR) -> CSR:
         """Weight counts by tf-idf and scale the rows to length 1."""
-        counts = csr_array(
-            (np.log1p(counts.data) * self.idf_[counts.indices], counts.indices, counts.indptr),
-            shape=counts.shape,
-        )
-        return csr_array(unit_rows(counts))
+        values = np.log1p(counts.data) * self.idf_[counts.indices]
+        # Classifiers of old files lack the attribute.
+        weight = getattr(self, "character_weight", None)
+        if weight is not None and self.words and self.characters:
+            # Quotes come before all letters and digits, so that n-grams are the first terms.
+            is_gram = counts.indices < np.searchsorted(self.terms_, "#")
+            rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+            kinds = 2 * rows + is_gram
+            squares = np.bincount(kinds, values**2, minlength=2 * counts.shape[0])
+            lengths = np.sqrt(np.maximum(squares, np.finfo(float).tiny))
+            values *= np.where(is_gram, weight, 1.0) / lengths[kinds]
+        weighted = csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+        return csr_array(unit_rows(weighted))
 
     def get_feature_names_out(self, input_features: object = None) -> Objects:  # noqa: ARG002
         """Return the terms in column order; character n-grams are in quotes."""
@@ -247,60 +320,56 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         terms: Objects = self.terms_
         return terms
 
-    def _learn_columns(self, first: TextLike | None) -> None:
+    def learn_columns(self, first: TextLike | None) -> None:
         """Learn the columns and their weights from the first item."""
         if not self.words and not self.characters:
             raise ParameterError("words and characters are both None; pass at least one of them.")
         self.columns_ = list(first) if isinstance(first, Mapping) else None
         self.column_weights_ = self._column_weights(first)
 
-    @property
-    def _tokenisation(self) -> Tokenisation:
-        return Tokenisation(
-            words=tuple(self.words) if self.words else None,
-            characters=tuple(self.characters) if self.characters else None,
-            columns=None if self.columns_ is None else tuple(self.columns_),
-            weights=tuple(self.column_weights_),
-        )
-
-    def _check_tokenised(self, counted: CountedTexts) -> None:
-        """Raise if the texts were tokenised with other parameters."""
-        if counted.tokenisation != self._tokenisation:
+    def _checked_table(self, counted: CountedTexts) -> TokenTable:
+        """Return the words of texts; raise if these have other columns."""
+        n_columns = len(self.column_weights_)
+        if counted.columns != self.columns_ or counted.table.n_columns != n_columns:
             raise ParameterError(
-                f"The texts were counted with {counted.tokenisation}, but these features use "
-                f"{self._tokenisation}; count them again."
+                f"The texts have the columns {counted.columns or counted.table.n_columns}, but "
+                f"these features use {self.columns_ or n_columns}; count them again."
             )
+        return counted.table
 
-    def _grown(self, items: Iterable[TextLike]) -> tuple[CSR, Any]:
-        """Return the term counts of items, and the terms in order of first appearance."""
-        growing: defaultdict[str, int] = defaultdict()
-        growing.default_factory = growing.__len__
-        counts = self._counted(items, growing, growing.__getitem__)
-        return counts, np.array(list(growing), dtype=object)
+    def _table(self, items: Iterable[TextLike]) -> TokenTable:
+        """Return the words of items."""
+        texts = (self._values(item, number) for number, item in enumerate(items))
+        return TokenTable.of(texts, len(self.column_weights_))
 
-    def _counted(
-        self,
-        items: Iterable[TextLike],
-        vocabulary: dict[str, int],
-        column_of: Callable[[str], int | None],
-    ) -> CSR:
-        """Count the terms of items, multiplied by the weights of their columns."""
-        columns, values, ends = array("q"), array("d"), array("q", [0])
-        for number, item in enumerate(items):
-            counts: dict[int, float] = {}
-            for weight, text in self.parts(item, number):
-                for term in terms(text, self.words, self.characters):
-                    column = column_of(term)
-                    if column is not None:
-                        counts[column] = counts.get(column, 0.0) + weight
-            columns.extend(counts)
-            values.extend(counts.values())
-            ends.append(len(columns))
-        indices, indptr = np.frombuffer(columns, "q"), np.frombuffer(ends, "q")
-        return csr_of(indices, np.frombuffer(values), indptr, len(vocabulary))
+    def _blocks(self, table: TokenTable) -> list[TermBlock]:
+        """Return the terms of each kind."""
+        least, most = self.words or (1, 0)
+        blocks = [table.ngrams(n, self.column_weights_) for n in range(least, most + 1)]
+        if self.characters:
+            blocks.append(table.characters(*self.characters, self.column_weights_))
+        return blocks
+
+    def _known(self, table: TokenTable) -> CSR:
+        """Return the counts of the terms that are features."""
+        weights = self.column_weights_
+        return table.known(self.words, self.characters, weights, self._known_terms)
+
+    @property
+    def _known_terms(self) -> dict[str, int]:
+        """The columns of terms, in the spelling of words."""
+        # Features of old files have terms in lower case, which is not always the folded one.
+        if hasattr(self, "folds_case_"):
+            return self.vocabulary_
+        return {respelled(term): column for term, column in self.vocabulary_.items()}
 
     def parts(self, item: object, number: int = 0) -> list[tuple[float, str]]:
         """Return the texts of an item with their weights."""
+        pairs = zip(self.column_weights_, self._values(item, number), strict=True)
+        return [(weight, text) for weight, text in pairs if weight]
+
+    def _values(self, item: object, number: int) -> list[str]:
+        """Return the texts of an item in column order."""
         if isinstance(item, Mapping):
             values = [item.get(column) for column in self.columns_ or item]
         elif isinstance(item, str) or not isinstance(item, Iterable):
@@ -312,8 +381,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
                 f"Item {number} has {len(values)} texts, but the first training item has "
                 f"{len(self.column_weights_)}; pass the same columns for each item."
             )
-        pairs = zip(self.column_weights_, values, strict=True)
-        return [(weight, _as_text(value, number)) for weight, value in pairs if weight]
+        return [_as_text(value, number) for value in values]
 
     def _column_weights(self, first: Any) -> list[float]:
         is_one = first is None or isinstance(first, str) or not isinstance(first, Iterable)
@@ -333,15 +401,28 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             )
         return found
 
-    def _kept(self, n_having: Codes) -> Codes:
-        """Return the terms that are frequent enough, given how many items have each."""
-        kept = np.flatnonzero(n_having >= self.min_df)
+    def _kept(self, n_having: Codes, n_items: int, n_grams: int) -> Codes:
+        """Return the terms that are frequent enough, given how many items have each.
+
+        Character n-grams are the last terms.
+        """
+        least = np.full(len(n_having), 2 if self.min_df == "auto" else self.min_df)
+        if self.min_df == "auto" and n_items < MANY_ITEMS:
+            least[: len(least) - n_grams] = 1
+        kept = np.flatnonzero(n_having >= least)
         if not len(kept):
             kept = np.arange(len(n_having))
-        if self.max_features is not None and len(kept) > self.max_features:
+        most = MOST_TERMS if self.max_features is None else self.max_features
+        if len(kept) > most:
             order = np.argsort(-n_having[kept], kind="stable")
-            kept = np.sort(kept[order[: self.max_features]])
+            kept = np.sort(kept[order[:most]])
         return kept
+
+
+def _inverse(n_having: Codes, n_items: int) -> Floats:
+    """Return the inverse document frequencies of terms."""
+    found: Floats = np.log((1 + n_items) / (1 + n_having)) + 1
+    return found
 
 
 def _peek(texts: Iterable[TextLike]) -> tuple[TextLike | None, Iterator[TextLike]]:

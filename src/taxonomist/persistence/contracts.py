@@ -179,8 +179,7 @@ def _are_strings(value: Iterable[object]) -> bool:
 
 def _check_taxonomy(graph: Graph) -> None:
     n = len(graph.nodes)
-    names, terminals = graph.raw_names, graph.terminals
-    edges = []
+    names, terminals, edges = graph.raw_names, graph.terminals, []
     for side in ("parent", "child"):
         ends, near = getattr(graph, f"{side}_indptr"), getattr(graph, f"{side}_indices")
         is_complete = _are_vectors(n + 1, ends) and _within(ends, len(near) + 1)
@@ -199,7 +198,9 @@ def _check_taxonomy(graph: Graph) -> None:
     )
     for mapping in (names, terminals):
         _need(graph, names=isinstance(mapping, Mapping) and _are_strings(mapping.values()))
-    _need(graph, names=set(names) <= set(graph.nodes), terminals=set(terminals) <= {*graph.nodes})
+    _need(graph, texts=all(map(_is_named("NodeTexts"), graph.texts.values())))
+    for what, keys in (("names", {*names}), ("terminals", {*terminals}), ("texts", {*graph.texts})):
+        _need(graph, **{what: keys <= {*graph.nodes}})
 
 
 def _check_categories(categories: Categories) -> None:

@@ -54,6 +54,7 @@ _HOMES = {
     "taxonomist.losses.labellings": ("LabellingLoss",),
     "taxonomist.models.numbered_classifier": ("NumberedClassifier",),
     "taxonomist.taxonomy": ("Categories", "Taxonomy"),
+    "taxonomist.taxonomy.node_texts": ("NodeTexts",),
     "taxonomist.compiled.arrays": ("Duals",),
     "taxonomist.compiled.graph_arrays": ("LabelledDag",),
     "taxonomist.compiled.marginal_arrays": ("EdgeMarginals",),

@@ -13,5 +13,6 @@ from taxonomist.taxonomy.build import ROOT
 from taxonomist.taxonomy.categories import Categories
 from taxonomist.taxonomy.core import Taxonomy
 from taxonomist.taxonomy.edit import TaxonomyDiff
+from taxonomist.taxonomy.node_texts import NodeTexts
 
-__all__ = ["ROOT", "Categories", "Taxonomy", "TaxonomyDiff"]
+__all__ = ["ROOT", "Categories", "NodeTexts", "Taxonomy", "TaxonomyDiff"]

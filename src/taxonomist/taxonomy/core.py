@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
-    from taxonomist._typing import LabelsLike, MatrixLike
+    from taxonomist._typing import LabelsLike, MatrixLike, NodeTextsLike
     from taxonomist.taxonomy.edit import TaxonomyDiff
 
 
@@ -26,8 +26,8 @@ class Taxonomy(Graph):
     that id (in any case) is not a category: paths leave it out, and ``roots`` are its children.
 
     Internally, nodes are codes ``0 ... n_nodes - 1`` in a topological order (preorder on trees);
-    the root has code 0. Two taxonomies are equal if they have the same ids, names and edges,
-    regardless of order.
+    the root has code 0. Two taxonomies are equal if they have the same ids, names, texts and
+    edges, regardless of order.
 
     Parameters
     ----------
@@ -37,6 +37,10 @@ class Taxonomy(Graph):
         Display names by id; a node without one is shown by its id.
     nodes
         Ids of extra nodes. Nodes listed here come first among their siblings.
+    texts
+        Further texts by id, such as ``{"dog": {"synonyms": ["hound"], "definitions": "..."}}``.
+        The kinds are synonyms, definitions and notes; strings without a kind are notes. A text
+        classifier can learn from them.
 
     Raises
     ------
@@ -62,12 +66,13 @@ class Taxonomy(Graph):
         names: Mapping[str, str] | None = None,
         nodes: Iterable[str] = (),
         cycles: str = "error",
+        texts: NodeTextsLike | None = None,
     ) -> Self:
         """Return the taxonomy with these (parent, child) edges.
 
         Parameters
         ----------
-        edges, names, nodes
+        edges, names, nodes, texts
             See ``Taxonomy``.
         cycles
             ``"error"`` raises a ``TaxonomyError`` for a cycle. ``"break"`` leaves out the edges
@@ -75,17 +80,18 @@ class Taxonomy(Graph):
             ``TaxonomyWarning``.
         """
         edges, nodes = without_cycles(edges, nodes, cycles)
-        return cls(edges, names=names, nodes=nodes)
+        return cls(edges, names=names, nodes=nodes, texts=texts)
 
     @classmethod
     def from_parents(
         cls,
         parents: Mapping[str, str | Iterable[str] | None],
         names: Mapping[str, str] | None = None,
+        texts: NodeTextsLike | None = None,
     ) -> Self:
         """Return the taxonomy given by each node's parent, several parents, or None."""
         above = dict(parents)
-        return cls(build.edges_from_parents(above), names=names, nodes=above)
+        return cls(build.edges_from_parents(above), names=names, nodes=above, texts=texts)
 
     @classmethod
     def from_paths(
@@ -215,6 +221,10 @@ class Taxonomy(Graph):
     ) -> Taxonomy:
         """Return a copy with new ids (by old id), new display names (by old id), or both."""
         return edit.rename(self, ids, names)
+
+    def with_texts(self, texts: NodeTextsLike) -> Taxonomy:
+        """Return a copy with these texts instead of its own; see ``Taxonomy`` for their form."""
+        return edit.with_texts(self, texts)
 
     def diff(self, other: Taxonomy) -> TaxonomyDiff:
         """Return the nodes added, removed, moved and renamed between this taxonomy and another."""

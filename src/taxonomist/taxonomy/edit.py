@@ -14,7 +14,7 @@ from taxonomist.taxonomy.build import arrange, as_id
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from taxonomist._typing import Bools, Codes
+    from taxonomist._typing import Bools, Codes, NodeTextsLike
     from taxonomist.taxonomy.core import Taxonomy
 
 
@@ -97,6 +97,7 @@ def with_terminals(taxonomy: Taxonomy, ids: Iterable[str]) -> Taxonomy:
         arrange((*taxonomy.nodes, *terminals), np.concatenate([taxonomy.edges, new])),
         {**taxonomy.raw_names, **{t: taxonomy.name(node) for t, node in terminals.items()}},
         {**taxonomy.terminals, **terminals},
+        dict(taxonomy.texts),
     )
 
 
@@ -125,6 +126,18 @@ def rename(
         names={new.get(node, node): name for node, name in all_names.items()},
         nodes=renamed,
         terminals={new.get(t, t): new.get(node, node) for t, node in taxonomy.terminals.items()},
+        texts={new.get(node, node): texts for node, texts in taxonomy.texts.items()},
+    )
+
+
+def with_texts(taxonomy: Taxonomy, texts: NodeTextsLike) -> Taxonomy:
+    """Return a copy with other texts."""
+    return type(taxonomy)(
+        _edges(taxonomy),
+        names=taxonomy.raw_names,
+        nodes=taxonomy.nodes,
+        terminals=taxonomy.terminals,
+        texts=texts,
     )
 
 
@@ -219,4 +232,5 @@ def _copy(taxonomy: Taxonomy, edges: Codes, kept: Codes) -> Taxonomy:
         arrange(ids, place[edges]),
         {node: name for node, name in taxonomy.raw_names.items() if node in stays},
         {t: node for t, node in taxonomy.terminals.items() if t in stays and node in stays},
+        {node: texts for node, texts in taxonomy.texts.items() if node in stays},
     )

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 
 def are_equal(a: Graph, b: Graph) -> bool:
-    """Return whether ids, names and edges are the same, regardless of their order."""
+    """Return whether ids, names, texts and edges are the same, regardless of their order."""
     if a.n_nodes != b.n_nodes or a.root != b.root or a.raw_names != b.raw_names:
+        return False
+    if a.texts != b.texts:
         return False
     place = a.topological_order if a.nodes == b.nodes else a.places_of(b)
     if (place < 0).any():

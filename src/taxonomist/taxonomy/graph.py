@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -13,13 +14,15 @@ from taxonomist.errors import ParameterError, TaxonomyError, UnknownNodeError, c
 from taxonomist.taxonomy import build
 from taxonomist.taxonomy.closure import ancestor_matrix
 from taxonomist.taxonomy.equality import are_equal
+from taxonomist.taxonomy.node_texts import texts_of_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from taxonomist._typing import CSR, Bools, Codes
+    from taxonomist._typing import CSR, Bools, Codes, NodeTextsLike, Options
+    from taxonomist.taxonomy.node_texts import NodeTexts
 
 Array = TypeVar("Array", bound="NDArray[Any]")
 
@@ -37,6 +40,8 @@ class Graph:
         Display names by id, only for nodes whose name differs from the id.
     terminals
         For each terminal child made by ``with_terminals``, the interior node that it represents.
+    texts
+        Synonyms, definitions and notes by id, only for nodes that have any.
     """
 
     nodes: tuple[str, ...]
@@ -46,6 +51,7 @@ class Graph:
     child_indices: Codes
     raw_names: Mapping[str, str]
     terminals: Mapping[str, str]
+    texts: Mapping[str, NodeTexts] = MappingProxyType({})
 
     def __init__(
         self,
@@ -54,22 +60,29 @@ class Graph:
         names: Mapping[str, str] | None = None,
         nodes: Iterable[str] = (),
         terminals: Mapping[str, str] | None = None,
+        texts: NodeTextsLike | None = None,
     ) -> None:
         ids, *arrays = build.assemble(edges, nodes)
-        texts = build.texts_by_id({} if names is None else dict(names))
-        self._set(ids, arrays, texts, dict(terminals or {}))
-        if not self._index.keys() >= texts.keys():
-            unknown = next(node for node in texts if node not in self._index)
-            hint = self.similar_ids(unknown)
-            raise TaxonomyError(f"A name is given for {unknown!r}, which is not a node.{hint}")
+        called = build.texts_by_id({} if names is None else dict(names))
+        told = texts_of_nodes(texts, build.as_id)
+        self._set(ids, arrays, called, dict(terminals or {}), told)
+        for what, given in (("name is", called), ("text is", told)):
+            if not self._index.keys() >= given.keys():
+                unknown = next(node for node in given if node not in self._index)
+                hint = self.similar_ids(unknown)
+                raise TaxonomyError(f"A {what} given for {unknown!r}, which is not a node.{hint}")
 
     @classmethod
     def from_arrays(
-        cls, arrays: build.Arrays, names: dict[str, str], terminals: dict[str, str]
+        cls,
+        arrays: build.Arrays,
+        names: dict[str, str],
+        terminals: dict[str, str],
+        texts: dict[str, NodeTexts] | None = None,
     ) -> Self:
-        """Return the graph of arrays that ``build`` has made, with names and terminals by id."""
+        """Return the graph of arrays of ``build``, with names, terminals and texts by id."""
         graph = cls.__new__(cls)
-        graph._set(arrays.ids, arrays[1:], names, terminals)
+        graph._set(arrays.ids, arrays[1:], names, terminals, texts or {})
         return graph
 
     def _set(
@@ -78,13 +91,14 @@ class Graph:
         arrays: Sequence[Codes],
         names: dict[str, str],
         terminals: dict[str, str],
+        texts: dict[str, NodeTexts],
     ) -> None:
         arrays = [_frozen(array) for array in arrays]
         fields = ("parent_indptr", "parent_indices", "child_indptr", "child_indices")
         self.__dict__.update(zip(fields, arrays, strict=True))
-        self.__dict__.update(
-            nodes=ids, raw_names=MappingProxyType(names), terminals=MappingProxyType(terminals)
-        )
+        views: Options = {"raw_names": names, "terminals": terminals}
+        views.update({"texts": texts} if texts else {})
+        self.__dict__.update(nodes=ids, **{key: MappingProxyType(of) for key, of in views.items()})
 
     # Queries: the whole taxonomy ---------------------------------------------------------------
 
@@ -301,7 +315,7 @@ class Graph:
         return iter(self.nodes)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether ids, names and edges are the same, regardless of order."""
+        """Return whether ids, names, texts and edges are the same, regardless of order."""
         if not isinstance(other, Graph):
             return NotImplemented
         return self is other or are_equal(self, other)
@@ -323,13 +337,8 @@ class Graph:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arrays without cached properties."""
         arrays = (self.parent_indptr, self.parent_indices, self.child_indptr, self.child_indices)
-        return _restore, (
-            type(self),
-            self.nodes,
-            arrays,
-            dict(self.raw_names),
-            dict(self.terminals),
-        )
+        views = (self.raw_names, self.terminals, self.texts)
+        return _restore, (type(self), self.nodes, arrays, *map(dict, views))
 
     def __repr__(self) -> str:
         """Return the size and the shape, e.g. ``Taxonomy(5 nodes, 2 leaves, height 2, DAG)``."""
@@ -365,18 +374,16 @@ class Graph:
     def _called(self) -> dict[str, set[int]]:
         """Codes of the nodes by id and by name."""
         called: dict[str, set[int]] = {}
-        for texts in (self.nodes, self.names):
-            for code, text in enumerate(texts):
-                called.setdefault(text, set()).add(code)
+        for code, text in chain(enumerate(self.nodes), enumerate(self.names)):
+            called.setdefault(text, set()).add(code)
         return called
 
     def _ids(self, codes: Codes) -> tuple[str, ...]:
         return tuple(map(self.nodes.__getitem__, codes.tolist()))
 
     def _parents_of(self, code: int) -> list[int]:
-        found: list[int] = self.parent_indices[
-            self.parent_indptr[code] : self.parent_indptr[code + 1]
-        ].tolist()
+        start, end = self.parent_indptr[code : code + 2]
+        found: list[int] = self.parent_indices[start:end].tolist()
         return found
 
     def _unlinked(self, path: tuple[int, Any] | None) -> Iterator[str]:
@@ -386,8 +393,7 @@ class Graph:
 
     def _reach(self, node: str, indptr: Codes, indices: Codes) -> tuple[str, ...]:
         """Return the ids reachable over the given edges, in code order."""
-        found: set[int] = set()
-        front = [self.code(node)]
+        found, front = set[int](), [self.code(node)]
         while front:
             code = front.pop()
             for near in indices[indptr[code] : indptr[code + 1]].tolist():
@@ -440,11 +446,5 @@ def _frozen(array: Array) -> Array:
     return array
 
 
-def _restore(
-    kind: type[Graph],
-    ids: tuple[str, ...],
-    arrays: Sequence[Codes],
-    names: dict[str, str],
-    terminals: dict[str, str],
-) -> Graph:
-    return kind.from_arrays(build.Arrays(ids, *arrays), names, terminals)
+def _restore(kind: type[Graph], ids: tuple[str, ...], arrays: Any, *mappings: Any) -> Graph:
+    return kind.from_arrays(build.Arrays(ids, *arrays), *mappings)

@@ -10,6 +10,7 @@ import numpy as np
 from taxonomist.errors import LabelError, ParameterError
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.explanation import TextExplanation
+from taxonomist.text.gram_explanation import spread_grams
 from taxonomist.text.prior_answers import PriorAnswers
 from taxonomist.text.vector_columns import whole_texts
 from taxonomist.text.vector_explanation import column_names, share_out
@@ -162,6 +163,8 @@ class TextAnswers:
             column = classifier.classes_.tolist().index(found.category)
             chance = float(self._proba[i, column])
         (whole,) = whole_texts(classifier.features_, [text])
+        if classifier.features_.characters and classifier.features_.words:
+            found = spread_grams(found, whole, classifier.features_.characters)
         meaning: tuple[Mapping[str, float], ...] = ()
         if vectors is not None:
             weight = classifier.vector_weight_

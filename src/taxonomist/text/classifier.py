@@ -10,19 +10,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from taxonomist.compiled.compiling import working_clock
 from taxonomist.errors import LabelError
-from taxonomist.features import TextFeatures
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.taxonomy import Taxonomy
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.answers import TextAnswers
 from taxonomist.text.budget import BUDGET
 from taxonomist.text.choosing import choose_model
-from taxonomist.text.digests import digest, digests, noted
+from taxonomist.text.digests import digests
+from taxonomist.text.feature_sets import chosen_features
 from taxonomist.text.files import TextFiles
 from taxonomist.text.joined_columns import join
 from taxonomist.text.measure import MEASURE
 from taxonomist.text.models import DEFAULT_MODEL, make_model
-from taxonomist.text.names import NAME_WEIGHT, NameSimilarity, fit_uncentred, name_documents
+from taxonomist.text.name_documents import flat_names
 from taxonomist.text.parameters import calibration_method, check_parameters, several
 from taxonomist.text.prior_answers import label_shares
 from taxonomist.text.search_problem import MOST_ITEMS
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from sklearn.utils import Tags
 
-    from taxonomist._typing import CSR, Bools, TextLike
+    from taxonomist._typing import CSR, Bools, Options, TextLike
     from taxonomist.features import SentenceVectors
     from taxonomist.text.measure import MeasureLike
     from taxonomist.text.search import SearchStep, Trial
@@ -55,7 +55,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
     C
         Regularisation parameter. None means 1, or the best value found by ``"auto"``.
     words, characters, min_df, max_features, weights
-        Features of the texts, as in ``taxonomist.features.TextFeatures``.
+        Features of the texts, as in ``taxonomist.features.TextFeatures``. With ``"auto"`` for words
+        and characters, ``features`` decides; if one of them is given, nothing is chosen.
     vectors
         Sentence vectors beside the words: ``"auto"`` uses the built-in encoder if the extra
         ``vectors`` is installed and ``budget`` allows to encode all texts, ``"on"`` always, and
@@ -86,6 +87,16 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         is called with a fitted model, items and labels. With ``"taxonomy_loss"`` and one category
         per item, predictions are the nodes with the smallest expected loss, which may be inner
         nodes, as with ``cost="tree"``.
+    features
+        A set of features: ``"words"``, ``"words 1-2"`` (also pairs of words),
+        ``"words + characters"`` (also the 3 to 5 characters in sequence within words) or
+        ``"words 1-2 + characters"``. ``"auto"`` chooses the set with the best hierarchical F1 on
+        held-out documents, and whether the shortest of several text columns counts more.
+    names
+        Whether the names of categories, and their texts in the taxonomy, are training documents
+        too, so that categories without documents can be predicted: ``"auto"`` unless held-out
+        documents are better without them, ``"on"``, ``"off"``, or the weight of a name beside a
+        document. Otherwise the weight is chosen on held-out documents.
 
     Attributes
     ----------
@@ -95,8 +106,11 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         The taxonomy.
     is_multilabel_
         Whether items have label sets; inferred from the training labels.
-    features_
-        The fitted ``TextFeatures``.
+    features_, feature_set_
+        The fitted ``TextFeatures``, and the name of the set; empty if words or characters are
+        given.
+    name_weight_, named_only_
+        The weight of names, and the categories that have a name but no documents.
     vectors_, vector_weight_
         The fitted ``SentenceVectors``, and their weight beside words; None and 0 if they are not
         used.
@@ -127,6 +141,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
     """
 
     file_version = 2
+    features_: TextFeatures
 
     def __init__(
         self,
@@ -134,9 +149,9 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         *,
         model: Any = DEFAULT_MODEL,
         C: float | None = None,
-        words: tuple[int, int] | None = (1, 1),
-        characters: tuple[int, int] | None = None,
-        min_df: int = 2,
+        words: tuple[int, int] | str | None = "auto",
+        characters: tuple[int, int] | str | None = "auto",
+        min_df: int | str = "auto",
         max_features: int | None = None,
         weights: Any = None,
         calibration: str | None = "auto",
@@ -146,6 +161,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         budget: float | None = BUDGET,
         vectors: Any = "auto",
         measure: MeasureLike = MEASURE,
+        features: str = "auto",
+        names: str | float = "auto",
     ) -> None:
         self.taxonomy = taxonomy
         self.model = model
@@ -162,6 +179,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         self.budget = budget
         self.vectors = vectors
         self.measure = measure
+        self.features = features
+        self.names = names
 
     # Learning --------------------------------------------------------------------------------
 
@@ -205,6 +224,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         vector_weight: float | None = None,
     ) -> Self:
         """Fit the classifier, with a weight of the vectors if it is known."""
+        from taxonomist.text.fitting import fit_model, fit_texts
+
         start = working_clock()
         check_parameters(self)
         y = label_formats.simplified(labels)
@@ -216,7 +237,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         wanted = wanted_vectors(self.vectors, self.model, self.n_jobs)
         if wanted is not None and not isinstance(texts, CountedTexts):
             texts = list(several(texts))
-        counts = self._fit_features(texts)
+        given = fit_texts(self, texts, y, callback)
+        counts = given.counts
         if counts.shape[0] != len(y):
             raise LabelError(
                 f"Got {counts.shape[0]} texts but labels for {len(y)} items; every text needs "
@@ -235,8 +257,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
             from taxonomist.models.calibrated import CalibratedClassifier
 
             model = CalibratedClassifier(model, method=method, cv=self.cv)
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.model_ = model.fit(counts if self.takes_counts_ else X, y, **given)
+        rows = counts if self.takes_counts_ else X
+        facts["names"] = fit_model(self, model, rows, given, sample_weight, callback)
         self.classes_ = self.model_.classes_
         if not self.is_multilabel_:
             self.prior_ = label_shares(self.model_.targets_, y, sample_weight)
@@ -244,26 +266,14 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
             Taxonomy.flat(self.classes_.tolist()) if self.taxonomy is None else self.taxonomy
         )
         self.training_ = self._facts(len(y), start) | facts
+        self.training_["features"] = {**given.facts, "terms": len(self.features_.idf_)}
         return self
 
     def _fit_names(self, start: float) -> Self:
         """Fit the classifier to the names of the taxonomy's leaves."""
-        wanted = None
-        if self.taxonomy is not None:
-            wanted = wanted_vectors(self.vectors, DEFAULT_MODEL, self.n_jobs)
-        if self.taxonomy is None or wanted is None:
-            raise LabelError(
-                "There are no items to learn from. With a taxonomy and sentence vectors, the names "
-                "of categories are enough: pip install 'taxonomist[vectors]'."
-            )
-        texts, labels = name_documents(self.taxonomy)
-        self.features_ = TextFeatures(words=self.words, characters=self.characters, min_df=1)
-        self.features_.fit(texts)
-        self.vectors_, self.vector_weight_ = fit_uncentred(wanted, texts), NAME_WEIGHT
-        self.is_multilabel_, self.takes_counts_ = False, False
-        self.search_, self.seen_ = [], digests([])
-        self.model_ = NameSimilarity(self.taxonomy).fit(self._vectors(texts), labels)
-        self.classes_, self.taxonomy_ = self.model_.classes_, self.taxonomy
+        from taxonomist.text.fitting import fit_names
+
+        fit_names(self)
         self.training_ = self._facts(0, start)
         return self
 
@@ -271,25 +281,12 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         """Return facts about the training."""
         return {
             "items": n_items,
-            "features": len(self.features_.idf_),
+            "features": {"terms": len(self.features_.idf_)},
             "model": " ".join(repr(getattr(self.model_, "model", self.model_)).split()),
             "seconds": working_clock() - start,
             "search": _as_data(self.search_),
             "search_items": min(n_items, MOST_ITEMS) if self.search_ else 0,
         }
-
-    def _fit_features(self, texts: Iterable[TextLike]) -> CSR:
-        """Fit the features, store the hashes of the texts, and return the word counts."""
-        names = ("words", "characters", "min_df", "max_features", "weights")
-        self.features_ = TextFeatures(**{name: getattr(self, name) for name in names})
-        found: list[bytes] = []
-        if isinstance(texts, CountedTexts):
-            found += map(digest, texts)
-        else:
-            texts = noted(several(texts), found)
-        counts = self.features_.fit_counts(texts)
-        self.seen_ = np.unique(np.frombuffer(b"".join(found), dtype="<u8"))
-        return counts
 
     def _add_vectors(
         self,
@@ -306,7 +303,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
             vectors,
             whole_texts(self.features_, texts),
             WeightProblem(
-                X, np.empty((0, 0)), y, self.taxonomy, self.is_multilabel_, self._options
+                X, np.empty((0, 0)), y, self.taxonomy, self.is_multilabel_, self.model_options
             ),
             seconds=self.budget if is_auto else None,
             weight=weight,
@@ -324,11 +321,11 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
     def made(self) -> Any:
         """Return the chosen model, unfitted."""
         name, C = self.chosen
-        options = {**self._options, "C": 1.0 if C is None else C}
+        options = {**self.model_options, "C": 1.0 if C is None else C}
         return make_model(name, self.taxonomy, is_multilabel=self.is_multilabel_, **options)
 
     @property
-    def _options(self) -> dict[str, Any]:
+    def model_options(self) -> Options:
         """The parameters that are passed on to models."""
         passed = {name: getattr(self, name) for name in ("measure", "random_state", "n_jobs", "cv")}
         return {**passed, "C": 1.0 if self.C is None else self.C}
@@ -373,7 +370,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         if isinstance(model, str):
             model = self.made()
         if isinstance(twin.model, str) and "attributes" not in model.get_params(deep=False):
-            twin.taxonomy = None
+            twin.taxonomy = flat_names(self)
         else:
             twin.model = flat_twin(model)
         return twin
@@ -382,7 +379,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         """Return an unfitted classifier with the chosen model and C."""
         model, C = self.chosen
         vectors = "off" if self.used_vectors is None else self.vectors
-        chosen = {"model": model, "C": C, "vectors": vectors}
+        chosen = {"model": model, "C": C, "vectors": vectors, **chosen_features(self)}
         return TextClassifier(**{**self.get_params(deep=False), **chosen})
 
     def record(self, **facts: object) -> Self:
@@ -414,7 +411,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "model_")
         kept = texts if isinstance(texts, CountedTexts) else list(several(texts))
-        return TextAnswers(self, kept, self._vectors(kept))
+        return TextAnswers(self, kept, self.vectorised(kept))
 
     def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags: a classifier of texts."""
@@ -424,7 +421,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _vectors(self, texts: Iterable[TextLike]) -> CSR:
+    def vectorised(self, texts: Iterable[TextLike]) -> CSR:
         """Return word counts or tf-idf, as the model needs."""
         counts = self.features_.counts(texts)
         if self.takes_counts_:

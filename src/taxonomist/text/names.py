@@ -17,6 +17,7 @@ from taxonomist.models.learning import Learned
 from taxonomist.models.path_answers import PathAnswers
 from taxonomist.models.probable_questions import ProbableQuestions
 from taxonomist.models.traits import Traits
+from taxonomist.text.name_documents import readable
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Floats, MatrixLike, Objects
@@ -44,7 +45,7 @@ def name_documents(taxonomy: Taxonomy) -> tuple[list[str], list[str]]:
     texts, labels = [], []
     for leaf in taxonomy.leaves:
         (path,) = taxonomy.paths(leaf, limit=1)
-        names = list(dict.fromkeys(_readable(taxonomy.name(node)) for node in path))
+        names = list(dict.fromkeys(readable(taxonomy.name(node)) for node in path))
         texts += [names[-1], " ".join(names)]
         labels += [leaf] * 2
     return texts, labels
@@ -55,10 +56,6 @@ def fit_uncentred(vectors: SentenceVectors, texts: list[str]) -> SentenceVectors
     vectors.fit(texts)
     vectors.centre_ = np.zeros_like(vectors.centre_)
     return vectors
-
-
-def _readable(name: str) -> str:
-    return name.replace("_", " ").replace(".", " ").strip()
 
 
 class NameSimilarity(ProbableQuestions, TaxonomyClassifier):

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.probabilities import METHODS
 from taxonomist.models.parameters import Number, TaxonomyOrNone
+from taxonomist.text.feature_sets import check_features
 from taxonomist.text.measure import check_measure
 from taxonomist.text.models import choice_of
+from taxonomist.text.name_documents import check_names
 from taxonomist.text.vector_columns import check_vectors
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ def check_parameters(classifier: TextClassifier) -> None:
             raise ParameterError(f"{problem} Got {value!r}.")
     check_vectors(classifier.vectors)
     check_measure(classifier.measure)
+    check_features(classifier.features)
+    check_names(classifier.names)
     method = classifier.calibration
     if method not in (None, "auto", *METHODS):
         known = ", ".join(("auto", *METHODS))

@@ -77,6 +77,9 @@ def compare(
             calibration=None,
             random_state=random_state,
             vectors="off",
+            features="words",
+            min_df=2,
+            names="off",
         )
         for name in dict.fromkeys([*models, FLAT])
     }

@@ -9,6 +9,7 @@ import numpy as np
 
 from taxonomist.evaluation import MEASURES, Plan, compare, learning_curve
 from taxonomist.text import TextClassifier
+from taxonomist.text.feature_sets import chosen_features
 from taxonomist.workflow.comparison import COMPARED, FLAT, told
 from taxonomist.workflow.steps import silent
 
@@ -34,7 +35,7 @@ N_REPEATS = 3
 def twins(classifier: TextClassifier) -> dict[str, TextClassifier]:
     """Return the classifier and its flat twin, both unfitted, by title."""
     model, C = classifier.chosen
-    shared = {"C": C, "calibration": None, "vectors": "off"}
+    shared = {"C": C, "calibration": None, "vectors": "off", **chosen_features(classifier)}
     if model == FLAT:
         model = TAXONOMIC
     given = {**classifier.get_params(deep=False), "taxonomy": classifier.taxonomy_}

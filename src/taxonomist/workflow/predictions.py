@@ -44,6 +44,7 @@ FEWEST_KNOWN = 0.5
 to 4% of the held-out texts have some known words but fewer, and up to 4% have none."""
 NOTHING_KNOWN = "no known words"
 FAR = "far from training"
+NAME_ONLY = "known by name only"
 
 
 class Wanted(NamedTuple):
@@ -94,7 +95,8 @@ class Prediction(NamedTuple):
     labels, names, paths, probabilities
         Id, name, path and probability of each label; see ``NodeTitles`` for names and paths.
     note
-        Why the prediction says little: the text has no known words, or few; otherwise empty.
+        Why the prediction says little: the text has no known words, or few, or a label is a
+        category without training documents, which only its name describes; otherwise empty.
     top
         Id, name and probability of the most probable categories.
     words
@@ -143,6 +145,8 @@ class Predictor:
         self._titles = NodeTitles(classifier.taxonomy_)
         self._above: dict[str, frozenset[str]] = {}
         self._categories = frozenset(classifier.classes_.tolist())
+        # Classifiers of old files lack the attribute.
+        self._named_only = frozenset(getattr(classifier, "named_only_", ()))
         self.block_size = MOST_ITEMS
         if wanted.needs_probabilities:
             n_fitting = MOST_PROBABILITIES // classifier.taxonomy_.n_nodes
@@ -161,12 +165,20 @@ class Predictor:
         risks: list[float | None] = [None] * len(items)
         if wanted.risk:
             risks = expected_losses(self._classifier, answers, labels).tolist()
-        notes = map(_note, answers.known_share().tolist())
+        notes = map(self._note, answers.known_share().tolist(), labels)
         name, path = self._titles.name, self._titles.path
         return [
             Prediction(found, [*map(name, found)], [*map(path, found)], *rest)
             for found, *rest in zip(labels, notes, chances, top, words, risks, strict=True)
         ]
+
+    def _note(self, known: float, labels: list[str]) -> str:
+        """Return a note about a text with a fraction of known words."""
+        if not known:
+            return NOTHING_KNOWN
+        if not self._named_only.isdisjoint(labels):
+            return NAME_ONLY
+        return FAR if known < FEWEST_KNOWN else ""
 
     def _labels(self, answers: TextAnswers) -> list[list[str]]:
         return choose(self._classifier, answers, self._wanted.choice)
@@ -204,13 +216,6 @@ class Predictor:
         n = self._wanted.words
         wanted = [next((x for x in found if x in self._categories), None) for found in labels]
         return [why.words[:n] for why in answers.explanations(n, wanted)]
-
-
-def _note(known: float) -> str:
-    """Return a note about a text with a fraction of known words."""
-    if not known:
-        return NOTHING_KNOWN
-    return FAR if known < FEWEST_KNOWN else ""
 
 
 class TablePredictions:

@@ -126,6 +126,9 @@ def report_content(
 
 def _facts(classifier: TextClassifier) -> dict[str, object]:
     known = {name: classifier.training_[name] for name in FACTS if name in classifier.training_}
+    features = known.get("features")
+    if isinstance(features, dict):
+        known["features"] = features["terms"]
     trials = [
         {**trial._asdict(), "chosen": place == 0} for place, trial in enumerate(classifier.search_)
     ]

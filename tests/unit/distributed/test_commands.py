@@ -59,7 +59,8 @@ def test_the_model_is_that_of_all_rows_that_were_not_held_out(trained, parts):
         rows = [({"text": row["text"]}, row["label"]) for row in csv.DictReader(stream)]
     used = [row for row in rows if model.has_seen([row[0]])[0]]
     assert len(used) == said["train_items"]
-    local = TextClassifier(model.taxonomy, vectors="off").fit(*zip(*used, strict=True))
+    words = {"vectors": "off", "features": "words", "names": "off"}
+    local = TextClassifier(model.taxonomy, **words).fit(*zip(*used, strict=True))
     texts = [text for text, _ in rows]
     assert model.predict(texts).tolist() == local.predict(texts).tolist()
 

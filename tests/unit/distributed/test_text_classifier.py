@@ -26,6 +26,8 @@ def corpus():
 
 
 ENDS = (0, 60, 60, 100, 150)
+WORDS = {"features": "words", "names": "off"}
+"""What a cluster does, where nothing is chosen."""
 
 
 def in_parts(model, texts, labels):
@@ -45,7 +47,7 @@ def assert_same_features(one, other):
 )
 def test_same_vocabulary_and_model(corpus, options):
     taxonomy, texts, labels = corpus
-    local = TextClassifier(taxonomy, **options).fit(texts, labels)
+    local = TextClassifier(taxonomy, **WORDS, **options).fit(texts, labels)
     other = in_parts(DaskTextClassifier(taxonomy, **options), texts, labels)
     assert_same_features(local.features_, other.features_)
     assert_same(local.model_, other.model_)
@@ -57,7 +59,7 @@ def test_same_with_label_sets_and_columns(corpus):
     taxonomy, texts, labels = corpus
     items = [{"title": text[:20], "body": text[20:]} for text in texts]
     sets = [[label] if k % 3 else [label, labels[0]] for k, label in enumerate(labels)]
-    local = TextClassifier(taxonomy, weights={"title": 2.0}).fit(items, sets)
+    local = TextClassifier(taxonomy, weights={"title": 2.0}, **WORDS).fit(items, sets)
     other = in_parts(DaskTextClassifier(taxonomy, weights={"title": 2.0}), items, sets)
     assert_same_features(local.features_, other.features_)
     assert_same(local.model_, other.model_)
@@ -81,7 +83,7 @@ def test_other_models(corpus):
 
 def test_on_a_cluster(corpus, client, tmp_path):
     taxonomy, texts, labels = corpus
-    local = TextClassifier(taxonomy).fit(texts, labels)
+    local = TextClassifier(taxonomy, **WORDS).fit(texts, labels)
     frame = dd.from_pandas(pd.DataFrame({"text": texts, "label": labels}), npartitions=3)
     model = DaskTextClassifier(taxonomy, client=client).fit(frame, "label")
     assert_same_features(local.features_, model.features_)

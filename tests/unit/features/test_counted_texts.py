@@ -84,18 +84,25 @@ def test_it_is_indexed_like_an_array():
     assert list(_safe_indexing(counted, np.array([3, 0, 3]))) == ["bird", "cat", "bird"]
     assert list(pickle.loads(pickle.dumps(counted))[:1]) == ["cat"]
     # Once more from texts that are counted already.
-    same_matrix(TextFeatures(min_df=1).count(counted).known({"dog": 0}), counted.known({"dog": 0}))
+    again = TextFeatures(min_df=1).count(counted)
+    same_matrix(TextFeatures(min_df=1).fit_counts(again), TextFeatures(min_df=1).fit_counts(texts))
 
 
-def test_texts_that_were_counted_otherwise_are_refused():
-    counted = TextFeatures(words=(1, 2)).count(["cat dog", "cat dog"])
+def test_texts_are_split_once_for_all_sets_of_terms():
+    texts = ["cat dog", "cat dog bird"]
+    counted = TextFeatures(words=(1, 2)).count(texts)
+    for options in ({}, {"characters": (3, 5)}, {"words": (2, 2)}):
+        same_matrix(
+            TextFeatures(**options).fit_counts(counted), TextFeatures(**options).fit_counts(texts)
+        )
+
+
+def test_texts_with_other_columns_are_refused():
     with pytest.raises(ParameterError, match="count them again"):
-        TextFeatures().fit(counted)
-    with pytest.raises(ParameterError, match="count them again"):
-        TextFeatures().fit(["cat cat", "cat"]).transform(counted)
+        TextFeatures().fit(["cat cat", "cat"]).transform(TextFeatures().count([("cat", "dog")]))
     titles = TextFeatures(weights=[2, 1]).count([{"title": "cat", "text": "dog"}] * 2)
     assert TextFeatures(weights={"title": 2}).fit(titles).columns_ == ["title", "text"]
     with pytest.raises(ParameterError, match="count them again"):
-        TextFeatures().fit(titles)
+        TextFeatures().fit(["cat", "dog"]).transform(titles)
     with pytest.raises(TypeError, match="not a single text"):
         TextFeatures().count("cat")

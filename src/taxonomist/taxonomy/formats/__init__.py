@@ -3,8 +3,8 @@
 =============  =============================  ====================================================
 format         suffixes                       options (``read`` / ``write``)
 =============  =============================  ====================================================
-``csv``        ``.csv``, ``.tsv``, ``.txt``   parent, child, name, delimiter, cycles / delimiter,
-                                              raw_cells
+``csv``        ``.csv``, ``.tsv``, ``.txt``   parent, child, name, texts, delimiter, cycles /
+                                              delimiter, raw_cells
 ``levels``                                    columns, sep, ids, delimiter / delimiter, raw_cells
 ``json``       ``.json``                      cycles / nested
 ``turtle``     ``.ttl``                       id, language, scheme, base, outside, cycles / base,
@@ -142,7 +142,8 @@ def read_as_spelled(
 
 def _composed(taxonomy: Taxonomy) -> Taxonomy:
     """Return a taxonomy whose ids and names are in composed form."""
-    texts = "\n".join((*taxonomy.nodes, *taxonomy.raw_names.values()))
+    told = (text for texts in taxonomy.texts.values() for text in texts.all)
+    texts = "\n".join((*taxonomy.nodes, *taxonomy.raw_names.values(), *told))
     # Nothing composes across a line break, so all texts are in composed form if this one is.
     if is_composed(texts):
         return taxonomy
@@ -157,7 +158,8 @@ def _composed(taxonomy: Taxonomy) -> Taxonomy:
         edges = [edge for edge in edges if edge[0] != root or edge[1] not in below]
         if sum(parent == root for parent, _ in edges) == 1 < len(taxonomy.roots):
             edges, ids = [edge for edge in edges if edge[0] != root], ids[1:]
-    return type(taxonomy)(edges, names=names, nodes=ids)
+    texts_by_id = {nfc(node): texts.changed(nfc) for node, texts in taxonomy.texts.items()}
+    return type(taxonomy)(edges, names=names, nodes=ids, texts=texts_by_id)
 
 
 def write(

@@ -1,7 +1,9 @@
 """Delimited text (CSV, TSV): a list of edges, or one column per level.
 
 An edge list has the columns ``parent``, ``child`` and, if there are names, ``name``. A row with an
-empty parent declares a node without a parent, which is also how the root gets a name. In a table
+empty parent declares a node without a parent, which is also how the root gets a name. Columns with
+names such as ``synonyms``, ``definition``, ``description`` or ``note`` hold further texts of the
+child; there may be several columns of the same name. In a table
 of levels, each row is a path from the top; trailing cells may be empty.
 
 The first line names the columns, ignoring case; other columns are ignored. Ids are stripped of
@@ -24,6 +26,7 @@ from taxonomist._spreadsheets import guarded, unguarded
 from taxonomist.errors import FormatError, TaxonomyError, closest, some
 from taxonomist.taxonomy.core import Taxonomy
 from taxonomist.taxonomy.formats.edges import EdgeLines, edge_ids
+from taxonomist.taxonomy.node_texts import KINDS, NodeTexts, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,6 +41,7 @@ def read_edges(
     parent: str = "parent",
     child: str = "child",
     name: str | None = None,
+    texts: str | Sequence[str] = (),
     delimiter: str | None = None,
     cycles: str = "error",
 ) -> Taxonomy:
@@ -51,6 +55,8 @@ def read_edges(
         Columns with the ids of each edge.
     name
         Column with the child's display name; by default ``name`` if that column exists.
+    texts
+        Further columns with texts of the child, beside those that are known by their names.
     delimiter
         Cell separator; by default the most frequent of tab ``,`` ``;`` ``|`` in the first line.
     cycles
@@ -71,8 +77,11 @@ def read_edges(
         raise FormatError("the file has a header line but no rows.")
     tops = [node for above, node in edges if not above]
     pairs = [edge for edge in edges if edge[0]] if tops else edges
+    told = {}
+    if kinds := _text_columns(top, header, texts, at):
+        told = _texts(_rows(text, delimiter), kinds, child_at)
     try:
-        return Taxonomy.from_edges(pairs, names, nodes=tops, cycles=cycles)
+        return Taxonomy.from_edges(pairs, names, nodes=tops, cycles=cycles, texts=told)
     except TaxonomyError:
         # An edge that is given twice is reported with its line.
         _checked_edges(_rows(text, delimiter), at)
@@ -136,16 +145,51 @@ def _checked_edges(
     return list(edges), names
 
 
+def _text_columns(
+    line: int, header: list[str], texts: str | Sequence[str], used: Iterable[int | None]
+) -> dict[int, str]:
+    """Return the kinds of texts by the places of their columns."""
+    found = {place: kind for place, name in enumerate(header) if (kind := kind_of(name))}
+    for name in [texts] if isinstance(texts, str) else texts:
+        found.setdefault(_column(line, header, name), "notes")
+    return {place: kind for place, kind in found.items() if place not in {*used}}
+
+
+def _texts(
+    rows: Iterator[tuple[int, list[str]]], kinds: dict[int, str], child_at: int
+) -> dict[str, dict[str, list[str]]]:
+    """Return the texts of nodes by kind."""
+    next(rows)
+    found: dict[str, dict[str, list[str]]] = {}
+    for _, row in rows:
+        for place, kind in kinds.items():
+            if row[place].strip():
+                of_node = found.setdefault(row[child_at].strip(), {})
+                of_node.setdefault(kind, []).append(row[place])
+    return found
+
+
 def write_edges(taxonomy: Taxonomy, *, delimiter: str = ",", raw_cells: bool = False) -> str:
-    """Write a taxonomy as an edge list, with a column of names if any node has one."""
+    """Write a taxonomy as an edge list, with columns of names and texts if any node has them."""
     names, root = taxonomy.raw_names, taxonomy.root
     rows = edge_ids(taxonomy)
-    if root in names or not rows:
+    if root in names or root in taxonomy.texts or not rows:
         rows.insert(0, ("", root))
-    if not names:
-        return _join([("parent", "child"), *rows], delimiter, raw_cells)
-    named = ((parent, child, names.get(child, "")) for parent, child in rows)
-    return _join([("parent", "child", "name"), *named], delimiter, raw_cells)
+    header = ["parent", "child", *(["name"] if names else [])]
+    cells = ((*row, *([names.get(row[1], "")] if names else [])) for row in rows)
+    if taxonomy.texts:
+        most = [max(map(len, kind)) for kind in zip(*taxonomy.texts.values(), strict=True)]
+        header += [kind for kind, n in zip(KINDS, most, strict=True) for _ in range(n)]
+        cells = ((*row, *_text_cells(taxonomy.texts.get(row[1]), most)) for row in cells)
+    return _join([header, *cells], delimiter, raw_cells)
+
+
+def _text_cells(texts: NodeTexts | None, most: list[int]) -> list[str]:
+    """Return the texts of a node, and empty cells for kinds that have fewer than others."""
+    found: list[str] = []
+    for of_kind, n in zip(texts or NodeTexts(), most, strict=True):
+        found += [*of_kind, *[""] * (n - len(of_kind))]
+    return found
 
 
 def read_levels(
@@ -187,7 +231,7 @@ def write_levels(taxonomy: Taxonomy, *, delimiter: str = ",", raw_cells: bool = 
     ------
     FormatError
         If reading the table back would not give the same taxonomy: if it is not a tree, if nodes
-        have display names, or if ``ROOT`` has a single child.
+        have display names or texts, or if ``ROOT`` has a single child.
     """
     header = [f"level {depth + 1}" for depth in range(taxonomy.height + 1)]
     if taxonomy.has_artificial_root:
@@ -200,8 +244,8 @@ def write_levels(taxonomy: Taxonomy, *, delimiter: str = ",", raw_cells: bool = 
         if read_levels(table, delimiter=delimiter) == taxonomy:
             return table
     raise FormatError(
-        "a table of levels holds only trees without display names and without a 'ROOT' "
-        'above a single node. Write this taxonomy with format="csv" or format="json".'
+        "a table of levels holds only trees without display names, texts, and a 'ROOT' above a "
+        'single node. Write this taxonomy with format="csv" or format="json".'
     )
 
 

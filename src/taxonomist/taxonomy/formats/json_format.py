@@ -4,8 +4,9 @@ A list, as ``write`` makes it by default, can represent any taxonomy::
 
     {"nodes": [{"id": "a", "name": "Animals"}, {"id": "b"}], "edges": [["a", "b"]]}
 
-Names are optional. ``read`` also accepts ``"parents": ["a"]`` in a node instead of edges, and nodes
-without a name need not be listed if they occur in an edge.
+Names are optional, and so are ``"synonyms"``, ``"definitions"`` and ``"notes"`` of a node, each a
+string or a list of strings. ``read`` also accepts ``"parents": ["a"]`` in a node instead of edges,
+and nodes without a name need not be listed if they occur in an edge.
 
 Nested objects suit trees; a node with several parents is repeated, with its children given once::
 
@@ -23,9 +24,12 @@ from typing import TYPE_CHECKING, Any
 from taxonomist.errors import FormatError
 from taxonomist.taxonomy.core import Taxonomy
 from taxonomist.taxonomy.formats.edges import edge_ids
+from taxonomist.taxonomy.node_texts import as_data, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
+
+_PLAIN_KEYS = frozenset(("id", "name", "parents", "children"))
 
 
 def read(text: str, *, cycles: str = "error") -> Taxonomy:
@@ -71,7 +75,7 @@ def write(taxonomy: Taxonomy, *, nested: bool = False) -> str:
         return _lists(taxonomy)
     if not taxonomy.is_tree:
         raise FormatError("nested objects need a tree, but a node has several parents.")
-    nodes = {node: _object(node, taxonomy.raw_names.get(node)) for node in taxonomy.nodes}
+    nodes = {node: _object(taxonomy, node) for node in taxonomy.nodes}
     for parent, child in edge_ids(taxonomy):
         nodes[parent].setdefault("children", []).append(nodes[child])
     try:
@@ -83,11 +87,16 @@ def write(taxonomy: Taxonomy, *, nested: bool = False) -> str:
 def _lists(taxonomy: Taxonomy) -> str:
     """Return the nodes and the edges as JSON, one on each line."""
     ids = list(map(_quoted, taxonomy.nodes))
-    names = map(taxonomy.raw_names.get, taxonomy.nodes)
-    entries = ",\n".join(
-        f'{{"id": {node}}}' if name is None else f'{{"id": {node}, "name": {_quoted(name)}}}'
-        for node, name in zip(ids, names, strict=True)
-    )
+    if taxonomy.texts:
+        objects = (_dumps(_object(taxonomy, node)) for node in taxonomy.nodes)
+        entries = ",\n".join(objects)
+    else:
+        # Without texts, this is several times as fast.
+        names = map(taxonomy.raw_names.get, taxonomy.nodes)
+        entries = ",\n".join(
+            f'{{"id": {node}}}' if name is None else f'{{"id": {node}, "name": {_quoted(name)}}}'
+            for node, name in zip(ids, names, strict=True)
+        )
     pairs = ",\n".join(
         f"[{ids[parent]}, {ids[child]}]" for parent, child in taxonomy.edges.tolist()
     )
@@ -96,15 +105,17 @@ def _lists(taxonomy: Taxonomy) -> str:
 
 def _from_lists(nodes: Any, edges: Any, cycles: str) -> Taxonomy:
     names: dict[str, str | None] = {}
+    texts: dict[str, dict[str, list[str]]] = {}
     pairs: list[tuple[str, str]] = []
     for entry in _list(nodes, "nodes"):
         node = _id_of(entry)
         if node in names:
             raise FormatError(f"the node {node!r} is listed twice; keep one.")
         names[node] = _name_of(entry)
+        texts[node] = _texts_of(entry)
         if "parents" in entry:
             pairs += [(_id(parent), node) for parent in _list(entry["parents"], "parents")]
-    return _build([*pairs, *_pairs(_list(edges, "edges"))], names, cycles)
+    return _build([*pairs, *_pairs(_list(edges, "edges"))], names, texts, cycles)
 
 
 def _pairs(edges: list[Any]) -> Iterable[tuple[str, str]]:
@@ -117,6 +128,7 @@ def _pairs(edges: list[Any]) -> Iterable[tuple[str, str]]:
 
 def _from_objects(objects: list[Any], cycles: str) -> Taxonomy:
     names: dict[str, str | None] = {}
+    texts: dict[str, dict[str, list[str]]] = {}
     edges: list[tuple[str, str]] = []
     stack: list[tuple[str | None, Any]] = [(None, entry) for entry in reversed(objects)]
     while stack:
@@ -126,17 +138,41 @@ def _from_objects(objects: list[Any], cycles: str) -> Taxonomy:
         if known and name and known != name:
             raise FormatError(f"{node!r} is named {known!r} and {name!r}; give it one name.")
         names[node] = known or name
+        texts[node] = texts.get(node) or _texts_of(entry)
         if parent is not None:
             edges.append((parent, node))
         children = _list(entry.get("children", []), "children")
         stack.extend((node, child) for child in reversed(children))
-    return _build(edges, names, cycles)
+    return _build(edges, names, texts, cycles)
 
 
-def _build(edges: Iterable[tuple[str, str]], names: dict[str, str | None], cycles: str) -> Taxonomy:
+def _build(
+    edges: Iterable[tuple[str, str]],
+    names: dict[str, str | None],
+    texts: dict[str, dict[str, list[str]]],
+    cycles: str,
+) -> Taxonomy:
     """Build the taxonomy; all keys of ``names`` are nodes, even without a name."""
     given = {node: name for node, name in names.items() if name}
-    return Taxonomy.from_edges(edges, given, nodes=names, cycles=cycles)
+    told = {node: of_node for node, of_node in texts.items() if of_node}
+    return Taxonomy.from_edges(edges, given, nodes=names, cycles=cycles, texts=told)
+
+
+def _texts_of(entry: Mapping[str, object]) -> dict[str, list[str]]:
+    """Return the texts of a node by kind."""
+    found: dict[str, list[str]] = {}
+    if len(entry) == 1 or entry.keys() <= _PLAIN_KEYS:
+        return found
+    for key, given in entry.items():
+        kind = None if key in _PLAIN_KEYS else kind_of(key)
+        if kind is None or given is None:
+            continue
+        texts = [given] if isinstance(given, str) else _list(given, key)
+        for text in texts:
+            if not isinstance(text, str):
+                raise FormatError(f"a text of {entry['id']!r} is not a string: {_shown(text)}.")
+        found.setdefault(kind, []).extend(texts)
+    return found
 
 
 def _id_of(entry: Any) -> str:
@@ -172,8 +208,10 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _object(node: str, name: str | None) -> dict[str, Any]:
-    return {"id": node} if name is None else {"id": node, "name": name}
+def _object(taxonomy: Taxonomy, node: str) -> dict[str, Any]:
+    name, texts = taxonomy.raw_names.get(node), taxonomy.texts.get(node)
+    said = {"id": node} if name is None else {"id": node, "name": name}
+    return said if texts is None else {**said, **as_data(texts)}
 
 
 _quoted: Callable[[str], str] = json.encoder.encode_basestring

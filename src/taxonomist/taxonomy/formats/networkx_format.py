@@ -8,6 +8,7 @@ from taxonomist.errors import TaxonomyError, import_extra
 from taxonomist.taxonomy.build import as_id
 from taxonomist.taxonomy.core import Taxonomy
 from taxonomist.taxonomy.formats.edges import edge_ids
+from taxonomist.taxonomy.node_texts import KINDS, as_data
 
 
 def from_networkx(graph: Any, name: str = "name") -> Taxonomy:
@@ -18,7 +19,8 @@ def from_networkx(graph: Any, name: str = "name") -> Taxonomy:
     graph
         A ``networkx.DiGraph`` with edges from parent to child.
     name
-        The node attribute that holds display names.
+        The node attribute that holds display names. Attributes ``synonyms``, ``definitions`` and
+        ``notes`` hold texts.
 
     Raises
     ------
@@ -33,13 +35,18 @@ def from_networkx(graph: Any, name: str = "name") -> Taxonomy:
         )
     attributes = {as_id(node): data.get(name) for node, data in graph.nodes(data=True)}
     names = {node: str(given) for node, given in attributes.items() if given is not None}
-    return Taxonomy.from_edges(graph.edges(), names, nodes=attributes)
+    texts = {
+        as_id(node): {kind: data[kind] for kind in KINDS if kind in data}
+        for node, data in graph.nodes(data=True)
+    }
+    return Taxonomy.from_edges(graph.edges(), names, nodes=attributes, texts=texts)
 
 
 def to_networkx(taxonomy: Taxonomy) -> Any:
-    """Return a ``networkx.DiGraph`` with display names in the node attribute ``name``."""
+    """Return a ``networkx.DiGraph`` with names and texts in the attributes of nodes."""
     graph = import_extra("networkx", "io").DiGraph()
     graph.add_nodes_from(taxonomy.nodes)
     graph.add_nodes_from((node, {"name": name}) for node, name in taxonomy.raw_names.items())
+    graph.add_nodes_from((node, as_data(texts)) for node, texts in taxonomy.texts.items())
     graph.add_edges_from(edge_ids(taxonomy))
     return graph

@@ -1,6 +1,7 @@
 """OBO, the format of biological ontologies: ``[Term]`` stanzas with ``id``, ``name``, ``is_a``.
 
-Obsolete terms, other stanzas and other tags are ignored.
+``synonym``, ``def`` and ``comment`` become the texts of a node. Obsolete terms, other stanzas and
+other tags are ignored.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taxonomist.errors import FormatError, closest
 from taxonomist.taxonomy.core import Taxonomy
 from taxonomist.taxonomy.formats.edges import EdgeLines
+from taxonomist.taxonomy.node_texts import NodeTexts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -22,6 +24,8 @@ _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
 # escape an exclamation mark within a name, as in "Yahoo!".
 _ID = re.compile(r"(?:\\.|[^\\!{])*")
 _NAME = re.compile(r"(?:\\.|[^\\!]|(?<! )!)*")
+
+_QUOTED = re.compile(r'"((?:\\.|[^"\\])*)"')
 
 _MARKS = re.compile(r"[\\!{]")
 """Letters without which a value is as it stands."""
@@ -72,10 +76,11 @@ def read(text: str, *, relations: Collection[str] = ("is_a",), cycles: str = "er
     if not terms:
         raise FormatError("the file has no [Term] that is not obsolete.")
     names = {node: _value(_NAME, term.first("name")) for node, term in terms.items()}
+    texts = {node: _texts(term) for node, term in terms.items()}
     edges = dict[tuple[str, str], None]()
     for relation in sorted(wanted):
         edges |= dict.fromkeys(_edges(terms, relation))
-    return Taxonomy.from_edges(edges, names, nodes=terms, cycles=cycles)
+    return Taxonomy.from_edges(edges, names, nodes=terms, cycles=cycles, texts=texts)
 
 
 def write(taxonomy: Taxonomy) -> str:
@@ -84,7 +89,7 @@ def write(taxonomy: Taxonomy) -> str:
     Raises
     ------
     FormatError
-        If an id or a name contains a carriage return, which OBO cannot escape.
+        If an id, a name or a text contains a carriage return, which OBO cannot escape.
     """
     lines = ["format-version: 1.2"]
     ids = list(map(_escape, taxonomy.nodes))
@@ -93,6 +98,7 @@ def write(taxonomy: Taxonomy) -> str:
         lines += ["", "[Term]", f"id: {ids[code]}"]
         if node in taxonomy.raw_names:
             lines.append(f"name: {_escape(taxonomy.raw_names[node])}")
+        lines += _written_texts(taxonomy.texts.get(node, NodeTexts()))
         lines += [f"is_a: {ids[parent]}" for parent in above[starts[code] : starts[code + 1]]]
     return "\n".join(lines) + "\n"
 
@@ -133,13 +139,37 @@ def _edges(terms: dict[str, _Term], relation: str) -> EdgeLines:
     return edges
 
 
+def _texts(term: _Term) -> NodeTexts:
+    """Return the texts of a term; those in quotes without what follows them."""
+    found: dict[str, list[str]] = {tag: [] for tag in ("synonym", "def", "comment")}
+    for _, tag, raw in term.tags:
+        if tag in found:
+            quoted = None if tag == "comment" else _QUOTED.match(raw)
+            found[tag].append(_unescape(quoted[1]) if quoted else _value(_NAME, raw))
+    return NodeTexts.of(*found.values())
+
+
+def _written_texts(texts: NodeTexts) -> list[str]:
+    """Return the lines for the texts of a term."""
+    lines = [f'synonym: "{_escape_quoted(text)}" EXACT []' for text in texts.synonyms]
+    lines += [f'def: "{_escape_quoted(text)}" []' for text in texts.definitions]
+    return lines + [f"comment: {_escape(text)}" for text in texts.notes]
+
+
 def _value(pattern: re.Pattern[str], raw: str) -> str:
     """Return a value without comment, modifiers and escapes."""
     if not _MARKS.search(raw):
         return raw.rstrip(" \t")
     match = pattern.match(raw)
-    value = match[0].rstrip(" \t") if match else ""
+    return _unescape(match[0].rstrip(" \t") if match else "")
+
+
+def _unescape(value: str) -> str:
     return re.sub(r"\\(.)", lambda escape: _ESCAPED.get(escape[1], escape[1]), value)
+
+
+def _escape_quoted(value: str) -> str:
+    return _escape(value).replace('"', '\\"')
 
 
 def _escape(value: str) -> str:

@@ -3,9 +3,11 @@
 Files in Turtle and N-Triples are read triple by triple with pyoxigraph, all others with rdflib.
 
 ``skos:broader`` and ``skos:narrower`` give the edges and ``skos:prefLabel`` the names, also as
-SKOS-XL labels. Left out are blank nodes, concepts of other files to which only an edge leads, and
-deprecated concepts unless there is one below them that is not deprecated. Concepts without a
-broader one become top nodes, below a virtual root if there are several.
+SKOS-XL labels. ``skos:altLabel`` and ``skos:hiddenLabel`` give synonyms, ``skos:definition``
+definitions and ``skos:scopeNote`` notes, each in the best language of the concept. Left out are
+blank nodes, concepts of other files to which only an edge leads, and deprecated concepts unless
+there is one below them that is not deprecated. Concepts without a broader one become top nodes,
+below a virtual root if there are several.
 
 A virtual root is written as the concept scheme, not as a concept; the root's id becomes its
 ``skos:notation``, and the nodes below it become its top concepts. Ids that are addresses are kept:
@@ -53,9 +55,9 @@ def read(
         What to use as node id: ``"uri"``; ``"notation"`` if a concept has one, otherwise its
         URI; or ``"fragment"``, the last part of the URI, after ``#``, ``/`` or ``:``.
     language
-        Preferred language of the names, such as ``"en"`` or ``"en-GB"``. If there is no label in
-        it, ``"en-GB"`` falls back to ``"en"``; then a label without a language tag is used, or
-        else the one in the alphabetically first language.
+        Preferred language of names and texts, such as ``"en"`` or ``"en-GB"``. If there is no
+        label in it, ``"en-GB"`` falls back to ``"en"``; then a label without a language tag is
+        used, or else the one in the alphabetically first language.
     scheme
         URI of the concept scheme to read; all by default.
     base
@@ -92,7 +94,12 @@ def read(
         top = vocabulary.notation(root)
         names[top] = vocabulary.names.name_of(root)
         edges |= {(top, ids[uri]) for uri in below}
-    return Taxonomy.from_edges(sorted(edges), names, nodes=sorted(names), cycles=cycles)
+    texts = {ids[uri]: told for uri in ids if (told := vocabulary.names.texts_of(uri))}
+    if root is not None and (told := vocabulary.names.texts_of(root)):
+        texts[vocabulary.notation(root)] = told
+    return Taxonomy.from_edges(
+        sorted(edges), names, nodes=sorted(names), cycles=cycles, texts=texts
+    )
 
 
 def _distinct(ids: dict[str, str]) -> dict[str, str]:

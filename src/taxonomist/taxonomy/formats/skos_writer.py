@@ -47,7 +47,7 @@ def write(taxonomy: Taxonomy, *, syntax: str, base: str = BASE, language: str | 
     base
         Prefix for the URIs of ids that are not addresses; pass the same value to ``read``.
     language
-        Language tag of the names; none by default.
+        Language tag of names and texts; none by default.
     """
     uris = [_address(node, base) for node in taxonomy.nodes]
     # rdflib abbreviates addresses in a namespace with a prefix, wherever it finds them.
@@ -63,7 +63,8 @@ def _by_rdflib(taxonomy: Taxonomy, syntax: str, addresses: list[str], language: 
     rdflib = import_extra("rdflib", "skos")
     skos, literal = rdflib.SKOS, rdflib.Literal
     if syntax == "xml":
-        _check_xml((*taxonomy.nodes, *taxonomy.names))
+        told = (text for texts in taxonomy.texts.values() for text in texts.all)
+        _check_xml((*taxonomy.nodes, *taxonomy.names, *told))
     # Unlike the default store, this one keeps the insertion order.
     graph = rdflib.Graph("SimpleMemory", bind_namespaces="none")
     graph.bind("rdf", rdflib.RDF)
@@ -75,8 +76,9 @@ def _by_rdflib(taxonomy: Taxonomy, syntax: str, addresses: list[str], language: 
         graph.add((uri, rdflib.RDF.type, kind))
         if str(uri) != node:
             graph.add((uri, skos.notation, literal(node)))
-        if node in taxonomy.raw_names:
-            graph.add((uri, skos.prefLabel, literal(taxonomy.name(node), lang=language)))
+        for word, texts in _labels(taxonomy, node):
+            for text in texts:
+                graph.add((uri, skos[word], literal(text, lang=language)))
         for parent in taxonomy.parents(node):
             relation = skos.topConceptOf if parent == scheme else skos.broader
             graph.add((uri, relation, uris[parent]))
@@ -95,13 +97,25 @@ def _statements(
         said: list[_Statement] = [("a", ["ConceptScheme" if code == scheme else "Concept"])]
         if uris[code] != node:
             said.append(("notation", [quoted(node)]))
-        if node in taxonomy.raw_names:
-            said.append(("prefLabel", [quoted(taxonomy.raw_names[node]) + tag]))
+        for word, texts in _labels(taxonomy, node):
+            said.append((word, [quoted(text) + tag for text in texts]))
         for relation, tops in (("topConceptOf", True), ("broader", False)):
             parents = [f"<{uris[p]}>" for p in above[start:end] if (p == scheme) == tops]
             if parents:
                 said.append((relation, parents))
         yield said
+
+
+def _labels(taxonomy: Taxonomy, node: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the words of SKOS for the name and the texts of a node, each with what it says."""
+    texts = taxonomy.texts.get(node)
+    # Without a preferred label, readers would take a synonym for the name.
+    if node in taxonomy.raw_names or (texts and texts.synonyms):
+        yield "prefLabel", (taxonomy.name(node),)
+    if texts:
+        for word, of_kind in zip(("altLabel", "definition", "scopeNote"), texts, strict=True):
+            if of_kind:
+                yield word, of_kind
 
 
 def _n_triples(uris: list[str], statements: Iterable[list[_Statement]]) -> str:

@@ -1,0 +1,329 @@
+"""Texts as numbers of words, from which all sets of terms are counted.
+
+Texts are split only once. Word n-grams are found by sorting numbers, and the character n-grams of
+all texts by those of every distinct word: the counts of words times the n-grams in each word.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from functools import partial
+from itertools import count, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, get_index_dtype
+
+from taxonomist.features.terms import is_unspaced, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from taxonomist._typing import CSR, Codes, Floats
+
+__all__ = ["TermBlock", "TokenTable", "grams_of", "side_by_side"]
+
+TOKENS_AT_ONCE = 2**21
+"""Words of texts that are sorted at once, which bounds memory."""
+ENTRIES_AT_ONCE = 2**23
+"""Entries of a product of words and n-grams that are computed at once, about."""
+
+
+class TermBlock(NamedTuple):
+    """The terms of one kind.
+
+    Attributes
+    ----------
+    n_having
+        How many items have each term, (n_terms,).
+    names
+        Returns the terms with the given numbers.
+    counts
+        Returns the counts of terms, (n_items, n_columns), given the column of each term, or -1 for
+        terms to leave out, and the number of columns.
+    """
+
+    n_having: Codes
+    names: Callable[[Codes], list[str]]
+    counts: Callable[[Codes, int], CSR]
+
+
+class TokenTable(NamedTuple):
+    """The words of items, each item with the same number of texts.
+
+    Attributes
+    ----------
+    words
+        The distinct words, and maybe others.
+    codes
+        The number of each word of all texts, in order.
+    ends
+        Where each text ends, after a 0, (n_items * n_columns + 1,).
+    n_columns
+        The number of texts of an item.
+    """
+
+    words: list[str]
+    codes: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    n_columns: int
+
+    @classmethod
+    def of(cls, items: Iterable[Sequence[str]], n_columns: int) -> TokenTable:
+        """Return the table of items, each with its texts."""
+        nothing = np.empty(0, dtype=np.int32)
+        return cls([], nothing, np.zeros(1, dtype=np.int64), n_columns).extended(items)
+
+    def extended(self, items: Iterable[Sequence[str]]) -> TokenTable:
+        """Return the table with further items behind its own."""
+        number: defaultdict[str, int] = defaultdict(count(len(self.words)).__next__)
+        number.update(zip(self.words, count(), strict=False))
+        find = number.__getitem__
+        codes, ends = array("i"), array("q")
+        for texts in items:
+            for text in texts:
+                codes.extend(map(find, words_of(text)))
+                ends.append(len(codes))
+        found = np.frombuffer(codes, "i") if codes else np.empty(0, dtype=np.int32)
+        behind = (np.frombuffer(ends, "q") if ends else np.empty(0, np.int64)) + self.ends[-1]
+        return TokenTable(
+            list(number),
+            np.concatenate([self.codes, found]) if len(self.codes) else found,
+            np.concatenate([self.ends, behind]),
+            self.n_columns,
+        )
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        return (len(self.ends) - 1) // self.n_columns
+
+    def select(self, items: Codes) -> TokenTable:
+        """Return the table of some items."""
+        texts = (items[:, None] * self.n_columns + np.arange(self.n_columns)).ravel()
+        sizes = (self.ends[1:] - self.ends[:-1])[texts]
+        ends = np.append(0, np.cumsum(sizes))
+        places = np.repeat(self.ends[:-1][texts] - ends[:-1], sizes) + np.arange(ends[-1])
+        return TokenTable(self.words, self.codes[places], ends, self.n_columns)
+
+    # Words -----------------------------------------------------------------------------------
+
+    def ngrams(self, n: int, weights: Sequence[float]) -> TermBlock:
+        """Return the counts of n words in sequence, times the weights of their columns.
+
+        The terms of an item are in order of first appearance, and so are all terms.
+        """
+        starts, codes, parts = self._ngram_codes(n)
+        rows = starts // self.n_columns
+        factors = np.asarray(weights, dtype=np.float64)[starts % self.n_columns]
+        used = factors > 0
+        rows, factors, codes = rows[used], factors[used], codes[used]
+        kinds, first = np.unique(codes, return_index=True)
+        order = np.argsort(first, kind="stable")
+        place = np.empty(len(kinds), dtype=np.intp)
+        place[order] = np.arange(len(kinds))
+        columns = place[np.searchsorted(kinds, codes)]
+        kinds = kinds[order]
+
+        def names(chosen: Codes) -> list[str]:
+            at = parts[:, kinds[chosen]].T.tolist()
+            return [" ".join([self.words[code] for code in codes]) for codes in at]
+
+        counts = _counted(rows, columns, factors, (self.n_items, len(kinds)))
+        n_having = np.bincount(counts.indices, minlength=len(kinds))
+        return TermBlock(n_having, names, partial(_moved, counts))
+
+    def _ngram_codes(self, n: int) -> tuple[Codes, Codes, Codes]:
+        """Return the text and the number of each n-gram, and the words of each number."""
+        text_of = np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
+        codes: Codes = self.codes.astype(np.intp)
+        parts: Codes = np.arange(len(self.words))[None, :]
+        for k in range(1, n):
+            # Another word behind the n-grams so far, if it is in the same text.
+            codes = codes[:-1] * len(self.words) + self.codes[k:]
+            kinds, codes = np.unique(codes, return_inverse=True)
+            parts = np.vstack([parts[:, kinds // len(self.words)], kinds[None] % len(self.words)])
+        is_whole = text_of[: len(codes)] == text_of[n - 1 :]
+        return text_of[: len(codes)][is_whole], codes[is_whole], parts
+
+    def totals(
+        self,
+        words: Sequence[int] | None,
+        characters: Sequence[int] | None,
+        weights: Sequence[float],
+    ) -> Floats:
+        """Return the number of terms of each item, times the weights of their columns."""
+        sizes = np.diff(self.ends)
+        sums = np.zeros(len(sizes))
+        if words:
+            sums += sum(np.maximum(sizes - n + 1, 0) for n in range(words[0], words[1] + 1))
+        if characters:
+            n_grams = np.array([sum(grams_of(word, *characters).values()) for word in self.words])
+            total = np.append(0, np.cumsum(n_grams[self.codes] if len(self.codes) else []))
+            sums += total[self.ends[1:]] - total[self.ends[:-1]]
+        by_column = sums.reshape(-1, self.n_columns)
+        found: Floats = by_column @ np.asarray(weights, dtype=np.float64)
+        return found
+
+    # Characters ------------------------------------------------------------------------------
+
+    def characters(self, least: int, most: int, weights: Sequence[float]) -> TermBlock:
+        """Return the counts of character n-grams within words, times the weights of columns."""
+        block = self.ngrams(1, weights)
+        words = block.counts(np.arange(len(block.n_having)), len(block.n_having))
+        inside, grams = _inside(block.names(np.arange(words.shape[1])), least, most)
+        n_having = np.zeros(len(grams), dtype=np.intp)
+        for part in _blocks(words, inside):
+            n_having += np.bincount((words[part] @ inside).indices, minlength=len(grams))
+
+        def names(chosen: Codes) -> list[str]:
+            return [f'"{grams[k]}"' for k in chosen.tolist()]
+
+        def counts(place: Codes, n_columns: int) -> CSR:
+            return _product(words, _moved(inside, place, n_columns))
+
+        return TermBlock(n_having, names, counts)
+
+    def known(
+        self,
+        words: Sequence[int] | None,
+        characters: Sequence[int] | None,
+        weights: Sequence[float],
+        vocabulary: dict[str, int],
+    ) -> CSR:
+        """Return the counts of the terms of a vocabulary, in its column order."""
+        found: list[CSR] = []
+        least, most = words or (1, 0)
+        for n in range(least, most + 1):
+            block = self.ngrams(n, weights)
+            names = block.names(np.arange(len(block.n_having)))
+            found.append(block.counts(_places(names, vocabulary), len(vocabulary)))
+        if characters:
+            block = self.ngrams(1, weights)
+            counts = block.counts(np.arange(len(block.n_having)), len(block.n_having))
+            inside, grams = _inside(block.names(np.arange(counts.shape[1])), *characters)
+            places = _places([f'"{gram}"' for gram in grams], vocabulary)
+            found.append(_product(counts, _moved(inside, places, len(vocabulary))))
+        return side_by_side(found)
+
+
+def _csr_of(indices: Any, values: Any, ends: Any, n_columns: int) -> CSR:
+    """Return a count matrix with the smallest possible index type and entries in given order."""
+    shape = (len(ends) - 1, n_columns)
+    if not len(indices):
+        return csr_array(shape)
+    # liblinear accepts only 32-bit indices, and they use half the memory.
+    width = get_index_dtype(maxval=max(len(indices), *shape))
+    return csr_array(
+        (values, indices.astype(width, copy=False), ends.astype(width, copy=False)), shape=shape
+    )
+
+
+def side_by_side(parts: Sequence[CSR]) -> CSR:
+    """Return the sum of matrices of the same shape and with entries in different columns.
+
+    The entries of each row are in the order of the matrices.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    sizes = np.array([np.diff(part.indptr) for part in parts])
+    ends = np.append(0, np.cumsum(sizes.sum(axis=0)))
+    starts = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
+    width = get_index_dtype(maxval=max(ends[-1], parts[0].shape[1]))
+    indices, values = np.empty(ends[-1], dtype=width), np.empty(ends[-1])
+    for part, size, start in zip(parts, sizes, starts, strict=True):
+        places = np.repeat(start - part.indptr[:-1], size) + np.arange(part.nnz)
+        indices[places], values[places] = part.indices, part.data
+    return _csr_of(indices, values, ends, parts[0].shape[1])
+
+
+def _counted(rows: Codes, columns: Codes, factors: Floats, shape: tuple[int, int]) -> CSR:
+    """Return sums of factors by row and column; a row's columns in order of first appearance."""
+    indices: list[Codes] = [np.empty(0, dtype=np.intp)]
+    values: list[Floats] = [np.empty(0)]
+    sizes = np.zeros(shape[0], dtype=np.intp)
+    begin = 0
+    while begin < len(rows):
+        # A block ends where an item ends.
+        end = int(np.searchsorted(rows, rows[min(begin + TOKENS_AT_ONCE, len(rows)) - 1], "right"))
+        keys = rows[begin:end] * shape[1] + columns[begin:end]
+        kinds, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        indices.append((kinds % shape[1])[order])
+        sums: Floats = np.bincount(inverse, weights=factors[begin:end]).astype(np.float64)
+        values.append(sums[order])
+        sizes += np.bincount(kinds // shape[1], minlength=shape[0])
+        begin = end
+    ends = np.append(0, np.cumsum(sizes))
+    return _csr_of(np.concatenate(indices), np.concatenate(values), ends, shape[1])
+
+
+def grams_of(word: str, least: int, most: int) -> dict[str, int]:
+    """Return the character n-grams of a word with the spaces around it, and their counts.
+
+    Those of a word in a script without spaces are its characters.
+    """
+    if is_unspaced(word):
+        found = list(word)
+    else:
+        padded = f" {word} "
+        found = [
+            padded[k : k + n]
+            for n in range(least, min(most, len(padded)) + 1)
+            for k in range(len(padded) - n + 1)
+        ]
+    counts = dict.fromkeys(found, 1)
+    if len(counts) < len(found):
+        for gram in counts:
+            counts[gram] = found.count(gram)
+    return counts
+
+
+def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
+    """Return how often each word has each of its n-grams, (n_words, n_grams), and the n-grams."""
+    number: defaultdict[str, int] = defaultdict(count().__next__)
+    codes, values, ends = array("q"), array("d"), array("q", [0])
+    for word in words:
+        grams = grams_of(word, least, most)
+        codes.extend(map(number.__getitem__, grams))
+        values.extend(grams.values())
+        ends.append(len(codes))
+    parts = np.frombuffer(codes, "q"), np.frombuffer(values), np.frombuffer(ends, "q")
+    return _csr_of(*parts, len(number)), list(number)
+
+
+def _places(names: list[str], vocabulary: dict[str, int]) -> Codes:
+    """Return the columns of terms; -1 for unknown ones."""
+    return np.fromiter((vocabulary.get(name, -1) for name in names), np.intp, len(names))
+
+
+def _moved(counts: CSR, place: Codes, n_columns: int) -> CSR:
+    """Return columns at other places, without those at -1; a row's entries keep their order."""
+    if not counts.nnz:
+        return csr_array((counts.shape[0], n_columns))
+    indices = place[counts.indices]
+    is_kept = indices >= 0
+    ends = np.append(0, np.cumsum(is_kept))[counts.indptr]
+    return _csr_of(indices[is_kept], counts.data[is_kept], ends, n_columns)
+
+
+def _blocks(words: CSR, inside: CSR) -> list[slice]:
+    """Return blocks of rows whose products with the n-grams of words are small enough."""
+    sizes = np.append(0, np.cumsum(np.diff(inside.indptr)[words.indices]))[words.indptr]
+    n_blocks = int(sizes[-1] // ENTRIES_AT_ONCE) + 1
+    cuts = np.searchsorted(sizes, np.linspace(0, sizes[-1], n_blocks + 1)[1:-1])
+    edges = [0, *np.unique(cuts[(cuts > 0) & (cuts < words.shape[0])]).tolist(), words.shape[0]]
+    return [slice(begin, end) for begin, end in pairwise(edges)]
+
+
+def _product(words: CSR, inside: CSR) -> CSR:
+    """Return the counts of n-grams from those of words, block by block."""
+    found = [csr_array(words[block] @ inside) for block in _blocks(words, inside)]
+    if len(found) == 1:
+        return _csr_of(found[0].indices, found[0].data, found[0].indptr, inside.shape[1])
+    ends = np.append(0, np.cumsum(np.concatenate([np.diff(part.indptr) for part in found])))
+    indices = np.concatenate([part.indices for part in found])
+    return _csr_of(indices, np.concatenate([part.data for part in found]), ends, inside.shape[1])

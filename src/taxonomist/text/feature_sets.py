@@ -1,0 +1,287 @@
+"""The features of texts, chosen on held-out documents."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from taxonomist.errors import ParameterError, closest
+from taxonomist.features import TextFeatures
+from taxonomist.text.held_out_trials import difference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from taxonomist._typing import Floats, Options, TextLike
+    from taxonomist.features.token_table import TokenTable
+    from taxonomist.text.budget import Budget
+    from taxonomist.text.classifier import TextClassifier
+    from taxonomist.text.held_out_trials import TrialItems
+
+__all__ = [
+    "FEATURE_SETS",
+    "ChosenFeatures",
+    "FeatureTrial",
+    "check_features",
+    "choose_features",
+    "chosen_features",
+    "feature_options",
+]
+
+logger = logging.getLogger(__name__)
+
+FEATURE_SETS: dict[str, Options] = {
+    "words": {"words": (1, 1), "characters": None},
+    "words 1-2": {"words": (1, 2), "characters": None},
+    "words + characters": {"words": (1, 1), "characters": (3, 5)},
+    "words 1-2 + characters": {"words": (1, 2), "characters": (3, 5)},
+}
+"""Sets of features by name: words, pairs of words, and character n-grams within words."""
+CHARACTER_WEIGHT = 0.7
+"""Length of character n-grams beside words of length 1. On held-out training items of
+trec-question, naics2012 and onet-soc it was better than 1, and than no separate lengths."""
+COLUMN_WEIGHT = 3.0
+"""The weight of the shortest column that is tried if items have several texts."""
+FEWEST_DOCUMENTS = 30
+"""Fewer documents are not held out for choices."""
+SIMPLE = "words"
+"""The set of features if nothing can be chosen."""
+
+
+class FeatureTrial(NamedTuple):
+    """A set of features.
+
+    Attributes
+    ----------
+    features
+        Its name.
+    weights
+        Weights of the columns; None for 1 each.
+    f1
+        The mean hierarchical F1 of held-out documents; higher is better.
+    seconds
+        The time that it took.
+    """
+
+    features: str
+    weights: tuple[float, ...] | None
+    f1: float
+    seconds: float
+
+
+class ChosenFeatures(NamedTuple):
+    """The features that were chosen.
+
+    Attributes
+    ----------
+    options
+        Parameters of ``TextFeatures``.
+    name
+        The name of the set; empty if words or characters were given.
+    trials
+        The sets that were tried, best first.
+    gain
+        What the chosen set gains over words, with an interval; None if only words were tried.
+    n_items
+        The number of documents that sets were tried on.
+    """
+
+    options: Options
+    name: str
+    trials: list[FeatureTrial]
+    gain: dict[str, float] | None
+    n_items: int
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The choice as plain data."""
+        return {
+            "set": self.name,
+            "weights": self.options["weights"],
+            "trials": [dict(trial._asdict()) for trial in self.trials],
+            "gain": self.gain,
+            "items": self.n_items,
+            "said": self._said,
+        }
+
+    @property
+    def _said(self) -> str:
+        """A sentence about the choice."""
+        if not self.trials:
+            return f"Features: {self.name or 'as given'}."
+        best = self.trials[0]
+        said = f"Features: {self.name}"
+        if best.weights is not None:
+            said += f", columns weighted {', '.join(f'{weight:g}' for weight in best.weights)}"
+        if self.gain is None or (best.features == SIMPLE and best.weights is None):
+            return f"{said}."
+        return (
+            f"{said}: hierarchical F1 of held-out documents {best.f1:.3f}, "
+            f"{self.gain['estimate']:+.3f} ({self.gain['low']:+.3f} to {self.gain['high']:+.3f}) "
+            "beside words alone."
+        )
+
+
+def check_features(given: object) -> None:
+    """Raise if the parameter ``features`` of a classifier is invalid."""
+    if given not in ("auto", *FEATURE_SETS):
+        known = ", ".join(map(repr, ("auto", *FEATURE_SETS)))
+        hint = closest(str(given), FEATURE_SETS)
+        raise ParameterError(f"features must be one of {known}. Got {given!r}.{hint}")
+
+
+def feature_options(classifier: TextClassifier, name: str = SIMPLE) -> Options:
+    """Return the parameters of ``TextFeatures`` for a set; those given by the user come first.
+
+    Parameters
+    ----------
+    classifier
+        An unfitted ``TextClassifier``.
+    name
+        The set, unless the classifier names another one.
+    """
+    given = classifier.features
+    chosen = FEATURE_SETS[given if given in FEATURE_SETS else name]
+    if has_given_terms(classifier):
+        chosen = FEATURE_SETS[SIMPLE]
+    found = {
+        key: chosen[key] if _is_auto(getattr(classifier, key)) else getattr(classifier, key)
+        for key in ("words", "characters")
+    }
+    others = {key: getattr(classifier, key) for key in ("min_df", "max_features", "weights")}
+    weight = None if has_given_terms(classifier) else CHARACTER_WEIGHT
+    return {**found, **others, "character_weight": weight if found["characters"] else None}
+
+
+def chosen_features(classifier: TextClassifier) -> Options:
+    """Return the parameters with which a fitted classifier would get the same features and names.
+
+    Classifiers of old files lack what was chosen.
+    """
+    features, name = classifier.features_, getattr(classifier, "feature_set_", "")
+    found = {"weights": features.weights, "names": getattr(classifier, "name_weight_", 0.0)}
+    if name:
+        return {**found, "features": name, "words": "auto", "characters": "auto"}
+    return {**found, "words": features.words, "characters": features.characters}
+
+
+def has_given_terms(classifier: TextClassifier) -> bool:
+    """Return whether the user gave words or characters."""
+    return not (_is_auto(classifier.words) and _is_auto(classifier.characters))
+
+
+def _is_auto(value: object) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def choose_features(
+    classifier: TextClassifier,
+    table: TokenTable,
+    blank: TextLike | None,
+    items: TrialItems,
+    budget: Budget,
+    on_trial: Callable[[str], object] = lambda _: None,
+) -> ChosenFeatures:
+    """Choose the features of a classifier on held-out documents.
+
+    Parameters
+    ----------
+    classifier
+        The unfitted ``TextClassifier``.
+    table
+        The words of its training documents.
+    blank
+        A document without words.
+    items
+        Their labels.
+    budget
+        The time for the choice; trials after it are left out.
+    on_trial
+        Called with the name of each set before it is tried.
+    """
+    fixed = feature_options(classifier)
+    is_given = has_given_terms(classifier) or classifier.features in FEATURE_SETS
+    names = [] if is_given else list(FEATURE_SETS)
+    name = "" if has_given_terms(classifier) else (SIMPLE if names else classifier.features)
+    columns = _column_weights(table) if classifier.weights is None else None
+    tries = [(each, None) for each in names] or ([(name, None)] if columns else [])
+    if not tries or len(items.labels) < FEWEST_DOCUMENTS:
+        return ChosenFeatures(fixed, name, [], None, 0)
+    chosen, some = items.some()
+    search = _Search(classifier, table.select(chosen), blank, some, budget, on_trial)
+    for each in tries:
+        search.run(*each)
+        if len(search.trials) == len(FEATURE_SETS) - 1 and search.best == search.trials[0]:
+            # Neither pairs nor characters help, so both together are not tried.
+            break
+    if columns is not None:
+        search.run(search.best.features, columns)
+    best = search.best
+    options = feature_options(classifier, best.features or SIMPLE)
+    if best.weights is not None:
+        options["weights"] = list(best.weights)
+    ranked = sorted(search.trials, key=lambda trial: -trial.f1)
+    return ChosenFeatures(options, best.features, ranked, search.gain, len(chosen))
+
+
+class _Search:
+    """Trials of features on the same documents."""
+
+    def __init__(
+        self,
+        classifier: TextClassifier,
+        table: TokenTable,
+        blank: TextLike | None,
+        items: TrialItems,
+        budget: Budget,
+        on_trial: Callable[[str], object],
+    ) -> None:
+        self._classifier = classifier
+        self._table = table
+        self._blank = blank
+        self._items = items
+        self._budget = budget
+        self._on_trial = on_trial
+        self._values: list[Floats] = []
+        self.trials: list[FeatureTrial] = []
+
+    @property
+    def best(self) -> FeatureTrial:
+        """The best trial so far; the simplest of equal ones."""
+        return max(self.trials, key=lambda trial: trial.f1)
+
+    @property
+    def gain(self) -> dict[str, float] | None:
+        """What the best trial gains over the first one."""
+        place = self.trials.index(self.best)
+        return difference(self._values[place], self._values[0]) if len(self.trials) > 1 else None
+
+    def run(self, name: str, weights: tuple[float, ...] | None) -> None:
+        """Try a set of features, if there is time."""
+        if self.trials and (not self._budget.left or self.best.f1 >= 1):
+            return
+        self._on_trial(name or "column weights")
+        start = time.perf_counter()
+        options = feature_options(self._classifier, name or SIMPLE)
+        features = TextFeatures(**{**options, "weights": weights or options["weights"]})
+        features.learn_columns(self._blank)
+        X = features.weigh(features.fit_table(self._table))
+        values = self._items.f1(X)
+        trial = FeatureTrial(name, weights, float(values.mean()), time.perf_counter() - start)
+        logger.info("Features %s, weights %s: F1 %.4f in %.1f s.", *trial)
+        self._values.append(values)
+        self.trials.append(trial)
+
+
+def _column_weights(table: TokenTable) -> tuple[float, ...] | None:
+    """Return weights that favour the shortest column with words; None for a single column."""
+    sizes = np.diff(table.ends).reshape(-1, table.n_columns).sum(axis=0)
+    used = np.flatnonzero(sizes)
+    if len(used) < 2:
+        return None
+    weights = np.ones(table.n_columns)
+    weights[used[np.argmin(sizes[used])]] = COLUMN_WEIGHT
+    return tuple(weights.tolist())

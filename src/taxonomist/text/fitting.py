@@ -1,0 +1,238 @@
+"""The first and the last step of fitting a text classifier: its features, and its model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from taxonomist.errors import LabelError
+from taxonomist.features import TextFeatures
+from taxonomist.features.counted_texts import CountedTexts
+from taxonomist.text.budget import Budget
+from taxonomist.text.digests import digest, digests, noted
+from taxonomist.text.feature_sets import choose_features, feature_options
+from taxonomist.text.held_out_trials import TrialItems
+from taxonomist.text.models import DEFAULT_MODEL
+from taxonomist.text.name_documents import choose_names, documents_of_names
+from taxonomist.text.names import NAME_WEIGHT, NameSimilarity, fit_uncentred, name_documents
+from taxonomist.text.parameters import several
+from taxonomist.text.vector_columns import wanted_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import CSR, Codes, TextLike
+    from taxonomist.text.classifier import TextClassifier
+    from taxonomist.text.name_documents import NameDocuments
+    from taxonomist.text.search import SearchStep
+
+__all__ = ["FittedTexts", "fit_model", "fit_names", "fit_texts"]
+
+SHARE = 0.25
+"""Share of the budget for the choice of features, and as much for that of names."""
+
+
+class FittedTexts(NamedTuple):
+    """The training texts as features.
+
+    Attributes
+    ----------
+    counts
+        Counts of the terms of the documents.
+    names, name_counts
+        Names of categories as documents, and counts of their terms; None if they are not wanted.
+    facts
+        Facts about the choice of features.
+    items
+        The labels of the documents, for trials.
+    """
+
+    counts: CSR
+    names: NameDocuments | None
+    name_counts: CSR | None
+    facts: dict[str, object]
+    items: TrialItems
+
+
+def fit_texts(
+    classifier: TextClassifier,
+    texts: Iterable[TextLike],
+    labels: Sequence[object],
+    callback: Callable[[SearchStep], object] | None,
+) -> FittedTexts:
+    """Choose and fit the features of a classifier, and store the hashes of the texts.
+
+    Parameters
+    ----------
+    classifier
+        The classifier; gets ``features_``, ``feature_set_`` and ``seen_``.
+    texts, labels, callback
+        As in ``TextClassifier.fit``.
+    """
+    first = TextFeatures(**feature_options(classifier))
+    found: list[bytes] = []
+    if isinstance(texts, CountedTexts):
+        found += map(digest, texts)
+    else:
+        texts = noted(several(texts), found)
+    table = first.tabulate(texts)
+    classifier.seen_ = np.unique(np.frombuffer(b"".join(found), dtype="<u8"))
+    items = TrialItems(
+        labels,
+        classifier.taxonomy,
+        classifier.is_multilabel_,
+        classifier.model_options,
+        len(table.codes),
+    )
+    budget = _budget(classifier)
+    blank = _blank(first)
+    on_trial = _teller(callback, budget, "features: ")
+    # With as many labels as texts only; the caller says what is wrong otherwise.
+    fits = table.n_items == len(labels)
+    chosen = choose_features(
+        classifier, table, blank, items if fits else items._replace(labels=()), budget, on_trial
+    )
+    classifier.features_ = TextFeatures(**chosen.options)
+    classifier.features_.learn_columns(blank)
+    classifier.feature_set_ = chosen.name
+    names = _wanted_names(classifier, labels) if fits else None
+    n = table.n_items
+    if names is not None:
+        empty = [""] * (table.n_columns - 1)
+        table = table.extended([text, *empty] for text in names.texts)
+    counts = classifier.features_.fit_table(table, n if names else None)
+    return FittedTexts(counts[:n], names, counts[n:] if names else None, chosen.facts, items)
+
+
+def fit_model(
+    classifier: TextClassifier,
+    model: Any,
+    X: CSR,
+    given: FittedTexts,
+    sample_weight: ArrayLike | None,
+    callback: Callable[[SearchStep], object] | None,
+) -> dict[str, object]:
+    """Fit a model to documents and names, and return facts about the names.
+
+    Names are in no fold: probabilities and decisions are fitted to documents alone.
+
+    Parameters
+    ----------
+    classifier
+        The classifier; gets ``model_``, ``name_weight_`` and ``named_only_``.
+    model
+        The unfitted model.
+    X
+        Features of the documents, as the model takes them.
+    given
+        The documents and the names.
+    sample_weight, callback
+        As in ``TextClassifier.fit``.
+    """
+    y, names = given.items.labels, given.names
+    rows = None if names is None else (_name_rows(classifier, given), names.labels)
+    budget = _budget(classifier)
+    chosen = choose_names(classifier.names, given.items, X, rows, budget, _teller(callback, budget))
+    classifier.name_weight_, classifier.named_only_ = chosen.weight, []
+    options = {} if sample_weight is None else {"sample_weight": sample_weight}
+    if rows is None or names is None or not chosen.weight:
+        classifier.model_ = model.fit(X, y, **options)
+        return chosen.facts(names)
+    n, n_names = len(y), len(names.labels)
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weights = np.append(weights, np.full(n_names, chosen.weight))
+    folds = _folds(classifier.cv, n, n_names)
+    has_folds = "cv" in model.get_params(deep=False)
+    if has_folds and folds:
+        model.set_params(cv=folds)
+    both = csr_array(vstack([X, rows[0]], format="csr"))
+    classifier.model_ = model.fit(both, [*y, *names.labels], sample_weight=weights)
+    if has_folds and folds:
+        classifier.model_.set_params(cv=classifier.cv)
+    classifier.named_only_ = names.without
+    return chosen.facts(names)
+
+
+def _wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameDocuments | None:
+    """Return the names to learn from; None if they are not wanted."""
+    if classifier.names in ("off", 0):
+        return None
+    # A model of the user's own gets names only if these are asked for.
+    if classifier.names == "auto" and not isinstance(classifier.model, str):
+        return None
+    return documents_of_names(classifier.taxonomy, labels, classifier.is_multilabel_)
+
+
+def _name_rows(classifier: TextClassifier, given: FittedTexts) -> CSR:
+    """Return the features of names, as the model takes them."""
+    from taxonomist.text.joined_columns import join
+
+    counts, vectors = given.name_counts, classifier.used_vectors
+    if counts is None or given.names is None or classifier.takes_counts_:
+        return csr_array(counts)
+    words = classifier.features_.weigh(counts)
+    if vectors is None:
+        return words
+    return join(words, vectors.transform(given.names.texts), classifier.vector_weight_)
+
+
+def _folds(n_folds: int, n: int, n_names: int) -> list[tuple[Codes, Codes]]:
+    """Return folds of documents; names are in all training parts."""
+    if n < 2:
+        return []
+    order = np.random.default_rng(0).permutation(n)
+    added = np.arange(n, n + n_names)
+    parts = [np.sort(order[k::n_folds]) for k in range(min(n_folds, n))]
+    return [(np.concatenate([np.setdiff1d(order, test), added]), test) for test in parts]
+
+
+def _budget(classifier: TextClassifier) -> Budget:
+    return Budget(None if classifier.budget is None else SHARE * classifier.budget)
+
+
+def _blank(features: TextFeatures) -> TextLike:
+    """Return an item without words."""
+    if features.columns_ is not None:
+        return dict.fromkeys(features.columns_, "")
+    n = len(features.column_weights_)
+    return "" if n == 1 else [""] * n
+
+
+def _teller(
+    callback: Callable[[SearchStep], object] | None, budget: Budget, front: str = ""
+) -> Callable[[str], object]:
+    """Return a function that tells the callback of a step."""
+    from taxonomist.text.search import SearchStep
+
+    def tell(what: str) -> None:
+        if callback is not None:
+            callback(SearchStep(0, 0, f"{front}{what}", None, budget.left))
+
+    return tell
+
+
+def fit_names(classifier: TextClassifier) -> None:
+    """Fit a classifier to the names of its taxonomy's leaves, for which it needs vectors."""
+    taxonomy, wanted = classifier.taxonomy, None
+    if taxonomy is not None:
+        wanted = wanted_vectors(classifier.vectors, DEFAULT_MODEL, classifier.n_jobs)
+    if taxonomy is None or wanted is None:
+        raise LabelError(
+            "There are no items to learn from. With a taxonomy and sentence vectors, the names of "
+            "categories are enough: pip install 'taxonomist[vectors]'."
+        )
+    texts, labels = name_documents(taxonomy)
+    options = {**feature_options(classifier), "min_df": 1}
+    classifier.features_ = TextFeatures(**options).fit(texts)
+    classifier.feature_set_, classifier.name_weight_ = "", 1.0
+    classifier.named_only_ = []
+    classifier.vectors_, classifier.vector_weight_ = fit_uncentred(wanted, texts), NAME_WEIGHT
+    classifier.is_multilabel_, classifier.takes_counts_ = False, False
+    classifier.search_, classifier.seen_ = [], digests([])
+    model = NameSimilarity(taxonomy)
+    classifier.model_ = model.fit(classifier.vectorised(texts), labels)
+    classifier.classes_, classifier.taxonomy_ = classifier.model_.classes_, taxonomy

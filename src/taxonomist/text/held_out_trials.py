@@ -1,0 +1,221 @@
+"""How well features and weights do on held-out items, measured with ``PathSVC``.
+
+A trial fits the model once to all items and once without each fold; the scores of held-out items
+tune the model and measure it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from taxonomist.inference.path_scorer import PathScorer
+from taxonomist.text.models import make_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taxonomist._typing import CSR, Codes, Floats, Options, Reals
+    from taxonomist.inference.node_scorer import NodeScorer
+    from taxonomist.inference.scorers import Scored
+    from taxonomist.models.learning import Training
+    from taxonomist.models.path_svc import PathSVC
+    from taxonomist.taxonomy import Taxonomy
+
+__all__ = ["MOST_ITEMS", "TrialItems", "difference", "sampled", "used_labels"]
+
+N_FOLDS = 2
+"""Folds of a trial, which trains one more model than there are folds."""
+MOST_ITEMS = 2400
+"""Items of a trial at most."""
+LEAST_ITEMS = 600
+"""Items of a trial at least, if there are as many."""
+MOST_WORDS = 100_000
+"""Words of the items of a trial at most, unless these are few items. A trial of 1,000 abstracts
+takes some seconds."""
+SETS = (list, tuple, set, frozenset)
+"""Types of label sets."""
+PER_CATEGORY = 2
+"""Items of every category that a sample keeps, as far as these are at most half of it."""
+
+
+class TrialItems(NamedTuple):
+    """The items of trials.
+
+    Attributes
+    ----------
+    labels
+        The labels of documents.
+    taxonomy
+        The taxonomy; None for a single level.
+    is_multilabel
+        Whether items have label sets.
+    options
+        Parameters of ``PathSVC``.
+    n_words
+        The number of words of all documents.
+    share
+        The share of these items among all documents.
+    """
+
+    labels: Sequence[object]
+    taxonomy: Taxonomy | None
+    is_multilabel: bool
+    options: Options
+    n_words: int
+    share: float = 1.0
+
+    @property
+    def most(self) -> int:
+        """How many documents to try something on."""
+        n = len(self.labels)
+        fitting = MOST_WORDS * n // max(1, self.n_words)
+        return int(np.clip(fitting, LEAST_ITEMS, MOST_ITEMS))
+
+    def some(self) -> tuple[Codes, TrialItems]:
+        """Return the documents to try something on, and their labels."""
+        chosen = sampled(self.labels, self.options["random_state"], self.most)
+        labels = [self.labels[i] for i in chosen.tolist()]
+        return chosen, self._replace(labels=labels, share=len(labels) / len(self.labels))
+
+    @property
+    def folds(self) -> list[tuple[Codes, Codes]]:
+        """Pairs of training and held-out documents."""
+        order = np.random.default_rng(0).permutation(len(self.labels))
+        places = [np.sort(order[k::N_FOLDS]) for k in range(min(N_FOLDS, len(order)))]
+        return [(np.setdiff1d(order, test), test) for test in places]
+
+    def f1(
+        self, X: CSR, extra: CSR | None = None, labels: Sequence[object] = (), weight: float = 1.0
+    ) -> Floats:
+        """Return the hierarchical F1 of each document when it is held out.
+
+        Parameters
+        ----------
+        X
+            Features of the documents.
+        extra, labels, weight
+            Further training items, which are never held out: their features, labels and weight.
+        """
+        folds, n = self.folds, len(self.labels)
+        y, given = [*self.labels], {}
+        if extra is not None and weight:
+            rows = [X, extra]
+            X, y = _stacked(rows), [*y, *labels]
+            added = np.arange(n, n + extra.shape[0])
+            folds = [(np.concatenate([train, added]), test) for train, test in folds]
+            given["sample_weight"] = np.repeat([1.0, weight], [n, len(added)])
+        model = make_model("path", self.taxonomy, is_multilabel=self.is_multilabel, **self.options)
+        model.set_params(negatives=self._negatives(X))
+        taken: list[HeldOutDocuments] = []
+
+        def make_taker(training: Training, _: Codes) -> HeldOutDocuments:
+            taken.append(HeldOutDocuments(training))
+            return taken[0]
+
+        model.fit_held_out(X, y, cv=folds, make_taker=make_taker, **given)
+        return taken[0].f1(model, n)
+
+    def _negatives(self, X: CSR) -> str:
+        """Return the negative items with which the model would be fitted to all documents."""
+        from taxonomist.models.path_learning import chosen_negatives
+
+        n_values = int(X.nnz / self.share)
+        taxonomy = self.taxonomy
+        if taxonomy is None:
+            from taxonomist.taxonomy import Taxonomy
+
+            taxonomy = Taxonomy.flat({str(label) for label in used_labels(self.labels)})
+        return chosen_negatives("auto", taxonomy, n_values)
+
+
+class HeldOutDocuments:
+    """Keeps the scores of held-out items, and measures what the tuned model predicts for them.
+
+    Parameters
+    ----------
+    training
+        All items.
+    """
+
+    def __init__(self, training: Training) -> None:
+        self._targets = training.targets
+        self._parts: list[tuple[PathScorer | NodeScorer, Reals, Codes]] = []
+
+    def take(self, items: Codes, scored: Scored) -> None:
+        """Take a block of held-out items; see ``HeldOutTaker``."""
+        scorer = cast("PathScorer | NodeScorer", scored.scorer)
+        self._parts.append((scorer, scored.raw, items))
+
+    def f1(self, model: PathSVC, n_items: int) -> Floats:
+        """Return the F1 of the nodes of each item, without the root, under a tuned model."""
+        found = np.zeros(n_items)
+        for scorer, raw, items in self._parts:
+            truth = self._targets.close(self._targets.labels[items])
+            predicted = self._predicted(model, scorer, raw)
+            both = truth.multiply(predicted)[:, 1:].sum(axis=1)
+            sizes = truth[:, 1:].sum(axis=1) + predicted[:, 1:].sum(axis=1)
+            found[items] = np.where(sizes > 0, 2 * both / np.maximum(sizes, 1), 1.0)
+        return found
+
+    def _predicted(self, model: PathSVC, scorer: PathScorer | NodeScorer, raw: Reals) -> CSR:
+        """Return the predicted nodes of items, (n_items, n_nodes)."""
+        tuned = cast("Any", model.scorer_)
+        if isinstance(scorer, PathScorer):
+            best = replace(scorer, blend=tuned.blend).probabilities(raw).argmax(axis=1)
+            shape = (len(best), len(self._targets.classes))
+            ends = np.arange(len(best) + 1)
+            return self._targets.close(csr_array((np.ones(len(best), bool), best, ends), shape))
+        scored = SimpleNamespace(scorer=replace(scorer, model=tuned.model), raw=raw)
+        return model.decider.sets(cast("Scored", scored))
+
+
+def sampled(labels: Sequence[object], seed: int, most: int) -> Codes:
+    """Return at most so many items, at random but with some of every category.
+
+    Parameters
+    ----------
+    labels
+        The labels of the items. Items with a label set count for its first label.
+    seed
+        Random seed.
+    most
+        The number of items.
+    """
+    order = np.random.default_rng(seed).permutation(len(labels))
+    if len(order) <= most:
+        return np.sort(order)
+    met: dict[object, int] = {}
+    first = []
+    for i in order.tolist():
+        label = labels[i]
+        key = next(iter(label), None) if isinstance(label, SETS) else label
+        met[key] = met.get(key, 0) + 1
+        first.append(met[key] <= PER_CATEGORY)
+    kept = order[np.array(first)][: most // 2]
+    others = order[~np.isin(order, kept)]
+    return np.sort(np.concatenate([kept, others[: most - len(kept)]]))
+
+
+def used_labels(labels: Sequence[object]) -> set[object]:
+    """Return the labels of items, each of which has one or several of them."""
+    sets = (label if isinstance(label, SETS) else [label] for label in labels)
+    return {one for labels in sets for one in labels}
+
+
+def difference(better: Floats, worse: Floats) -> dict[str, float]:
+    """Return the mean difference of two measures of the same items, with a 95 % interval."""
+    gains = better - worse
+    error = 1.96 * float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
+    mean = float(gains.mean())
+    return {"estimate": mean, "low": mean - error, "high": mean + error}
+
+
+def _stacked(parts: list[CSR]) -> CSR:
+    from scipy.sparse import vstack
+
+    return csr_array(vstack(parts, format="csr"))
