@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from taxonomist._typing import CSR, Bools, Options, TextLike
-    from taxonomist.features import SentenceVectors
+    from taxonomist.features import SentenceVectors, TextFeatures
     from taxonomist.text.measure import MeasureLike
     from taxonomist.text.search import SearchStep, Trial
 
@@ -271,9 +271,12 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
 
     def _fit_names(self, start: float) -> Self:
         """Fit the classifier to the names of the taxonomy's leaves."""
-        from taxonomist.text.fitting import fit_names
+        from taxonomist.text.fitting import prepare_names
+        from taxonomist.text.names import NameSimilarity
 
-        fit_names(self)
+        texts, labels = prepare_names(self)
+        self.model_ = NameSimilarity(self.taxonomy).fit(self._vectors(texts), labels)
+        self.classes_, self.taxonomy_ = self.model_.classes_, self.model_.taxonomy_
         self.training_ = self._facts(0, start)
         return self
 
@@ -411,7 +414,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "model_")
         kept = texts if isinstance(texts, CountedTexts) else list(several(texts))
-        return TextAnswers(self, kept, self.vectorised(kept))
+        return TextAnswers(self, kept, self._vectors(kept))
 
     def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags: a classifier of texts."""
@@ -421,7 +424,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def vectorised(self, texts: Iterable[TextLike]) -> CSR:
+    def _vectors(self, texts: Iterable[TextLike]) -> CSR:
         """Return word counts or tf-idf, as the model needs."""
         counts = self.features_.counts(texts)
         if self.takes_counts_:

@@ -16,7 +16,7 @@ from taxonomist.text.feature_sets import choose_features, feature_options
 from taxonomist.text.held_out_trials import TrialItems
 from taxonomist.text.models import DEFAULT_MODEL
 from taxonomist.text.name_documents import choose_names, documents_of_names
-from taxonomist.text.names import NAME_WEIGHT, NameSimilarity, fit_uncentred, name_documents
+from taxonomist.text.names import NAME_WEIGHT, fit_uncentred, name_documents
 from taxonomist.text.parameters import several
 from taxonomist.text.vector_columns import wanted_vectors
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from taxonomist.text.name_documents import NameDocuments
     from taxonomist.text.search import SearchStep
 
-__all__ = ["FittedTexts", "fit_model", "fit_names", "fit_texts"]
+__all__ = ["FittedTexts", "fit_model", "fit_texts", "prepare_names"]
 
 SHARE = 0.25
 """Share of the budget for the choice of features, and as much for that of names."""
@@ -215,8 +215,19 @@ def _teller(
     return tell
 
 
-def fit_names(classifier: TextClassifier) -> None:
-    """Fit a classifier to the names of its taxonomy's leaves, for which it needs vectors."""
+def prepare_names(classifier: TextClassifier) -> tuple[list[str], list[str]]:
+    """Fit the features of a classifier to the names of its taxonomy's leaves.
+
+    Returns
+    -------
+    texts, labels
+        The names, and the leaves.
+
+    Raises
+    ------
+    LabelError
+        If there is no taxonomy, or no encoder of sentences.
+    """
     taxonomy, wanted = classifier.taxonomy, None
     if taxonomy is not None:
         wanted = wanted_vectors(classifier.vectors, DEFAULT_MODEL, classifier.n_jobs)
@@ -233,6 +244,4 @@ def fit_names(classifier: TextClassifier) -> None:
     classifier.vectors_, classifier.vector_weight_ = fit_uncentred(wanted, texts), NAME_WEIGHT
     classifier.is_multilabel_, classifier.takes_counts_ = False, False
     classifier.search_, classifier.seen_ = [], digests([])
-    model = NameSimilarity(taxonomy)
-    classifier.model_ = model.fit(classifier.vectorised(texts), labels)
-    classifier.classes_, classifier.taxonomy_ = classifier.model_.classes_, taxonomy
+    return texts, labels

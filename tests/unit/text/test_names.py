@@ -70,13 +70,13 @@ def test_scores_are_cosines_of_words_and_vectors():
     asked = ["the kitten purrs", "Dogs and oak"]
     means = unit(rows(texts)).reshape(3, 2, -1).mean(axis=1)
     wanted = unit(rows(asked)) @ unit(means).T
-    found = MODEL.model_.decision_function(MODEL.vectorised(asked))
+    found = MODEL.model_.decision_function(MODEL._vectors(asked))
     np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
 def test_explanations_sum_to_the_score():
     found = MODEL.explain("Dogs and oak", category="a2")
-    score = MODEL.model_.decision_function(MODEL.vectorised(["Dogs and oak"]))[0, 1]
+    score = MODEL.model_.decision_function(MODEL._vectors(["Dogs and oak"]))[0, 1]
     assert found.score == pytest.approx(score)
     assert sum(value for _, _, value, _ in found.levels) == pytest.approx(score)
 

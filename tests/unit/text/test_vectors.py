@@ -106,7 +106,7 @@ def test_the_columns_are_words_and_then_vectors():
     assert isinstance(joined, csr_array)
     np.testing.assert_allclose(joined.toarray(), np.hstack([X.toarray(), 0.5 * rows]))
     assert join(X, rows, 0.0) is X
-    assert np.array_equal(ON.vectorised(TRAIN[0]).toarray()[:, : X.shape[1]], X.toarray())
+    assert np.array_equal(ON._vectors(TRAIN[0]).toarray()[:, : X.shape[1]], X.toarray())
 
 
 def test_the_centre_comes_from_training_items_alone():
@@ -292,7 +292,7 @@ def test_words_alone_never_import_the_runtime(tmp_path):
 
 def assert_exact(model, texts):
     """Assert that parts sum to scores, and that words and the rest sum to each part."""
-    scores = model.model_.decision_function(model.vectorised(texts))
+    scores = model.model_.decision_function(model._vectors(texts))
     columns = model.classes_.tolist()
     for text, row in zip(texts, scores, strict=True):
         for category in columns:
@@ -351,7 +351,7 @@ def test_the_vector_is_shared_out_over_words(model, is_multilabel):
     text = TEST[0][0] + ", hound!"
     found = fitted.explain(text, n=100, category="dog")
     assert found.meaning
-    row = fitted.vectorised([text])
+    row = fitted._vectors([text])
     n_terms = len(fitted.features_.terms_)
     plain = fitted.model_.answer(row).explain(0, 10_000, category="dog")
     shared = {word for level in found.meaning for word in level}
