@@ -15,7 +15,7 @@ endif
 # Tests start many processes, which start faster from compiled byte code.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo serve test test-corpora test-slow test-vectors test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
+.PHONY: help demo serve node screenshots test test-corpora test-slow test-vectors test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -28,7 +28,9 @@ help:
 	@echo "make test-lowest   run the main paths with the lowest versions of all packages, in .venv-lowest"
 	@echo "make test-pythons  run the main paths with newer Pythons, where they are found"
 	@echo "make reproduction-bounds  store the numbers of the papers' small experiments for the tests"
-	@echo "make lint          ruff, mypy --strict, import-linter"
+	@echo "make lint          ruff, mypy --strict, import-linter; tsc where it is installed"
+	@echo "make node          install what checks the screen's scripts, in .node: TypeScript and axe-core"
+	@echo "make screenshots   take pictures of all views of the screen, in docs/_screenshots"
 	@echo "make format        rewrite the sources in the house format"
 	@echo "make docs          build the pages in docs/_build/html"
 	@echo "make bench         run the benchmarks and record them in benchmarks/results"
@@ -66,6 +68,18 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@if command -v node >/dev/null && [ -f $(TSC) ]; then \
+	  echo "node $(TSC) -p tools/tsconfig.json" && node $(TSC) -p tools/tsconfig.json; \
+	else echo "The types of the screen's scripts are not checked: run make node."; fi
+
+# Only checks need node; the screen's files are served as they are.
+TSC := .node/node_modules/typescript/bin/tsc
+
+node:
+	npm install --silent --no-save --no-audit --no-fund --prefix .node typescript@5.6.3 axe-core@4.14.0
+
+screenshots: $(VENV)/.dev
+	$(BIN)/python tools/screenshots.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix-only .
@@ -125,4 +139,4 @@ bench: $(VENV)/.bench peers
 	TAXONOMIST_PEERS=$$(ls $(PEERS) 2>/dev/null) $(BIN)/python -m benchmarks
 
 clean:
-	rm -rf docs/_build docs/_figures docs/reference/generated $(VENV) $(VENV)-lowest $(VENV)-peers $(VENV)-vectors $(VENV)-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/_figures docs/_screenshots .node docs/reference/generated $(VENV) $(VENV)-lowest $(VENV)-peers $(VENV)-vectors $(VENV)-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -51,6 +51,8 @@ def test_commands(commands, tmp_path):
             check=False,
         )
         schema = server.get("/openapi.json")
+        # Newcomers have something to file.
+        assert server.get("/v1/projects/arxiv/queue")["total"] > 50
         server.stop(signal.SIGTERM)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     answers = done.stdout

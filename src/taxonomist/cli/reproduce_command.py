@@ -14,7 +14,7 @@ def reproduce(
     paper: Annotated[
         str | None,
         typer.Argument(
-            help="CH04, HCC03, TCPH01, RSSS06, CH07, BEYOND or NAMES; by default, all of them."
+            help="CH04, HCC03, TCPH01, RSSS06, CH07, BEYOND, NAMES or CONTEST; by default, all."
         ),
     ] = None,
     table: Annotated[str | None, typer.Option(help="Only this table, such as 2.")] = None,

@@ -46,7 +46,7 @@ def serve(
         list[str] | None,
         typer.Option(
             help="Table of a project, PROJECT=FILE, with the columns id and synonym: more names of "
-            "categories, for search."
+            "categories, for search; and a column note, if it has one, for the screen."
         ),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -166,7 +166,8 @@ def _with_models(settings: ServiceSettings, label_studio: bool) -> ServiceSettin
     from taxonomist.server.demo_model import DEMO_PROJECT, demo_table, make_demo
 
     models, tables = settings.models, settings.tables
-    if not models:
+    is_demo = not models
+    if is_demo:
         print_note(DEMO_NOTE)
         with progress() as on_step:
             demo = make_demo(Path(settings.folder), on_step)
@@ -179,4 +180,4 @@ def _with_models(settings: ServiceSettings, label_studio: bool) -> ServiceSettin
             if not Path(place).is_file():
                 raise OptionError(f"{option} {name}={place}: there is no such file.")
     first = next(iter(models)) if label_studio else ""
-    return replace(settings, models=models, tables=tables, label_studio=first)
+    return replace(settings, models=models, tables=tables, label_studio=first, has_samples=is_demo)

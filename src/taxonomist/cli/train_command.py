@@ -51,6 +51,7 @@ from taxonomist.cli.taxonomy_file import Cycles, Outside, read_taxonomy
 
 if TYPE_CHECKING:
     from taxonomist.datasets.bad_rows import BadRows
+    from taxonomist.text import TextClassifier
     from taxonomist.workflow import Labelled, TrainingResult
 
 Out = Annotated[
@@ -68,9 +69,8 @@ ORIGINS = {
     "codes": "built from the prefixes of the codes",
     "labels": "none given: the labels form a single level",
 }
-SCORE = (
-    "Score: hierarchical F1 for label sets, otherwise minus the taxonomy loss; higher is better."
-)
+MEASURE = "hierarchical_f1"
+"""Same as in ``taxonomist.text.measure``, which is too slow to import for ``--help``."""
 UNMEASURED = (
     "No model could be measured within the budget, so the one that is expected to be fastest was "
     "trained. Pass a larger --budget, or choose a model with --model."
@@ -150,6 +150,13 @@ def train(
             "best model so far is trained."
         ),
     ] = BUDGET,
+    measure: Annotated[
+        str,
+        typer.Option(
+            help="What 'auto' compares models by, and label sets are decided for: "
+            "hierarchical_f1, accuracy, taxonomy_loss, micro_f1 or macro_f1."
+        ),
+    ] = MEASURE,
     names_only: Annotated[
         bool,
         typer.Option(
@@ -202,6 +209,7 @@ def train(
         "random_state": seed,
         "budget": None if isinf(budget) else budget,
         "vectors": vectors,
+        "measure": measure,
     }
     check_parameters(TextClassifier(**options))
     prefixes = prefix_lengths(code_prefixes)
@@ -236,6 +244,16 @@ def train(
     if is_measurable and not as_json:
         print_note("Use --final to retrain the model on all items.")
     after_train(out, source_arguments(data, format, encoding, sheet), is_measurable)
+
+
+def _about_scores(classifier: TextClassifier) -> str:
+    """Return what the scores of models are, and on how many items they were measured."""
+    n_items, n_used = (classifier.training_.get(name, 0) for name in ("items", "search_items"))
+    sign = "minus the taxonomy loss" if classifier.measure == "taxonomy_loss" else ""
+    which = sign or str(classifier.measure).replace("_", " ").replace("f1", "F1")
+    some = f"a sample of {n_used:,} of {n_items:,} items that keeps rare categories"
+    items = f"all {n_items:,} training items" if n_used >= n_items else some
+    return f"Score: {which}, cross-validated on {items}; higher is better."
 
 
 def _about_search(budget: float) -> str:
@@ -317,23 +335,29 @@ def _print_result(out: Path, bad: BadRows, result: TrainingResult, final: bool) 
         ]
         heads = ("model", "C", "score", "seconds", "left out")
         print_table(heads, rows, "Models tried, best first")
-        print_note(SCORE)
+        print_note(_about_scores(classifier))
         if classifier.search_[0].score is None:
             print_note(UNMEASURED)
-    if "vectors" in classifier.training_:
-        print_note(classifier.training_["vectors"]["said"])
     print_text()
     if result.assessment is None:
         print_note("No items were held out, so the model's quality on new items is unknown.")
     else:
         print_text(f"Held-out items: {result.assessment}")
         print_text()
+    for said in _sayings(classifier):
+        print_note(said)
     print_text(_row_sum(bad, result, final))
     part = "all items" if final or result.assessment is None else "without the held-out ones"
     print_note(
         f"Trained on {result.n_train:,} items ({part}) in "
         f"{classifier.training_['seconds']:.1f} s. The model is in {out}."
     )
+
+
+def _sayings(classifier: TextClassifier) -> list[str]:
+    """Return what training found out about features, names, vectors and the taxonomy."""
+    facts = classifier.training_.values()
+    return [str(fact["said"]) for fact in facts if isinstance(fact, dict) and "said" in fact]
 
 
 def _row_sum(bad: BadRows, result: TrainingResult, final: bool) -> str:
@@ -368,8 +392,13 @@ def _as_data(
         "is_multilabel": classifier.is_multilabel_,
         "taxonomy": {"origin": origin, "nodes": classifier.taxonomy_.n_nodes},
         "search": [dict(trial._asdict()) for trial in classifier.search_],
+        "measure": classifier.measure,
         "measures": result.measures,
         "final": final,
         "seconds": classifier.training_["seconds"],
-        **({"vectors": found} if (found := classifier.training_.get("vectors")) else {}),
+        **{
+            name: fact
+            for name, fact in classifier.training_.items()
+            if isinstance(fact, dict) and "said" in fact
+        },
     }

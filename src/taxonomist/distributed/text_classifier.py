@@ -19,6 +19,7 @@ from taxonomist.distributed.text_parts import (
 )
 from taxonomist.errors import LabelError, ParameterError
 from taxonomist.features import TextFeatures
+from taxonomist.inference.path_scorer import PathScorer
 from taxonomist.models.hierarchical_svc import HierarchicalSVC
 from taxonomist.models.path_svc import PathSVC
 from taxonomist.taxonomy import Taxonomy
@@ -121,6 +122,8 @@ class DaskTextClassifier(DaskClassifier):
         local.search_, local.takes_counts_ = [], False
         local.model_ = FITS[type(model)](engine, given, model)
         local.classes_ = local.model_.classes_
+        if isinstance(scorer := local.model_.scorer_, PathScorer):
+            local.prior_ = scorer.counts / scorer.counts.sum()
         local.taxonomy_ = local.taxonomy or Taxonomy.flat(local.classes_.tolist())
         local.training_ = {
             "items": facts.n_items,
@@ -159,6 +162,7 @@ def _model_of(local: Block) -> TaxonomyClassifier:
             random_state=local.random_state,
             n_jobs=local.n_jobs,
             cv=local.cv,
+            measure=local.measure,
         )
     if type(model) not in FITS:
         raise ParameterError(

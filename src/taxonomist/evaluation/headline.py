@@ -113,6 +113,31 @@ def interval_of_each(
     return found, levels
 
 
+def difference_of_each(ours: Outcomes, others: Outcomes, random_state: Seed) -> dict[str, Interval]:
+    """Return by how much each headline measure of one prediction is above that of another.
+
+    Parameters
+    ----------
+    ours, others
+        Two predictions for the same items.
+    random_state
+        Seed of the resamples, each of which draws the same items for both.
+
+    Returns
+    -------
+    dict of Interval
+        The differences by name; those of losses are negative if the first prediction is better.
+    """
+    first, second = _Measures(ours), _Measures(others)
+
+    def differences(weights: Floats) -> dict[str, Floats]:
+        values, others = first(weights), second(weights)
+        return {name: value - others[name] for name, value in values.items()}
+
+    drawn = intervals(differences, ours.n_items, random_state=random_state)
+    return {name: found for name, found in drawn.items() if not name.startswith("level ")}
+
+
 def _bounded(name: str, interval: Interval) -> Interval:
     """Clip an interval to the range of its measure; only losses can exceed 1."""
     most = np.inf if name.endswith("_loss") else 1.0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from taxonomist.experiments.declarations import Figure, Judgement, Paper, Results, Table
     from taxonomist.experiments.running import Progress
 
-PAPERS = ("CH04", "HCC03", "TCPH01", "RSSS06", "CH07", "BEYOND", "NAMES")
+PAPERS = ("CH04", "HCC03", "TCPH01", "RSSS06", "CH07", "BEYOND", "NAMES", "CONTEST")
 
 
 @dataclass(frozen=True)

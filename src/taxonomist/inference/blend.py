@@ -1,10 +1,11 @@
-"""The weights of a blend of scores, fitted by the likelihood of the softmax."""
+"""The weights of a blend of scores, and how far to trust it, fitted by the likelihood."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import expit, log_expit
 
 if TYPE_CHECKING:
     from taxonomist._typing import Bools, Codes, Floats
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
 PRIOR = 1.0
 """Strength of the prior around the first guess, in items. It keeps weights finite if the scores
 separate all items."""
+FIRST_TRUST = (0.0, -4.0)
+"""First guess of the logarithm of the sharpness, and of the log-odds of chance."""
+TRUST_RANGE = ((-3.0, 3.0), (-20.0, 5.0))
+"""Where both are looked for."""
 
 
 def fit_blend(
@@ -69,6 +74,54 @@ def fit_blend(
         best = minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(guess))
     theta: Floats = best.x
     return theta
+
+
+def fit_trust(
+    scores: Floats, columns: Codes, weights: Floats, offset: Floats, n_categories: int
+) -> tuple[float, float]:
+    """Return the sharpness a and the share ε of chance that maximise the likelihood.
+
+    The probability of category c is (1 - ε) times the softmax of a f(x, c) + o_c, plus ε divided by
+    the number of categories. A softmax alone is too sure of scores that are far apart. As the
+    order of categories does not change, predictions do not either.
+
+    Parameters
+    ----------
+    scores
+        f, (n_items, n_candidates), of candidates that stand for all categories. Impossible ones
+        have -inf.
+    columns
+        The place of each item's category among the candidates.
+    weights
+        The weights of the items. One item by chance and one by the softmax are added, so that ε
+        stays inside (0, 1).
+    offset
+        o, (n_items, n_candidates).
+    n_categories
+        The number of categories that are possible.
+    """
+    from scipy.optimize import minimize
+
+    everyone, is_out = np.arange(len(scores)), ~np.isfinite(scores)
+    ahead = np.where(is_out, 0.0, scores - scores[everyone, columns][:, None])
+    places = np.where(is_out, -np.inf, offset - offset[everyone, columns][:, None])
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        a, chance = np.exp(point[0]), expit(point[1])
+        logs = a * ahead + places
+        top = logs.max(axis=1, keepdims=True)
+        shares = np.exp(logs - top)
+        sums = shares.sum(axis=1)
+        decided = np.exp(-top[:, 0]) / sums
+        slope = -decided * np.einsum("ic,ic->i", shares, ahead) / sums
+        p = (1 - chance) * decided + chance / n_categories
+        value = weights @ np.log(p) + log_expit(point[1]) + log_expit(-point[1])
+        by_a = weights @ ((1 - chance) * slope / p) * a
+        by_chance = weights @ ((1 / n_categories - decided) / p) * chance * (1 - chance)
+        return -float(value), -np.array([by_a, by_chance + 1 - 2 * chance])
+
+    best = minimize(loss, FIRST_TRUST, jac=True, method="L-BFGS-B", bounds=TRUST_RANGE)
+    return float(np.exp(best.x[0])), float(expit(best.x[1]))
 
 
 def blended(parts: Floats, theta: Floats) -> Floats:

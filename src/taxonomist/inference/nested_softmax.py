@@ -27,7 +27,7 @@ from taxonomist.inference.held_out import check_scores
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from taxonomist._typing import Codes, Floats, Reals
+    from taxonomist._typing import Bools, Codes, Floats, Reals
     from taxonomist.taxonomy import Categories
 
 SLOPE_RANGE = 1e-2, 1e4
@@ -49,7 +49,7 @@ class NestedSoftmax:
     parents
         The parent of each node. Parents come before their children; the root is its own parent.
     leaves
-        The node of each category, always a leaf.
+        The node of each category, always a leaf; -1 for categories without probability.
     slopes
         a_d of the decisions that lead to depth d, (height + 1,). The first entry is unused.
     chances
@@ -63,7 +63,12 @@ class NestedSoftmax:
 
     @classmethod
     def fit(
-        cls, categories: Categories, scores: Reals, columns: Codes, weights: Floats
+        cls,
+        categories: Categories,
+        scores: Reals,
+        columns: Codes,
+        weights: Floats,
+        seen: Bools | None = None,
     ) -> NestedSoftmax:
         """Fit the softmax that maximizes the likelihood of the true categories of held-out items.
 
@@ -81,6 +86,9 @@ class NestedSoftmax:
             The column of the true category of each item.
         weights
             The weight of each item.
+        seen
+            Which categories have training items; by default, all. The others get no probability,
+            which the decisions by chance would give them.
 
         Returns
         -------
@@ -92,7 +100,7 @@ class NestedSoftmax:
         LabelError
             If scores are not finite or have other columns.
         """
-        parents, leaves = _tree(categories)
+        parents, leaves = _tree(categories, seen)
         depth = _depths(parents)
         softmax = cls(parents, leaves, np.ones(depth.max() + 1), np.zeros(depth.max() + 1))
         scores = check_scores(scores, len(categories))
@@ -126,12 +134,13 @@ class NestedSoftmax:
             If scores are not finite or have other columns.
         """
         scores = check_scores(scores, len(self.leaves))
-        found = np.empty(scores.shape)
+        found, is_seen = np.zeros(scores.shape), self.leaves >= 0
         for block in _blocks(len(scores), len(self.parents)):
-            found[block] = self._of_block(scores[block])
+            found[block, is_seen] = self._of_block(scores[block])
         return found
 
     def _of_block(self, scores: Floats) -> Floats:
+        """Return the probabilities of the categories that have any."""
         values = self._values(scores)
         for level in reversed(self._levels):
             slope, chance = self.slopes[level.depth], self.chances[level.depth]
@@ -142,13 +151,14 @@ class NestedSoftmax:
         values[0] = 1.0
         for level in self._levels:
             values[level.nodes] *= np.repeat(values[level.parents], level.sizes, axis=0)
-        probabilities: Floats = values[self.leaves].T
+        probabilities: Floats = values[self.leaves[self.leaves >= 0]].T
         return probabilities
 
     def _values(self, scores: Floats) -> Floats:
         """Return an array for the values of nodes, (n_nodes, n_items), with leaves filled in."""
         values = np.zeros((len(self.parents), len(scores)))
-        values[self.leaves] = scores.T
+        is_seen = self.leaves >= 0
+        values[self.leaves[is_seen]] = scores.T[is_seen]
         return values
 
     @cached_property
@@ -180,13 +190,17 @@ def _level(parents: Codes, depth: Codes, d: int) -> _Level:
     return _Level(d, nodes, starts, sizes, above)
 
 
-def _tree(categories: Categories) -> tuple[Codes, Codes]:
-    """Return the parents of the nodes of a tree, and the node of each category."""
-    expanded = categories.expanded
-    ids = [expanded.nodes[code] for code in categories.codes.tolist()]
-    # An inner node may lose all its children to other parents.
-    tree = expanded if expanded.is_tree else expanded.spanning_tree().prune(ids)
-    return np.concatenate([[0], tree.parent_indices]).astype(np.intp), tree.codes(ids)
+def _tree(categories: Categories, seen: Bools | None = None) -> tuple[Codes, Codes]:
+    """Return the parents of the nodes of a tree, and the node of each seen category, or -1."""
+    expanded, leaves = categories.expanded, np.full(len(categories), -1, dtype=np.intp)
+    used = np.arange(len(leaves)) if seen is None else np.flatnonzero(seen)
+    ids = [expanded.nodes[code] for code in categories.codes[used].tolist()]
+    tree = expanded if expanded.is_tree else expanded.spanning_tree()
+    if len(used) < len(leaves) or not expanded.is_tree:
+        # An inner node may lose all its children, to other parents or because none is seen.
+        tree = tree.prune(ids)
+    leaves[used] = tree.codes(ids)
+    return np.concatenate([[0], tree.parent_indices]).astype(np.intp), leaves
 
 
 def _depths(parents: Codes) -> Codes:

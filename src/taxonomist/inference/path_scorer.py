@@ -43,12 +43,17 @@ class Blend(NamedTuple):
         Weight of the squashed margins against siblings, summed along the path.
     rarity
         What a category gains for being rare: τ times minus the logarithm of its items' number.
+    sharpness, chance
+        a and ε of probabilities: those of the softmax of a times the scores have the weight 1 - ε,
+        and all categories with training items share ε. Predictions do not depend on them.
     """
 
     own: float = 1.0
     above: float = 1.0
     beside: float = 1.0
     rarity: float = 0.0
+    sharpness: float = 1.0
+    chance: float = 0.0
 
     @property
     def parts(self) -> Floats:
@@ -162,8 +167,11 @@ class PathScorer(BlockScorer):
         return scores
 
     def probabilities(self, raw: Reals) -> Floats:
-        """Return the probabilities of categories: the softmax of their scores."""
-        found: Floats = softmax(np.where(self.seen, self.categories(raw), -np.inf), axis=1)
+        """Return the probabilities of categories: the softmax of their scores, and some chance."""
+        a, chance, seen = self.blend.sharpness, self.blend.chance, self.seen
+        found: Floats = softmax(np.where(seen, a * self.categories(raw), -np.inf), axis=1)
+        found *= 1 - chance
+        found[:, seen] += chance / seen.sum()
         return found
 
     def best(self, X: CSR, k: int, n_threads: int = 1) -> tuple[Codes, Floats]:

@@ -29,7 +29,7 @@ from taxonomist.inference.limits import Limits
 from taxonomist.inference.nested_softmax import NestedSoftmax
 
 if TYPE_CHECKING:
-    from taxonomist._typing import CSR, Codes, Floats, Reals
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
     from taxonomist.inference.held_out import Evidence
     from taxonomist.taxonomy import Categories
 
@@ -166,7 +166,13 @@ class SingleProbabilities:
 
     @classmethod
     def fit(
-        cls, method: str, categories: Categories, scores: Reals, labels: CSR, weights: Floats
+        cls,
+        method: str,
+        categories: Categories,
+        scores: Reals,
+        labels: CSR,
+        weights: Floats,
+        seen: Bools | None = None,
     ) -> SingleProbabilities:
         """Fit the probabilities to held-out scores.
 
@@ -182,10 +188,12 @@ class SingleProbabilities:
             The true category of each item, (n_items, n_categories) boolean CSR.
         weights
             The weight of each item.
+        seen
+            Which categories have training items; by default, all. The others get no probability.
         """
         check_method(method)
         columns: Codes = labels.indices.astype(np.intp)
-        softmax = NestedSoftmax.fit(categories, scores, columns, weights)
+        softmax = NestedSoftmax.fit(categories, scores, columns, weights, seen)
         if method == "temperature" or labels.shape[1] == 1:
             return cls(softmax)
         held_out = EvidenceReader(labels, Limits(1, 1))
@@ -209,6 +217,7 @@ class SingleProbabilities:
         if self.refined is None:
             return probabilities
         better = np.maximum(self.refined.of(_log_odds(probabilities)), MIN_PROBABILITY)
+        better[:, self.softmax.leaves < 0] = 0.0
         shares: Floats = better / better.sum(axis=1, keepdims=True)
         return shares
 

@@ -131,7 +131,9 @@ class WordScorer(DenseScorer):
         mixed = joint.sum(axis=0)
         # Words with probability 0 under all nodes are attributed to the category itself.
         joint[-2, mixed == 0] = 1.0
-        unit = csr_array((np.ones(counts.nnz), words, np.arange(counts.nnz + 1)))
+        unit = csr_array(
+            (np.ones(counts.nnz), words, np.arange(counts.nnz + 1)), (counts.nnz, n_words)
+        )
         unit.resize((counts.nnz, n_words))
         ratios = self.word_scores.of(unit)[:, c]
         values = joint / joint.sum(axis=0)

@@ -84,8 +84,9 @@ class Calibrator:
         order = np.argsort(items)
         items, scores = items[order], scores[order]
         targets, weights = self.targets, self._weights[items]
+        seen = np.bincount(targets.labels[self._weights > 0].indices, minlength=scores.shape[1]) > 0
         return SingleProbabilities.fit(
-            self._method, targets.categories, scores, targets.labels[items], weights
+            self._method, targets.categories, scores, targets.labels[items], weights, seen
         )
 
 

@@ -76,9 +76,10 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     An item is positive for a node if one of its labels is at or below the node. A node's classifier
     is trained against all other items, against the other items below its parents, or there are two
     of them. The score of a category sums over the nodes of its path, see ``PathScorer``. The few
-    weights of that sum are fitted to held-out items by the likelihood of the softmax, so that
-    ``predict_proba`` is calibrated. For label sets, a logistic model of the margins gives the
-    probability of every node, see ``NodeModel``, and a threshold is chosen for a measure.
+    weights of that sum are fitted to held-out items by the likelihood of the softmax, and then its
+    temperature and a share of chance, so that ``predict_proba`` is calibrated. For label sets, a
+    logistic model of the margins gives the probability of every node, see ``NodeModel``, and a
+    threshold is chosen for a measure.
 
     This model is none of the papers'. The problems of nodes are small and independent, so that it
     trains fast, also with thousands of categories.
@@ -138,7 +139,8 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         The taxonomy as given.
     blend_
         With one category per item, the weights ``own``, ``above`` and ``beside`` of the three parts
-        of a score, and the weight of ``rarity``.
+        of a score, and the weight of ``rarity``; and ``sharpness`` and ``chance``, by which scores
+        become probabilities. See ``taxonomist.inference.path_scorer.Blend``.
     thresholds_
         With label sets, the threshold of the probability of each node.
     objective_, dual_objective_, duality_gap_
@@ -285,6 +287,13 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         branches = Branches(tops, len(training.weights) > n_old, weights)
         self.store(self.learn(training, self.start_, branches), training.targets)
         self._hold_out(training, None, None)
+        return self
+
+    def learn_from(self, training: Training) -> Self:
+        """Fit to validated items for models that contain models; weights need held-out items."""
+        super().learn_from(training)
+        if training.targets.is_single:
+            self._hold_out(training, None, None)
         return self
 
     def learn(

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 from scipy.special import logit
 
-from taxonomist.inference.blend import blended, fit_blend
+from taxonomist.inference.blend import blended, fit_blend, fit_trust
 from taxonomist.inference.f1_thresholds import ScoredPairs, f1_thresholds
 from taxonomist.inference.label_sets import choose
 from taxonomist.inference.node_model import NodeMargins, NodeModel, best_threshold
@@ -99,7 +99,8 @@ class BlendTuning(HeldOutMargins):
 
     The weights of the three parts maximise the likelihood. Margins of rare categories are too low,
     in a way that the likelihood does not show: what makes up for that is chosen by the hierarchical
-    F1 of the best categories, and then the weights are fitted again.
+    F1 of the best categories, and then the weights are fitted again. Last come the two numbers that
+    only probabilities depend on.
     """
 
     def __init__(self, training: Training, held_out: Codes, scorer: PathScorer) -> None:
@@ -128,7 +129,10 @@ class BlendTuning(HeldOutMargins):
             if tau:
                 offset = found.log_counts + tau * rarity
                 theta = fit_blend(found.parts, found.true, weights, guess, offset)
-            blend = Blend(*theta.tolist())._replace(rarity=tau)
+            scores = blended(found.parts, theta) + tau * rarity
+            n_seen = int(scorer.seen.sum())
+            trust = fit_trust(scores, found.true, weights, found.log_counts, n_seen)
+            blend = Blend._make((*theta.tolist(), tau, *trust))
         return {"scorer_": replace(scorer, blend=blend), "blend_": blend._asdict()}
 
     def _best_rarity(

@@ -367,7 +367,7 @@ def _check_softmax(softmax: NestedSoftmax) -> None:
     _need(
         softmax,
         parents=n > 0 and parents.ndim == 1 and _is_topological(parents) and (parents >= -1).all(),
-        leaves=_within(softmax.leaves, n) and len(softmax.leaves) > 0,
+        leaves=_within(softmax.leaves + 1, n + 1) and bool((softmax.leaves >= 0).any()),
         slopes=softmax.slopes.ndim == 1 and softmax.slopes.shape == softmax.chances.shape,
     )
 

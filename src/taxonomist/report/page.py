@@ -144,7 +144,7 @@ def _document(
         '<meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        f"{tag('title', title)}<style>{_asset('page.css')}</style>"
+        f"{tag('title', title)}<style>{_asset('tokens.css')}{_asset('page.css')}</style>"
     )
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 

@@ -3,7 +3,8 @@
 ``application`` makes the app, ``running`` runs it. Routes are in ``routes``, one file per noun.
 What they share is beside them: ``projects`` holds the live models, ``batching`` joins concurrent
 requests, ``middleware`` guards all routes, ``retraining`` learns from decisions in a process of its
-own. ``store`` keeps documents, decisions, versions and tokens in SQLite or PostgreSQL.
+own. ``static`` is the screen, the page for people, whose scripts ask the routes. ``store`` keeps
+documents, decisions, versions and tokens in SQLite or PostgreSQL.
 """
 
 from __future__ import annotations

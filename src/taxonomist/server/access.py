@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from taxonomist.server.settings import ServiceSettings
     from taxonomist.server.store import EventStore
 
-__all__ = ["Caller", "Gate", "denied"]
+__all__ = ["COOKIE", "SCREEN_HEADER", "Caller", "Gate", "denied"]
 
 REMEMBER_SECONDS = 5.0
 """How long a token is believed before the store is asked again: revoking takes effect then."""
@@ -24,6 +24,14 @@ MOST_REMEMBERED = 10_000
 LOCAL_USER = "local"
 """Name of users of a server without tokens."""
 ANYBODY = "anonymous"
+COOKIE = "taxonomist_session"
+"""Cookie with the token of somebody who signed in on the screen."""
+SCREEN_HEADER = "x-taxonomist-screen"
+"""Header of changes with the cookie. Pages of other sites cannot send it: browsers would ask this
+service first whether they may, and it says no."""
+READING_METHODS = ("GET", "HEAD", "OPTIONS")
+OWN_SITE = ("same-origin", "none")
+"""What browsers say in ``Sec-Fetch-Site`` about requests of our own page and of the user."""
 
 
 class Caller(NamedTuple):
@@ -66,13 +74,13 @@ class Gate:
         self._is_known_open = False
         self._known_until = 0.0
 
-    async def caller(self, headers: Headers, address: str) -> Caller:
+    async def caller(self, headers: Headers, address: str, method: str = "GET") -> Caller:
         """Return who is calling.
 
         Raises
         ------
         ProblemError
-            If a token is not valid.
+            If a token is not valid, or if another site may have sent the request.
         """
         scheme, _, secret = headers.get("authorization", "").partition(" ")
         if scheme and (scheme.lower() != "bearer" or not secret.strip()):
@@ -82,27 +90,46 @@ class Gate:
                 headers={"WWW-Authenticate": "Bearer"},
             )
         if secret:
-            return self._named(await self._owner(secret.strip()), headers, address)
+            return self._named(await self.owner(secret.strip()), headers, address)
+        cookie = _cookie(headers)
+        if cookie:
+            _check_own_site(headers, method)
+            owner = await self._known_owner(cookie)
+            if owner is not None:
+                return self._named(owner, headers, address)
         if await self._is_open():
             return self._named(Caller(LOCAL_USER, Role.admin), headers, address)
         return Caller(ANYBODY, Role.read if self._settings.is_public else None)
 
-    async def _owner(self, secret: str) -> Caller:
-        """Return the owner of a token."""
+    async def owner(self, secret: str) -> Caller:
+        """Return the owner of a token.
+
+        Raises
+        ------
+        ProblemError
+            If the token is not valid.
+        """
+        found = await self._known_owner(secret)
+        if found is None:
+            raise ProblemError(
+                401,
+                "The token is not valid, or was revoked.",
+                headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
+            )
+        return found
+
+    async def _known_owner(self, secret: str) -> Caller | None:
+        """Return the owner of a token; None if it is not valid."""
         until, caller = self._known.get(secret, (0.0, None))
-        if caller is None or until < monotonic():
-            found = await asyncio.to_thread(self._look_up, secret)
-            if found is None:
-                self._known.pop(secret, None)
-                raise ProblemError(
-                    401,
-                    "The token is not valid, or was revoked.",
-                    headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
-                )
-            caller = found
-            if len(self._known) >= MOST_REMEMBERED:
-                self._known.clear()
-            self._known[secret] = (monotonic() + REMEMBER_SECONDS, caller)
+        if caller is not None and until >= monotonic():
+            return caller
+        caller = await asyncio.to_thread(self._look_up, secret)
+        if caller is None:
+            self._known.pop(secret, None)
+            return None
+        if len(self._known) >= MOST_REMEMBERED:
+            self._known.clear()
+        self._known[secret] = (monotonic() + REMEMBER_SECONDS, caller)
         return caller
 
     def _look_up(self, secret: str) -> Caller | None:
@@ -134,3 +161,25 @@ class Gate:
         if len(name) > KEY_LENGTH or not name.isprintable():
             raise ProblemError(400, f"The header {header} has no valid user name.")
         return caller._replace(name=name)
+
+
+def _cookie(headers: Headers) -> str:
+    """Return the token in the cookie; empty if there is none."""
+    for part in headers.get("cookie", "").split(";"):
+        name, _, value = part.strip().partition("=")
+        if name == COOKIE:
+            return value
+    return ""
+
+
+def _check_own_site(headers: Headers, method: str) -> None:
+    """Raise if a change with the cookie may come from a page of another site."""
+    if method in READING_METHODS:
+        return
+    site = headers.get("sec-fetch-site", OWN_SITE[0])
+    if SCREEN_HEADER not in headers or site not in OWN_SITE:
+        raise ProblemError(
+            403,
+            f"A change with the cookie needs the header {SCREEN_HEADER}, which pages of other "
+            "sites cannot send. Programs pass a token: Authorization: Bearer <token>.",
+        )

@@ -15,14 +15,19 @@ from taxonomist.server.middleware import Guard
 from taxonomist.server.problems import Problem, add_handlers
 from taxonomist.server.routes import (
     annif,
+    bulk,
     decisions,
     documents,
     export,
     label_studio,
     models,
+    nodes,
     operations,
     pages,
     predictions,
+    quality,
+    screen,
+    session,
     taxonomy,
     trainings,
 )
@@ -39,14 +44,19 @@ SETTINGS_VARIABLE = "TAXONOMIST_SERVICE"
 NOUNS = (
     annif,
     taxonomy,
+    nodes,
     predictions,
     documents,
     decisions,
+    bulk,
     models,
+    quality,
     trainings,
     export,
     operations,
+    session,
     pages,
+    screen,
 )
 
 

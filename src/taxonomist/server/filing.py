@@ -53,8 +53,15 @@ def add_texts(
     ConflictError
         If there is a document with the same key and another text.
     """
+    model = project.live
     new = [_new(project.id, key, texts, settings.random_share) for key, texts in given]
-    found = project.live.offers([each.texts for each in new])
+    # What a model was trained on does not tell how good it is.
+    is_seen = model.classifier.has_seen([each.texts for each in new]).tolist()
+    new = [
+        each._replace(is_random=each.is_random and not seen)
+        for each, seen in zip(new, is_seen, strict=True)
+    ]
+    found = model.offers([each.texts for each in new])
     with project.store.writing() as connection:
         numbers = add_documents(connection, project.id, new, user)
         _check_texts(connection, new, numbers)

@@ -119,7 +119,7 @@ class Guard:
         if request.path not in OPEN_ROUTES:
             if self._n_running > self._settings.limits.waiting:
                 raise problem(503, "Too many requests are waiting. Try again later.")
-            caller = await self._gate.caller(request.headers, request.address)
+            caller = await self._gate.caller(request.headers, request.address, request.method)
             request.scope[CALLER] = caller
             request.user = caller.name
             key = f"{caller.name}" if caller.role is not None else f"@{request.address}"

@@ -20,7 +20,8 @@ from taxonomist.server.store.versions import (
     live_version,
     release,
 )
-from taxonomist.server.synonyms import read_synonyms
+from taxonomist.server.synonyms import NodeNames, read_synonyms
+from taxonomist.workflow.telling_words import telling_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -77,7 +78,7 @@ class Project:
     on_batch
         Called with the size of each batch.
     synonyms
-        More names of nodes, for search.
+        More names of nodes, for search, and notes about them.
     """
 
     def __init__(
@@ -87,11 +88,12 @@ class Project:
         store: EventStore,
         most_waiting: int,
         on_batch: Callable[[int], object] | None = None,
-        synonyms: Mapping[str, Sequence[str]] | None = None,
+        synonyms: Mapping[str, NodeNames] | None = None,
     ) -> None:
         self.id = project_id
-        self._synonyms = synonyms
+        self._names = synonyms or {}
         self._search: tuple[LiveModel, LabelSearch] | None = None
+        self._words: tuple[LiveModel, dict[str, list[tuple[str, float]]]] | None = None
         self.store = store
         # Requests read this once and keep what they got: a swap is one assignment.
         self.live = model
@@ -110,9 +112,22 @@ class Project:
         """Return what finds the nodes of a model by words and codes."""
         known = self._search
         if known is None or known[0] is not model:
-            known = (model, LabelSearch(model.taxonomy, self._synonyms))
+            synonyms = {node: names.synonyms for node, names in self._names.items()}
+            known = (model, LabelSearch(model.taxonomy, synonyms))
             self._search = known
         return known[1]
+
+    def names_of(self, node: str) -> NodeNames:
+        """Return more names of a node, and a note about it."""
+        return self._names.get(node, NodeNames([]))
+
+    def words_of(self, node: str) -> list[tuple[str, float]]:
+        """Return the words that speak most for a node in the live model."""
+        model, known = self.live, self._words
+        if known is None or known[0] is not model:
+            known = (model, telling_words(model.classifier))
+            self._words = known
+        return known[1].get(node, [])
 
     def load(self, version: str) -> LiveModel:
         """Return a model of this project.

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from taxonomist.server.store.outcomes import StandingDecision
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["NodeQualities", "NodeQuality", "ShareEstimate", "estimate", "quality"]
+__all__ = [
+    "NodeQualities",
+    "NodeQuality",
+    "ShareEstimate",
+    "closed_labels",
+    "estimate",
+    "quality",
+]
 
 Z95 = 1.959963984540054
 """Quantile of the normal distribution for intervals of 95 %."""
@@ -108,8 +115,8 @@ def _node_qualities(
 ) -> dict[str, NodeQuality]:
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for each in decisions:
-        offered = _closed(taxonomy, each.offered)
-        for node in _closed(taxonomy, each.chosen):
+        offered = closed_labels(taxonomy, each.offered)
+        for node in closed_labels(taxonomy, each.chosen):
             counts[node][0] += 1
             counts[node][1] += each.is_random and node in offered
             counts[node][2] += each.is_random
@@ -119,7 +126,7 @@ def _node_qualities(
     }
 
 
-def _closed(taxonomy: Taxonomy, labels: Iterable[str]) -> set[str]:
+def closed_labels(taxonomy: Taxonomy, labels: Iterable[str]) -> set[str]:
     """Return labels with all nodes above them; those of older taxonomies are left out."""
     known = [label for label in labels if label in taxonomy]
     return {*known, *(node for label in known for node in taxonomy.ancestors(label))}

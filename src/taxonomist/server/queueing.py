@@ -8,10 +8,17 @@ they tell how good the model is on all documents.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from taxonomist.server.label_search import folded
 from taxonomist.server.store.documents import add_offers, stale_documents
-from taxonomist.server.store.waiting import branch_totals, numbered_documents, waiting
+from taxonomist.server.store.waiting import (
+    branch_totals,
+    numbered_documents,
+    waiting,
+    waiting_by_date,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
     from taxonomist.server.store.documents import StoredDocument
     from taxonomist.server.store.waiting import BranchTotal, Waiting
 
-__all__ = ["Queue", "deal", "next_documents"]
+__all__ = ["Queue", "deal", "find_waiting", "next_documents"]
 
 RESCORED = 200
 """Waiting documents that a request scores again if another model has gone live since."""
@@ -55,6 +62,42 @@ def next_documents(
         found = waiting(connection, project.id, limit, branch)
         numbers = ordered(found, totals, limit, random_share)
         return Queue(numbered_documents(connection, project.id, numbers), totals)
+
+
+def find_waiting(
+    project: Project,
+    limit: int,
+    *,
+    branch: str | None = None,
+    query: str = "",
+    newest_first: bool = False,
+) -> Queue:
+    """Return waiting documents by date, those whose texts or id contain a query.
+
+    Parameters
+    ----------
+    project
+        The project.
+    limit
+        Maximum number of documents.
+    branch
+        A top-level node, to return only documents that the model puts there.
+    query
+        Words that must occur, without regard to case and accents; empty for any document.
+    newest_first
+        Whether the documents that were added last come first.
+    """
+    rescore(project, RESCORED)
+    words = folded(query).split()
+
+    def matches(document: StoredDocument) -> bool:
+        text = folded(" ".join([document.key, *document.texts.values()]))
+        return all(word in text for word in words)
+
+    with project.store.reading() as connection:
+        totals = branch_totals(connection, project.id, branch)
+        found = waiting_by_date(connection, project.id, branch, newest_first=newest_first)
+        return Queue(list(islice(filter(matches, found), limit)), totals)
 
 
 def rescore(project: Project, most: int) -> int:

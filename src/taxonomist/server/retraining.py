@@ -42,8 +42,10 @@ class Trainings:
         self._lock = Lock()
         self._running: dict[str, tuple[subprocess.Popen[bytes], Thread]] = {}
 
-    def start(self, project: str, version: str, user: str, *, force: bool) -> str:
-        """Start a training and return the id of its job.
+    def start(
+        self, project: str, version: str, user: str, *, force: bool = False, kind: str = "train"
+    ) -> str:
+        """Start a training, or a check of the training table, and return the id of its job.
 
         Parameters
         ----------
@@ -55,6 +57,8 @@ class Trainings:
             Who starts it.
         force
             Whether the new model goes live even if it is worse.
+        kind
+            ``"train"``, or ``"check"`` to look for wrong labels in the training table.
 
         Raises
         ------
@@ -70,7 +74,7 @@ class Trainings:
                 f"--data {project}=FILE, the table that the model was trained on.",
             )
         with self._store.writing() as connection:
-            job = add_job(connection, project, user)
+            job = add_job(connection, project, user, kind)
         task = {
             "settings": self._settings.to_json(),
             "project": project,
@@ -78,6 +82,7 @@ class Trainings:
             "job": job,
             "user": user,
             "force": force,
+            "kind": kind,
         }
         process = subprocess.Popen(
             [sys.executable, "-m", MODULE], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL

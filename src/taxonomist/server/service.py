@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 
 from taxonomist.errors import TaxonomistError
 from taxonomist.server.access import Gate
+from taxonomist.server.demo_model import DEMO_PROJECT, demo_documents
+from taxonomist.server.filing import add_texts
 from taxonomist.server.monitoring import Monitor
 from taxonomist.server.problems import problem
 from taxonomist.server.projects import Project, open_projects
 from taxonomist.server.retraining import Trainings
 from taxonomist.server.store import EventStore
+from taxonomist.server.store.documents import list_documents
 
 if TYPE_CHECKING:
     from taxonomist.server.settings import ServiceSettings
@@ -45,7 +48,18 @@ class Service:
         self.gate = Gate(settings, self.store)
         self.projects = open_projects(settings, self.store, self.monitor.batch)
         self.trainings = Trainings(settings, self.store)
+        if settings.has_samples:
+            self._add_samples()
         self._looking: asyncio.Task[None] | None = None
+
+    def _add_samples(self) -> None:
+        """Put documents into the queue of the demo, if it has none yet."""
+        project = self.projects[DEMO_PROJECT]
+        with self.store.reading() as connection:
+            is_empty = not list_documents(connection, project.id, 0, 1)
+        if is_empty:
+            given = demo_documents(project.live.classifier)
+            add_texts(project, self.settings, given, "demo")
 
     def project(self, project_id: str) -> Project:
         """Return a project.

@@ -86,6 +86,8 @@ class ServiceSettings:
         Whether to write texts to the log.
     processes
         Number of processes.
+    has_samples
+        Whether to put documents of the bundled corpus into the queue of the demo.
     parent
         Id of the process that started this one; 0 for none. It ends with its parent.
     needs_token
@@ -112,6 +114,7 @@ class ServiceSettings:
     memory_mib: int = 0
     log_texts: bool = False
     processes: int = 1
+    has_samples: bool = False
     parent: int = 0
     needs_token: bool = False
     limits: ServiceLimits = field(default_factory=ServiceLimits)

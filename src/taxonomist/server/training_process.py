@@ -8,6 +8,8 @@ The task comes as JSON on standard input. Progress and result go to the store. T
    trained on. Neither model has seen them.
 3. Train the same kind of model on all others, and compare both on the held-out ones.
 4. Save the new model. It goes live if it is not worse, or if it is forced to.
+
+A task of the kind ``check`` looks for wrong labels in the table instead: see ``table_check``.
 """
 
 from __future__ import annotations
@@ -57,6 +59,7 @@ class TrainingTask(NamedTuple):
     job: str
     user: str
     force: bool
+    kind: str = "train"
 
     @classmethod
     def read(cls, text: str) -> TrainingTask:
@@ -74,7 +77,7 @@ class LabelledText(NamedTuple):
     is_held_out: bool
 
 
-class _Progress:
+class JobProgress:
     """Tells the store at which step a job is, again and again."""
 
     def __init__(self, store: EventStore, job: str) -> None:
@@ -108,10 +111,10 @@ class _Progress:
 
 def train_again(task: TrainingTask, store: EventStore) -> tuple[str, dict[str, object]]:
     """Train a model, save it, and return the state and the result of the job."""
-    progress = _Progress(store, task.job)
+    progress = JobProgress(store, task.job)
     try:
         progress.step("Reading", 0)
-        old = LiveModel(_folder_of(task, store))
+        old = LiveModel(folder_of(task, store))
         items = _items(task, store, old)
         fitted = [item for item in items if not item.is_held_out]
         held_out = [item for item in items if item.is_held_out]
@@ -149,15 +152,18 @@ def _released(
     return ("live" if goes_live else "trained"), {**result, "version": version}
 
 
-def _folder_of(task: TrainingTask, store: EventStore) -> Path:
+def folder_of(task: TrainingTask, store: EventStore) -> Path:
+    """Return the folder of the live model."""
     with store.reading() as connection:
         known = {each.version: each.folder for each in list_versions(connection, task.project)}
     given = Path(task.settings.models[task.project])
     return given if model_version(given) == task.version else Path(known[task.version])
 
 
-def _items(task: TrainingTask, store: EventStore, old: LiveModel) -> list[LabelledText]:
-    """Return rows and decisions, each text once; decisions win."""
+def labelled_rows(
+    task: TrainingTask, old: LiveModel
+) -> tuple[list[dict[str, str]], list[list[str]]]:
+    """Return texts and labels of the training table."""
     rows = read_labelled(
         TableSource(task.settings.tables[task.project]),
         model_columns(old.classifier),
@@ -165,11 +171,16 @@ def _items(task: TrainingTask, store: EventStore, old: LiveModel) -> list[Labell
         skip_bad=True,
         single=not old.is_multilabel,
     )
-    texts = as_model_texts(old.classifier, rows.texts)
+    return as_model_texts(old.classifier, rows.texts), list(rows.labels)
+
+
+def _items(task: TrainingTask, store: EventStore, old: LiveModel) -> list[LabelledText]:
+    """Return rows and decisions, each text once; decisions win."""
+    texts, all_labels = labelled_rows(task, old)
     is_seen = old.classifier.has_seen(texts).tolist()
     found = {
         digest(text): LabelledText(text, labels, 1.0, not seen)
-        for text, labels, seen in zip(texts, rows.labels, is_seen, strict=True)
+        for text, labels, seen in zip(texts, all_labels, is_seen, strict=True)
     }
     with store.reading() as connection:
         decided = list(standing_decisions(connection, task.project))
@@ -203,7 +214,12 @@ def main() -> None:
     _limit_memory(task.settings.memory_mib)
     store = EventStore(task.settings.db_url)
     try:
-        state, result = train_again(task, store)
+        if task.kind == "check":
+            from taxonomist.server.table_check import check_table
+
+            state, result = check_table(task, store)
+        else:
+            state, result = train_again(task, store)
     except (TaxonomistError, OSError) as error:
         state, result = "failed", {"error": str(error)}
     except MemoryError:

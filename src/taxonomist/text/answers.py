@@ -11,6 +11,7 @@ from taxonomist.errors import LabelError, ParameterError
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.explanation import TextExplanation
 from taxonomist.text.gram_explanation import spread_grams
+from taxonomist.text.prior_answers import PriorAnswers
 from taxonomist.text.vector_columns import whole_texts
 from taxonomist.text.vector_explanation import column_names, share_out
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import CSR, Floats, Objects, TextLike
+    from taxonomist._typing import CSR, Bools, Floats, Objects, TextLike
     from taxonomist.evaluation.assessment import Assessment
     from taxonomist.losses.categories import LossLike
     from taxonomist.models.targets import Targets
@@ -52,7 +53,19 @@ class TextAnswers:
     @cached_property
     def _answers(self) -> Any:
         """The model's answers, which all share one set of scores."""
-        return self._classifier.model_.answer(self.vectors)
+        classifier = self._classifier
+        found = classifier.model_.answer(self.vectors)
+        # Classifiers of old files and of label sets have no prior.
+        prior = getattr(classifier, "prior_", None)
+        if prior is None or not self._is_unknown.any():
+            return found
+        return PriorAnswers(found, classifier.model_.targets_, self._is_unknown, prior)
+
+    @cached_property
+    def _is_unknown(self) -> Bools:
+        """Whether each text has no feature: nothing is known about it."""
+        found: Bools = np.diff(self.vectors.indptr) == 0
+        return found
 
     @cached_property
     def _proba(self) -> Floats:
@@ -183,8 +196,13 @@ class TextAnswers:
 
     def score(self, labels: Iterable[object], sample_weight: ArrayLike | None = None) -> float:
         """Return the fraction of exact predictions; see ``TextClassifier.score``."""
-        model = self._classifier.model_
-        return float(model.score(self.vectors, self._truth(labels), sample_weight))
+        model, truth = self._classifier.model_, self._truth(labels)
+        if not isinstance(self._answers, PriorAnswers) and not self._rule(None, 0.1, None):
+            return float(model.score(self.vectors, truth, sample_weight))
+        targets = model.targets_
+        is_right = targets.classes[targets.encode(truth).indices] == self.decisions()
+        weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight)
+        return float(np.average(is_right, weights=weights))
 
     def evaluate(self, labels: Iterable[object]) -> Assessment:
         """Measure the predictions; see ``TextClassifier.evaluate``."""
@@ -220,7 +238,7 @@ class TextAnswers:
     def _rule(self, depth: str | None, risk: float, cost: LossLike | None) -> dict[str, object]:
         """Return the options for a decision by probabilities; empty for the model's own."""
         if depth is None and cost is None:
-            return {}
+            return {"cost": "tree"} if self._classifier.decides_by_loss else {}
         self._check_probabilities()
         return {"depth": depth, "risk": risk, "cost": cost}
 

@@ -15,15 +15,19 @@ from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.taxonomy import Taxonomy
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.answers import TextAnswers
-from taxonomist.text.budget import BUDGET, Budget
+from taxonomist.text.budget import BUDGET
+from taxonomist.text.choosing import choose_model
 from taxonomist.text.digests import digests
 from taxonomist.text.feature_sets import chosen_features, feature_options
 from taxonomist.text.files import TextFiles
 from taxonomist.text.joined_columns import join
-from taxonomist.text.models import DEFAULT_MODEL, choice_of, make_model
+from taxonomist.text.measure import MEASURE
+from taxonomist.text.models import DEFAULT_MODEL, make_model
 from taxonomist.text.name_documents import flat_names
 from taxonomist.text.names import NAME_WEIGHT, NameSimilarity, fit_uncentred, name_documents
 from taxonomist.text.parameters import calibration_method, check_parameters, several
+from taxonomist.text.prior_answers import label_shares
+from taxonomist.text.search_problem import MOST_ITEMS
 from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole_texts
 from taxonomist.text.vector_weight import WeightProblem
 
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Bools, Options, TextLike
     from taxonomist.features import SentenceVectors
+    from taxonomist.text.measure import MeasureLike
     from taxonomist.text.search import SearchStep, Trial
 
 
@@ -77,6 +82,13 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         comes after the search and does not count, nor does compilation. With a budget, candidates
         that would take too long are left out, so the chosen model may depend on the speed of the
         machine; with None, the same seed always gives the same model.
+    measure
+        What the search compares models by, and label sets are decided for:
+        ``"hierarchical_f1"``, ``"accuracy"`` (of whole label sets), ``"taxonomy_loss"``,
+        ``"micro_f1"`` or ``"macro_f1"`` (over categories); or, for the search only, a scorer that
+        is called with a fitted model, items and labels. With ``"taxonomy_loss"`` and one category
+        per item, predictions are the nodes with the smallest expected loss, which may be inner
+        nodes, as with ``cost="tree"``.
     features
         A set of features: ``"words"``, ``"words 1-2"`` (also pairs of words),
         ``"words + characters"`` (also the 3 to 5 characters in sequence within words) or
@@ -85,8 +97,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
     names
         Whether the names of categories, and their texts in the taxonomy, are training documents
         too, so that categories without documents can be predicted: ``"auto"`` unless held-out
-        documents are better without them, ``"on"``, ``"off"``, or the weight of a name beside a
-        document. Otherwise the weight is chosen on held-out documents.
+        documents are better without, ``"on"``, ``"off"``, or a weight; else the weight is chosen.
 
     Attributes
     ----------
@@ -97,8 +108,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
     is_multilabel_
         Whether items have label sets; inferred from the training labels.
     features_, feature_set_
-        The fitted ``TextFeatures``, and the name of the set; empty if words or characters are
-        given.
+        The fitted ``TextFeatures``, and the name of the set; empty if terms are given.
     name_weight_, named_only_
         The weight of names, and the categories that have a name but no documents.
     vectors_, vector_weight_
@@ -106,6 +116,9 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         used.
     model_
         The fitted model.
+    prior_
+        With one category per item, the share of each category among the training items: the
+        probabilities of a text without known words.
     search_
         The trials of ``"auto"``, best first: model, C, score, seconds, and a note if the candidate
         was left out.
@@ -146,6 +159,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         budget: float | None = BUDGET,
         vectors: Any = "auto",
+        measure: MeasureLike = MEASURE,
         features: str = "auto",
         names: str | float = "auto",
     ) -> None:
@@ -163,6 +177,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.budget = budget
         self.vectors = vectors
+        self.measure = measure
         self.features = features
         self.names = names
 
@@ -221,8 +236,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         wanted = wanted_vectors(self.vectors, self.model, self.n_jobs)
         if wanted is not None and not isinstance(texts, CountedTexts):
             texts = list(several(texts))
-        given = fit_texts(self, texts, y, callback)
-        counts = given.counts
+        counts = (given := fit_texts(self, texts, y, callback)).counts
         if counts.shape[0] != len(y):
             raise LabelError(
                 f"Got {counts.shape[0]} texts but labels for {len(y)} items; every text needs "
@@ -235,7 +249,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         facts: dict[str, object] = {}
         if wanted is not None:
             X, facts = self._add_vectors(wanted, X, texts, y, callback, vector_weight)
-        model, self.takes_counts_ = self._choose(X, counts, y, callback)
+        model, self.takes_counts_ = choose_model(self, X, counts, y, callback)
         method = calibration_method(self.calibration, model, self.is_multilabel_)
         if method is not None:
             from taxonomist.models.calibrated import CalibratedClassifier
@@ -244,6 +258,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         rows = counts if self.takes_counts_ else X
         facts["names"] = fit_model(self, model, rows, given, sample_weight, callback)
         self.classes_ = self.model_.classes_
+        if not self.is_multilabel_:
+            self.prior_ = label_shares(self.model_.targets_, y, sample_weight)
         self.taxonomy_ = (
             Taxonomy.flat(self.classes_.tolist()) if self.taxonomy is None else self.taxonomy
         )
@@ -281,6 +297,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
             "model": " ".join(repr(getattr(self.model_, "model", self.model_)).split()),
             "seconds": working_clock() - start,
             "search": _as_data(self.search_),
+            "search_items": min(n_items, MOST_ITEMS) if self.search_ else 0,
         }
 
     def _add_vectors(
@@ -313,30 +330,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         # Classifiers of old files lack the attribute.
         return None if self.takes_counts_ else getattr(self, "vectors_", None)
 
-    def _choose(
-        self, X: CSR, counts: CSR, y: Sequence[Any], callback: Callable[[SearchStep], object] | None
-    ) -> tuple[Any, bool]:
-        """Return the unfitted model, and whether it takes word counts."""
-        from taxonomist.text.search import SearchProblem, last_step, search
-
-        if not isinstance(self.model, str):
-            return self.model, False
-        is_multilabel = self.is_multilabel_
-        if self.model == "auto":
-            taxonomy = self.taxonomy
-            if taxonomy is None:
-                used = [node for sets in y for node in sets] if is_multilabel else y
-                taxonomy = Taxonomy.flat(dict.fromkeys(used))
-            problem = SearchProblem({False: X, True: counts}, y, taxonomy, is_multilabel)
-            budget = Budget(self.budget)
-            self.search_ = search(problem, self.cv, self.random_state, budget, callback)
-        model = self._made()
-        if self.model == "auto" and callback is not None:
-            method = calibration_method(self.calibration, model, is_multilabel)
-            callback(last_step(self.search_, len(y), self.cv, method is not None))
-        return model, choice_of(self.chosen[0]).counts
-
-    def _made(self) -> Any:
+    def made(self) -> Any:
         """Return the chosen model, unfitted."""
         name, C = self.chosen
         options = {**self.model_options, "C": 1.0 if C is None else C}
@@ -345,8 +339,14 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
     @property
     def model_options(self) -> Options:
         """The parameters that are passed on to models."""
-        C = 1.0 if self.C is None else self.C
-        return {"C": C, "random_state": self.random_state, "n_jobs": self.n_jobs, "cv": self.cv}
+        passed = {name: getattr(self, name) for name in ("measure", "random_state", "n_jobs", "cv")}
+        return {**passed, "C": 1.0 if self.C is None else self.C}
+
+    @property
+    def decides_by_loss(self) -> bool:
+        """Whether ``predict`` returns the nodes with the smallest expected taxonomy loss."""
+        is_single = not self.is_multilabel_ and self.calibration is not None
+        return is_single and getattr(self, "measure", MEASURE) == "taxonomy_loss"
 
     @property
     def chosen(self) -> tuple[Any, float | None]:
@@ -380,7 +380,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         twin, model = self._unfitted(), self.chosen[0]
         if isinstance(model, str):
-            model = self._made()
+            model = self.made()
         if isinstance(twin.model, str) and "attributes" not in model.get_params(deep=False):
             twin.taxonomy = flat_names(self)
         else:

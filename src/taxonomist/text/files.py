@@ -10,12 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from taxonomist import persistence
 from taxonomist.errors import ModelFileError
+from taxonomist.text.measure import MEASURE
 from taxonomist.text.questions import TextQuestions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taxonomist.features.encoders import EncoderLike
+    from taxonomist.text.measure import MeasureLike
 
 __all__ = ["TextFiles"]
 
@@ -24,6 +26,7 @@ class TextFiles(TextQuestions):
     """Methods that save and load text classifiers."""
 
     vectors: object
+    measure: MeasureLike
     model_: Any
     training_: dict[str, Any]
 
@@ -87,8 +90,10 @@ class TextFiles(TextQuestions):
         return found
 
     def file_state(self) -> dict[str, object]:
-        """Return the state to save: all attributes, without a function that encodes texts."""
+        """Return the state to save: all attributes, without functions."""
         state = dict(vars(self))
+        if callable(self.measure):
+            state["measure"] = MEASURE
         if callable(self.vectors):
             state["vectors"] = "on"
         elif isinstance(self.vectors, PathLike):

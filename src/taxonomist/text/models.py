@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from taxonomist.errors import ParameterError, closest
 from taxonomist.models import all_models
+from taxonomist.text.measure import MEASURE, decision_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taxonomist.taxonomy import Taxonomy
+    from taxonomist.text.measure import MeasureLike
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,20 @@ class Choices(Mapping[str, Choice]):
 
 MODELS = Choices()
 """Models by name."""
+BLEND = " + "
+"""Stands between the names of models whose scores are averaged."""
 DEFAULT_MODEL = "path"
 """The model that is used unless another one is given."""
 
 
+def members_of(name: str) -> list[str]:
+    """Return the names of the models that a name such as ``"path + svm"`` blends."""
+    return name.split(BLEND)
+
+
 def choice_of(name: str) -> Choice:
-    """Return the model with a name; raise if the name is unknown."""
+    """Return the model with a name, or the first of a blend; raise if the name is unknown."""
+    name = members_of(name)[0]
     if name not in MODELS:
         hint = closest(name, list(MODELS))
         known = ", ".join(MODELS)
@@ -88,26 +98,42 @@ def choice_of(name: str) -> Choice:
 
 
 def make_model(
-    name: str, taxonomy: Taxonomy | None, *, is_multilabel: bool, C: float = 1.0, **options: Any
+    name: str,
+    taxonomy: Taxonomy | None,
+    *,
+    is_multilabel: bool,
+    C: float = 1.0,
+    measure: MeasureLike = MEASURE,
+    **options: Any,
 ) -> Any:
     """Return an unfitted model.
 
     Parameters
     ----------
     name
-        One of ``MODELS``.
+        One of ``MODELS``, or several such as ``"path + svm"``, whose scores are averaged.
     taxonomy
         The taxonomy of the labels; None for a single level.
     is_multilabel
         Whether items have label sets.
     C
         Regularisation parameter; ignored if the model does not have it.
+    measure
+        What decisions on label sets are made for, if the model has a choice.
     **options
         Further parameters of the model; those that it does not have are ignored.
     """
+    if BLEND in name:
+        from taxonomist.models import BlendedClassifier
+
+        given = {"is_multilabel": is_multilabel, "C": C, "measure": measure, **options}
+        members = [make_model(member, taxonomy, **given) for member in members_of(name)]
+        return BlendedClassifier(taxonomy, models=members)
     choice = choice_of(name)
     made = (choice.sets if is_multilabel else choice.single)(taxonomy)
     fixed = dict(choice.set_options if is_multilabel else choice.options)
     known = made.get_params(deep=False)
+    if is_multilabel:
+        fixed |= decision_for(measure, made)
     found = {key: value for key, value in options.items() if key in known}
     return made.set_params(**fixed, **({"C": C} if choice.has_cost else {}), **found)

@@ -9,6 +9,7 @@ from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.probabilities import METHODS
 from taxonomist.models.parameters import Number, TaxonomyOrNone
 from taxonomist.text.feature_sets import check_features
+from taxonomist.text.measure import check_measure
 from taxonomist.text.models import choice_of
 from taxonomist.text.name_documents import check_names
 from taxonomist.text.vector_columns import check_vectors
@@ -51,6 +52,7 @@ def check_parameters(classifier: TextClassifier) -> None:
         if problem is not None:
             raise ParameterError(f"{problem} Got {value!r}.")
     check_vectors(classifier.vectors)
+    check_measure(classifier.measure)
     check_features(classifier.features)
     check_names(classifier.names)
     method = classifier.calibration

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from taxonomist.text.budget import Budget
-from taxonomist.text.models import MODELS
-from taxonomist.text.search_problem import SearchProblem
+from taxonomist.text.models import BLEND, MODELS, choice_of, members_of
+from taxonomist.text.search_problem import MOST_ITEMS, SearchProblem, sampled
 from taxonomist.text.timing import estimate, training_seconds
 
 if TYPE_CHECKING:
@@ -22,12 +22,15 @@ __all__ = ["SearchProblem", "SearchStep", "Trial", "candidates", "last_step", "s
 
 logger = logging.getLogger(__name__)
 
-MOST_ITEMS = 5000
-"""Maximum number of items for the search: enough to rank models, in bounded time."""
 FEW_ITEMS = 30
 """The mixture is tried if the median number of items per category is below this."""
 COSTS = (0.3, 3.0)
 """Values of C to try with the best model, besides 1."""
+BLEND_LEAD = 0.005
+"""By how much a blend must be better than any single model: it takes the time of both, and cannot
+explain its predictions."""
+MOST_BUDGETS = 5
+"""A candidate whose training on all items would take longer than this many budgets is left out."""
 
 
 class Trial(NamedTuple):
@@ -38,8 +41,8 @@ class Trial(NamedTuple):
     model, C
         The candidate.
     score
-        Hierarchical F1 for label sets, and minus the taxonomy loss for one category per item;
-        higher is better. None if the candidate was left out.
+        The cross-validated measure; higher is better, so that losses are negative. None if the
+        candidate was left out.
     seconds
         The time that it took; for a candidate that was left out, the estimate, if there is one.
     note
@@ -130,9 +133,8 @@ class _Search:
         budget: Budget,
         callback: Callable[[SearchStep], object] | None,
     ) -> None:
-        rng = np.random.default_rng(seed)
         self.problem = problem
-        self.items: Codes = rng.permutation(len(problem.labels))[:MOST_ITEMS]
+        self.items: Codes = sampled(problem.labels, problem.is_multilabel, MOST_ITEMS, seed)
         self.n_folds = min(n_folds, len(self.items))
         self.budget = budget
         self.callback = callback
@@ -143,7 +145,7 @@ class _Search:
     def run(self) -> list[Trial]:
         """Return the trials, best first."""
         names = candidates(self.problem)
-        self.total = len(names) + len(COSTS)
+        self.total = len(names) + len(self._costs) + (not self.problem.is_multilabel)
         try:
             self._try_all(names)
         except KeyboardInterrupt:
@@ -152,22 +154,46 @@ class _Search:
             tried = {trial.model for trial in (*self.measured, *self.left_out)}
             for name in names:
                 if name not in tried:
-                    self._leave_out(name, 1.0, None, "interrupted")
+                    self._leave_out(name, self._first_cost, None, "interrupted")
         if not self.measured:
             return sorted(self.left_out, key=_fastest_first)
         return [*sorted(self.measured, key=_best_first), *self.left_out]
 
     def _try_all(self, names: list[str]) -> None:
-        """Try each model, and then the best one with other values of C."""
+        """Try each model, a blend of the best two, and then the best one with other values of C."""
         for name in names:
-            self._try(name, 1.0)
+            self._try(name, self._first_cost)
         if not self.measured:
             return
         best = min(self.measured, key=_best_first).model
-        costs = COSTS if MODELS[best].has_cost else ()
-        self.total = len(names) + len(costs)
+        if pair := self._pair():
+            self._try(pair, self._first_cost)
+        costs = self._costs if choice_of(best).has_cost else ()
+        self.total = len(names) + len(costs) + bool(pair)
         for C in costs:
             self._try(best, C)
+
+    def _pair(self) -> str:
+        """Return the name of the blend to try: the best two models that can be averaged.
+
+        There is none for label sets, whose models decide in different ways, nor of models that take
+        different features.
+        """
+        if self.problem.is_multilabel:
+            return ""
+        ranked = [trial.model for trial in sorted(self.measured, key=_best_first)]
+        same = [name for name in ranked if choice_of(name).counts == choice_of(ranked[0]).counts]
+        return BLEND.join(same[:2]) if len(same) > 1 else ""
+
+    @property
+    def _first_cost(self) -> float:
+        """The value of C that every model is tried with."""
+        return 1.0 if self.problem.C is None else self.problem.C
+
+    @property
+    def _costs(self) -> tuple[float, ...]:
+        """Further values of C to try with the best model."""
+        return COSTS if self.problem.C is None else ()
 
     def _try(self, name: str, C: float) -> None:
         """Measure a candidate, or leave it out."""
@@ -175,6 +201,10 @@ class _Search:
         left = self.budget.left
         if expected is not None and expected > left:
             self._leave_out(name, C, *_reason(expected, left))
+            return
+        if expected is not None and (training := self._training(expected)) > self._most_training:
+            note = f"training would take about {training:.0f} s"
+            self._leave_out(name, C, expected, note)
             return
         self._say(f"{name}, C={C:g}", expected)
         start = self.budget.clock()
@@ -189,6 +219,16 @@ class _Search:
         trial = Trial(name, C, score, self.budget.clock() - start)
         logger.info("Tried %s with C=%g: %.4f in %.1f s.", *trial[:4])
         self.measured.append(trial)
+
+    def _training(self, expected: float) -> float:
+        """Return the estimated seconds of training a candidate on all items."""
+        n_items = len(self.problem.labels)
+        return training_seconds(expected, len(self.items), n_items, self.n_folds, True)
+
+    @property
+    def _most_training(self) -> float:
+        """The seconds that the training after the search may take at most."""
+        return inf if self.budget.seconds is None else MOST_BUDGETS * self.budget.seconds
 
     def _on_fold(self, start: float) -> Callable[[int], None]:
         """Return a function that gives a candidate up if its next folds would take too long."""
@@ -208,9 +248,9 @@ class _Search:
         """Return the estimated seconds of a candidate; None without a budget."""
         if not self.budget.is_limited:
             return None
-        for trial in self.measured:
-            if trial.model == name:
-                return trial.seconds
+        known = {trial.model: trial.seconds or 0.0 for trial in self.measured}
+        if set(members_of(name)) <= set(known):
+            return sum(known[member] for member in members_of(name))
         if not self.budget.left:
             return inf
         self._say(f"timing {name}", None)
@@ -223,7 +263,8 @@ class _Search:
 
 
 def _best_first(trial: Trial) -> float:
-    return -(trial.score or 0.0)
+    """Return minus the score; a blend, which is slower and explains nothing, needs a lead."""
+    return -(trial.score or 0.0) + (BLEND_LEAD if BLEND in trial.model else 0.0)
 
 
 def _fastest_first(trial: Trial) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from taxonomist import metrics
-from taxonomist.text.models import MODELS, make_model
+import numpy as np
+
+from taxonomist.text.measure import MEASURE, MeasureLike, score_of
+from taxonomist.text.models import choice_of, make_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,25 +15,71 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["SearchProblem"]
+__all__ = ["SearchProblem", "sampled"]
+
+MOST_ITEMS = 5000
+"""Maximum number of items for the search: enough to rank models, in bounded time."""
+RARE = 3
+"""Items of a rare category that a sample keeps, if it has as many and there is room."""
 
 
 class SearchProblem(NamedTuple):
-    """The data for the search: features by kind, labels, and the taxonomy."""
+    """The data for the search, and what it is for.
 
-    features: dict[bool, Any]  # by whether they are counts
+    Attributes
+    ----------
+    features
+        Features by whether they are word counts.
+    labels
+        The labels of the items.
+    taxonomy
+        The taxonomy of the labels.
+    is_multilabel
+        Whether items have label sets.
+    measure
+        What the models are compared by; they decide on label sets for the same measure.
+    C
+        The only value of C to try; None to try several.
+    n_jobs
+        Number of threads of the models.
+    """
+
+    features: dict[bool, Any]
     labels: Sequence[Any]
     taxonomy: Taxonomy
     is_multilabel: bool
+    measure: MeasureLike = MEASURE
+    C: float | None = None
+    n_jobs: int | None = None
 
-    def predicted(self, name: str, C: float, train: Codes, test: Codes) -> list[Any]:
-        """Return what a model predicts for some items after learning from others."""
-        X = self.features[MODELS[name].counts]
+    def fitted(self, name: str, C: float, train: Codes) -> Any:
+        """Return a model that has learned from some items."""
         model = make_model(
-            name, self.taxonomy, is_multilabel=self.is_multilabel, C=C, cv=2, random_state=0
+            name,
+            self.taxonomy,
+            is_multilabel=self.is_multilabel,
+            measure=self.measure,
+            C=C,
+            cv=2,
+            random_state=0,
+            n_jobs=self.n_jobs,
         )
-        model.fit(X[train], [self.labels[i] for i in train])
-        found = model.predict_labels(X[test])
+        return model.fit(self.features[choice_of(name).counts][train], self.labels_of(train))
+
+    def labels_of(self, items: Codes) -> list[object]:
+        """Return the labels of some items."""
+        return [self.labels[i] for i in items.tolist()]
+
+    def predicted(self, name: str, C: float, train: Codes, test: Codes) -> Any:
+        """Return what a model predicts for some items after learning from others.
+
+        If the measure is a scorer, return the scorer's value instead.
+        """
+        model = self.fitted(name, C, train)
+        X = self.features[choice_of(name).counts][test]
+        if callable(self.measure):
+            return float(self.measure(model, X, self.labels_of(test)))
+        found = model.predict_labels(X)
         return list(found) if self.is_multilabel else [labels[0] for labels in found]
 
     def held_out_score(
@@ -49,22 +97,60 @@ class SearchProblem(NamedTuple):
         name, C
             The model.
         items
-            Positions of the items to use.
+            Positions of the items to use, in random order. The folds are the same for all models.
         n_folds
             Number of folds.
         on_fold
             Called after each fold with the number of finished folds.
+
+        Returns
+        -------
+        float
+            The measure of the predictions for all items, with the sign with which higher is better;
+            of a scorer, the mean over folds.
         """
         from sklearn.model_selection import KFold
 
-        found: list[Any] = [None] * len(items)
+        outcomes, tested = [], []
         for done, (train, test) in enumerate(KFold(n_folds).split(items), 1):
-            predicted = self.predicted(name, C, items[train], items[test])
-            for i, label in zip(test.tolist(), predicted, strict=True):
-                found[i] = label
+            outcomes.append(self.predicted(name, C, items[train], items[test]))
+            tested.append(items[test])
             on_fold(done)
-        truth = [self.labels[i] for i in items]
-        if self.is_multilabel:
-            return float(metrics.hierarchical_f1(truth, found, self.taxonomy))
-        # 0 - 0 is 0, but -0.0 would be printed with its sign.
-        return 0.0 - float(metrics.taxonomy_loss(truth, found, self.taxonomy))
+        if callable(self.measure):
+            return float(np.average(outcomes, weights=list(map(len, tested))))
+        found = [label for labels in outcomes for label in labels]
+        truth = self.labels_of(np.concatenate(tested))
+        return score_of(self.measure, truth, found, self.taxonomy, self.is_multilabel)
+
+
+def sampled(labels: Sequence[object], is_multilabel: bool, most: int, seed: int) -> Codes:
+    """Return items in random order, at most so many, with those of rare categories first of all.
+
+    In turn, a first, a second and a third item of every category is taken, and then any others.
+    Without this, a sample of a corpus with many categories would hold few of them, and the search
+    would judge models on a much easier problem.
+
+    Parameters
+    ----------
+    labels
+        The label of each item, or its labels.
+    is_multilabel
+        Whether items have label sets.
+    most
+        Maximum number of items.
+    seed
+        Random seed.
+    """
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(labels))
+    if len(order) <= most:
+        return order
+    turns = np.full(len(order), RARE)
+    counts: dict[object, int] = {}
+    for place, item in enumerate(order.tolist()):
+        row = cast("Sequence[object]", labels[item]) if is_multilabel else (labels[item],)
+        turns[place] = min((counts.get(label, 0) for label in row), default=RARE)
+        for label in row:
+            counts[label] = counts.get(label, 0) + 1
+    kept = np.argsort(np.minimum(turns, RARE), kind="stable")[:most]
+    return rng.permutation(order[kept])

@@ -132,4 +132,9 @@ def _facts(classifier: TextClassifier) -> dict[str, object]:
     trials = [
         {**trial._asdict(), "chosen": place == 0} for place, trial in enumerate(classifier.search_)
     ]
-    return {**known, "search": trials}
+    said = {
+        name: fact["said"]
+        for name, fact in classifier.training_.items()
+        if isinstance(fact, dict) and "said" in fact
+    }
+    return {**known, **said, "search": trials}

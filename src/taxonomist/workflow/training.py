@@ -10,6 +10,7 @@ import numpy as np
 
 from taxonomist.errors import ParameterError
 from taxonomist.text.digests import digests
+from taxonomist.workflow.gains import taxonomy_gain
 from taxonomist.workflow.holding_out import held_out
 from taxonomist.workflow.steps import silent, span
 
@@ -98,11 +99,13 @@ def train(
     # A test text that is also a training text cannot tell how the model does on new texts.
     test = chosen[~np.isin(numbers[chosen], numbers[fitted])]
     _fit(classifier, labelled.take(fitted), on_step)
-    assessment = None
+    assessment, bought = None, {}
     if len(test):
         on_step("Measuring", 0, None)
         tested = labelled.take(test)
         assessment = classifier.evaluate(tested.texts, tested.labels)
+        if gain := taxonomy_gain(classifier, labelled.take(fitted), tested, on_step):
+            bought["taxonomy_gain"] = gain
     n_train, n_dropped = len(fitted), len(chosen) - len(test)
     if final and n_train < len(labelled.texts):
         on_step("Training on all items", 0, None)
@@ -110,7 +113,11 @@ def train(
         n_train, n_dropped = len(labelled.texts), 0
     result = TrainingResult(classifier, assessment, n_train, len(test), n_dropped)
     classifier.record(
-        columns=asdict(columns), test_items=len(test), measures=result.measures, final=final
+        columns=asdict(columns),
+        test_items=len(test),
+        measures=result.measures,
+        final=final,
+        **bought,
     )
     return result
 

@@ -210,3 +210,21 @@ def test_blocks_change_nothing(monkeypatch):
 def test_scores_must_be_finite_and_fit(scores):
     with pytest.raises(LabelError, match=r"finite scores|4 categories"):
         made(categories_of(FLAT), [1.0], [0.0]).of(scores)
+
+
+def test_categories_without_items_get_no_probability():
+    categories = categories_of(TREE, interior=["b"])
+    rng = np.random.default_rng(0)
+    seen = np.array([name not in ("a2", "b11", "b12", "c") for name in categories.ids])
+    columns = rng.choice(np.flatnonzero(seen), size=200)
+    scores = np.eye(len(seen))[columns] + rng.normal(size=(200, len(seen)))
+    found = NestedSoftmax.fit(categories, scores, columns, np.ones(200), seen)
+    probabilities = found.of(scores)
+    assert (probabilities[:, ~seen] == 0).all()
+    assert (probabilities[:, seen] > 0).all()
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    # The same as in the taxonomy without them.
+    small = categories_of(TREE.prune(["a1", "a3", "b"]), interior=["b"])
+    same = np.searchsorted(np.flatnonzero(seen), columns)
+    alone = NestedSoftmax.fit(small, scores[:, seen], same, np.ones(200))
+    assert probabilities[:, seen] == pytest.approx(alone.of(scores[:, seen]), abs=1e-3)

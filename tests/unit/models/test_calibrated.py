@@ -35,6 +35,7 @@ from taxonomist import (
     TopDownSVC,
     datasets,
     metrics,
+    persistence,
 )
 from taxonomist.inference.held_out import EvidenceReader
 from taxonomist.inference.label_sets import label_limits
@@ -466,3 +467,20 @@ class _Numbered(LogisticRegression):
 
     def fit(self, X, y):
         return super().fit(X, np.unique(y, return_inverse=True)[1])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_categories_without_items_get_no_probability(method, tmp_path):
+    many = Taxonomy.from_paths([f"{top} > {top}{k}" for top in "ab" for k in range(40)])
+    rng = np.random.default_rng(0)
+    codes = rng.integers(4, size=80)
+    y = np.array(["a0", "a1", "b0", "b1"], dtype=object)[codes]
+    X = np.eye(4)[codes] + rng.normal(size=(80, 4))
+    fitted = CalibratedClassifier(HierarchicalSVC(many), method=method).fit(X, y)
+    seen = np.isin(fitted.classes_, y)
+    probabilities = fitted.predict_proba(X)
+    assert (probabilities[:, ~seen] == 0).all()
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    persistence.save(fitted, tmp_path / "model")
+    again = persistence.load(tmp_path / "model")
+    assert again.predict_proba(X).tobytes() == probabilities.tobytes()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import expit, log_softmax
+from scipy.special import expit, log_softmax, softmax
 
 from taxonomist import PathSVC, Taxonomy
-from taxonomist.inference.blend import PRIOR, blended, fit_blend
+from taxonomist.inference.blend import PRIOR, blended, fit_blend, fit_trust
 from taxonomist.inference.node_model import best_threshold
 from taxonomist.models.path_tuning import node_thresholds
 from taxonomist.persistence import load, save
@@ -106,6 +106,42 @@ def test_impossible_categories_have_no_part_in_the_likelihood():
     found = fit_blend(parts, columns, np.ones(50), np.ones(3), np.zeros(4))
     np.testing.assert_allclose(found, without)
     assert np.isneginf(blended(parts, np.zeros(3))[:, 3]).all()
+
+
+def test_trust_maximises_the_likelihood():
+    rng = np.random.default_rng(0)
+    scores = 3 * rng.normal(size=(400, 5))
+    columns = (0.5 * scores[:, :4] + rng.gumbel(size=(400, 4))).argmax(axis=1)
+    random = rng.random(400) < 0.3
+    columns[random] = rng.integers(0, 4, size=random.sum())
+    scores[:, 4] = -np.inf
+    weights, offset = rng.choice([1.0, 2.0], size=400), np.log(rng.integers(1, 4, (400, 5)))
+    found = fit_trust(scores, columns, weights, offset, 4)
+
+    def loss(point):
+        a, chance = point
+        shares = softmax(a * scores + offset, axis=1)[np.arange(400), columns]
+        value = weights @ np.log((1 - chance) * shares + chance / 4)
+        return -value - np.log(chance) - np.log(1 - chance)
+
+    options = {"xatol": 1e-8, "fatol": 1e-10, "maxiter": 5000}
+    box = [(0.05, 20), (1e-6, 0.99)]
+    expected = minimize(loss, (1.0, 0.1), method="Nelder-Mead", bounds=box, options=options)
+    assert loss(found) == pytest.approx(expected.fun, rel=1e-6)
+    np.testing.assert_allclose(found, expected.x, atol=0.01)
+
+
+def test_trust_changes_probabilities_but_no_prediction():
+    X, y, _ = items(n=300)
+    y[:90:3] = TREE.leaves[0]
+    model = PathSVC(TREE, random_state=0).fit(X[:200], y[:200])
+    blend, raw = model.scorer_.blend, model.scorer_.raw(sparse.csr_array(X[200:], dtype=np.float32))
+    assert 0 < blend.chance < 1
+    scores = model.scorer_.categories(raw)
+    expected = (1 - blend.chance) * softmax(blend.sharpness * scores, axis=1)
+    expected += blend.chance / scores.shape[1]
+    np.testing.assert_allclose(model.predict_proba(X[200:]), expected)
+    assert (model.classes_[expected.argmax(axis=1)] == model.predict(X[200:])).all()
 
 
 def test_probabilities_are_calibrated_and_sum_to_one():

@@ -20,9 +20,10 @@ WAIT_SECONDS = 120
 class RunningServer:
     """A server, its address and its log."""
 
-    def __init__(self, arguments, log, environment=None):
-        self.port = free_port()
+    def __init__(self, arguments, log, environment=None, port=None):
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        self.headers = {}
         self.log_file = log
         self._stream = log.open("ab")
         self.process = subprocess.Popen(
@@ -52,11 +53,12 @@ class RunningServer:
         raise TimeoutError(self.log_file.read_text())
 
     def get(self, path):
-        with urllib.request.urlopen(self.url + path, timeout=30) as answer:
+        request = urllib.request.Request(self.url + path, headers=self.headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
     def post(self, path, body):
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", **self.headers}
         request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)

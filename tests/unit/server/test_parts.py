@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
 
 import pytest
 from scipy.stats import binomtest
 
+from taxonomist import Taxonomy
 from taxonomist.errors import ParameterError
+from taxonomist.server import label_search
 from taxonomist.server.batching import Batcher, OverloadedError
 from taxonomist.server.label_search import LabelSearch, folded
 from taxonomist.server.languages import detect_language
@@ -183,3 +186,25 @@ def test_project_ids(project):
 
 def test_problems_have_titles():
     assert ProblemError(404, "x").title == "Not Found"
+
+
+def test_search_in_one_text_finds_what_a_look_at_every_node_finds():
+    rng = random.Random(0)
+    syllables = ["ab", "ba", "o", "ell", "x", "y-z"]
+
+    def word():
+        return "".join(rng.choices(syllables, k=rng.randint(1, 3)))
+
+    edges = [(f"n{i // 10}", f"n{i // 10}.{i}") for i in range(300)]
+    names = {node: f"{word()} {word().title()} {word()}" for _, node in edges}
+    search = LabelSearch(Taxonomy.from_edges(edges, names=names), {"n1.11": ["Abba", "Ell o"]})
+    for _ in range(200):
+        wanted = " ".join(word()[: rng.randint(1, 4)] for _ in range(rng.randint(1, 2)))
+        words = wanted.split()
+        ranked = [(label_search.rank(each, wanted, words), each) for each in search.nodes]
+        best = sorted(
+            (rank, len(each.names[0]), each.depth, each.node)
+            for rank, each in ranked
+            if rank < label_search.NOT_FOUND
+        )
+        assert search.find(wanted, 10) == [node for *_, node in best[:10]]

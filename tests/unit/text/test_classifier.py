@@ -162,7 +162,7 @@ def test_the_search_is_bounded():
     assert candidates(problem) == ["path", "flat", "svm"]
     dag = Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "c"), ("b", "c")])
     assert "markov" in candidates(SearchProblem({}, [["c"]], dag, True))
-    assert len(search(problem._replace(labels=labels[:80]), 2, 0)) == 5
+    assert len(search(problem._replace(labels=labels[:80]), 2, 0)) == 6
 
 
 def test_explanations_show_words_at_their_levels():

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from taxonomist import Taxonomy, workflow
+from taxonomist import Taxonomy, metrics, workflow
 from taxonomist.datasets.columns import Columns
 from taxonomist.datasets.table_file import TableSource
 from taxonomist.errors import FormatError, LabelError, ParameterError
 from taxonomist.features import TextFeatures
 from taxonomist.text import TextClassifier
 from taxonomist.text.search import Trial
+from taxonomist.workflow import gains
 from taxonomist.workflow.flat_comparison import twins
 from taxonomist.workflow.model_columns import as_item, as_model_texts, model_columns
 from tests.unit.cli.corpus import EDGES, rows, write_csv
@@ -67,7 +68,8 @@ def test_training_prints_nothing_and_tells_its_steps(labelled, capsys):
     rest = [step for step in steps if not step[0].startswith(chosen)]
     assert rest[0][:3] == (f"Training {best.model}, C={best.C:g}", 0, None)
     assert re.fullmatch(r"about \d+ s", rest[0][3])
-    assert rest[1:] == [("Measuring", 0, None), ("Training on all items", 0, None)]
+    twin = [] if best.model == "flat" else [("Training without the taxonomy", 0, None)]
+    assert rest[1:] == [("Measuring", 0, None), *twin, ("Training on all items", 0, None)]
     assert (found.n_train, found.n_test) == (120, 24)
     assert found.classifier is not classifier
     assert not classifier.training_.get("measures")
@@ -84,6 +86,31 @@ def test_what_is_saved_is_what_was_recorded(result, labelled, tmp_path):
     assert model_columns(again) == COLUMNS
     seen = again.has_seen(labelled.texts)
     assert (int(seen.sum()), len(seen)) == (96, 120)
+
+
+@pytest.mark.parametrize("model", ["path", "mixture"])
+def test_training_says_what_the_taxonomy_adds(labelled, model, monkeypatch):
+    classifier = TextClassifier(labelled.taxonomy, model=model)
+    found = workflow.train(classifier, labelled, COLUMNS).classifier
+    gain = found.training_["taxonomy_gain"]
+    assert gain["said"].startswith("The taxonomy, against the same model without it: hierarchical")
+    is_test = ~found.has_seen(labelled.texts)
+    items = {kind: labelled.take(np.flatnonzero(is_test == kind)) for kind in (False, True)}
+    twin = found.flat_twin().fit(items[False].texts, items[False].targets)
+    assert twin.model == model
+    texts, truth = items[True].texts, items[True].targets
+    values = [
+        metrics.hierarchical_f1(truth, one.predict(texts), labelled.taxonomy)
+        for one in (found, twin)
+    ]
+    assert gain["hierarchical_f1"]["estimate"] == pytest.approx(values[0] - values[1])
+    assert gain["hierarchical_f1"]["low"] <= gain["hierarchical_f1"]["high"]
+    assert "accuracy" in gain
+    monkeypatch.setattr(gains, "MOST_SECONDS", 0.0)
+    slow = workflow.train(TextClassifier(labelled.taxonomy, model=model), labelled, COLUMNS)
+    assert set(slow.classifier.training_["taxonomy_gain"]) == {"said"}
+    flat = workflow.train(TextClassifier(labelled.taxonomy, model="flat"), labelled, COLUMNS)
+    assert "taxonomy_gain" not in flat.classifier.training_
 
 
 def test_a_share_that_is_none(labelled):
@@ -186,7 +213,8 @@ def twins_of(labelled, model, **options):
 def test_the_flat_twin_of_a_mixture_is_a_mixture(labelled):
     found = twins_of(labelled, "mixture", calibration=None)
     assert list(found) == ["mixture", "flat"]
-    assert (found["flat"].model, found["flat"].taxonomy) == ("mixture", None)
+    assert found["flat"].model == "mixture"
+    assert found["flat"].taxonomy.height == 1
     fitted = found["flat"].fit(labelled.texts, labelled.targets)
     assert type(fitted.model_).__name__ == "HierarchicalMixture"
 

@@ -156,16 +156,21 @@ class Omikuji:
         order = np.random.default_rng(0).permutation(len(y))
         held_out, rest = np.split(order, [max(1, round(HELD_OUT * len(y)))])
         self._learn(X[rest], [y[item] for item in rest])
-        ranked = zip(held_out, self._ranked(X[held_out]), strict=True)
+        ranked = zip(held_out, self.ranked(X[held_out]), strict=True)
         found = [(score, label in y[item]) for item, row in ranked for label, score in row]
         scores, are_right = zip(*found, strict=True)
         self.threshold = best_threshold(scores, are_right, sum(len(y[i]) for i in held_out))
         self._learn(X, y)
         return self
 
+    def learn_best(self, X: CSR, y: Sequence[Sequence[str]]) -> None:
+        """Learn without a threshold, for the best label of each item."""
+        self.columns, self.most = sorted({label for row in y for label in row}), 1
+        self._learn(csr_array(X), y)
+
     def predict(self, X: CSR) -> list[list[str]]:
         """Return the label set of each item."""
-        ranked = self._ranked(csr_array(X))
+        ranked = self.ranked(csr_array(X))
         return [[label for label, score in row if score >= self.threshold] for row in ranked]
 
     def _learn(self, X: CSR, y: Sequence[Sequence[str]]) -> None:
@@ -185,7 +190,7 @@ class Omikuji:
             self.model = omikuji.Model.train_on_data(str(file), n_threads=1)
         self.model.init_prediction_thread_pool(1)
 
-    def _ranked(self, X: CSR) -> Iterator[list[tuple[str, float]]]:
+    def ranked(self, X: CSR) -> Iterator[list[tuple[str, float]]]:
         """Yield the best labels of each item with their scores."""
         for row in _pairs(X):
             found = self.model.predict(row, top_k=self.most)

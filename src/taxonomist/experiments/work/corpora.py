@@ -12,6 +12,8 @@ from taxonomist.evaluation import GivenFolds, StratifiedFolds, sample_per_catego
 from taxonomist.experiments.work.trials import SplitData, identities
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from taxonomist._typing import Codes
     from taxonomist.datasets import Corpus
 
@@ -56,23 +58,46 @@ def divided(
         Features made from the training items alone, and the taxonomy pruned to the labels in use
         and their ancestors.
     """
+    sample = None if per_category is None else (per_category, seed)
+    corpus, split, ids = one_split(name, is_single, (n_train, n_test), options, sample)
+    y: Any = corpus.y if is_single else [list(row) for row in corpus.labels]
+    X = _features(corpus, split[0], letters)
+    return SplitData(X, y, corpus.taxonomy, [split], ids)
+
+
+def one_split(
+    name: str,
+    is_single: bool,
+    most: tuple[int, int],
+    options: Mapping[str, str],
+    sample: tuple[int, int] | None = None,
+) -> tuple[Corpus, tuple[Codes, Codes], list[str]]:
+    """Return a corpus of training and test items, which of them are which, and their identities.
+
+    Parameters
+    ----------
+    name, is_single, options
+        As in :func:`divided`.
+    most
+        Maximum number of items of each part.
+    sample
+        Maximum number of training items per category, and the seed of that sample.
+    """
     corpus = _loaded(name, is_single, **options)
     rng = np.random.default_rng(_SEED)
     train, test = (
-        np.sort(rng.permutation(part)[:most])
-        for part, most in zip(_parts(corpus), (n_train, n_test), strict=True)
+        np.sort(rng.permutation(part)[:limit])
+        for part, limit in zip(_parts(corpus), most, strict=True)
     )
-    if per_category is not None:
+    if sample is not None:
         rows = [corpus.labels[item] for item in train]
-        train = train[sample_per_category(rows, per_category, seed)]
+        train = train[sample_per_category(rows, *sample)]
     chosen = np.concatenate([train, test])
     ids = [identities(corpus)[item] for item in chosen]
     corpus = corpus.select(chosen)
     corpus = corpus.relabel(corpus.taxonomy.prune({i for row in corpus.labels for i in row}))
     split = np.arange(len(train)), np.arange(len(train), len(corpus))
-    y: Any = corpus.y if is_single else [list(row) for row in corpus.labels]
-    X = _features(corpus, split[0], letters)
-    return SplitData(X, y, corpus.taxonomy, [split], ids)
+    return corpus, split, ids
 
 
 @lru_cache(maxsize=1)

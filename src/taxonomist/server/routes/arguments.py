@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Annotated, cast
 
 from fastapi import Depends, Path, Query, Request
@@ -26,6 +27,7 @@ __all__ = [
     "ReadProject",
     "Running",
     "StrictModel",
+    "as_utc",
     "check_length",
     "needs",
 ]
@@ -119,3 +121,10 @@ def check_length(service: Service, *texts: str) -> None:
     most = service.settings.limits.text_chars
     if any(len(text) > most for text in texts):
         raise problem(400, f"A text must have at most {most:,} characters.")
+
+
+def as_utc(time: datetime | None) -> datetime | None:
+    """Return a time in UTC, which one without a time zone is in."""
+    if time is None:
+        return None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

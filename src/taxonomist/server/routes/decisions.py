@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from taxonomist.server.filing import Verdict, decide_document
+from taxonomist.server.node_places import node_name
 from taxonomist.server.problems import problem, responses
 from taxonomist.server.routes.arguments import (
     MOST_NUMBER,
@@ -20,17 +21,24 @@ from taxonomist.server.routes.arguments import (
     ReadProject,
     Running,
     StrictModel,
+    as_utc,
 )
 from taxonomist.server.store.decisions import (
+    EventFilter,
     StoredEvent,
     find_event,
     list_events,
     undo_decision,
 )
+from taxonomist.server.store.outcomes import decided_since
+from taxonomist.server.store.waiting import branch_totals
 
 router = APIRouter(
     prefix="/v1/projects/{project_id}", tags=["Decisions"], responses=responses(409, 507)
 )
+
+
+Action = Literal["accept", "correct", "reject", "too_vague", "skip", "undo"]
 
 
 class DecisionRequest(StrictModel):
@@ -59,7 +67,7 @@ class EventInfo(BaseModel):
 
     event: int
     document_id: str
-    action: Literal["accept", "correct", "reject", "too_vague", "skip", "undo"]
+    action: Action
     labels: list[str]
     offered: list[str]
     version: str | None
@@ -70,10 +78,26 @@ class EventInfo(BaseModel):
     key: str | None
 
 
+class UserProgress(BaseModel):
+    """How many documents somebody decided about."""
+
+    user: str
+    n_decided: int
+
+
+class FilingProgress(BaseModel):
+    """What was done, and what waits."""
+
+    n_decided: int
+    n_waiting: int
+    users: list[UserProgress]
+
+
 class EventPage(BaseModel):
-    """Events in the order in which they happened."""
+    """Events in the order in which they happened, or backwards."""
 
     events: list[EventInfo]
+    names: dict[str, str] = Field(description="Names of all labels of these events.")
     next: int | None = Field(description="Pass it as 'after' for the next page.")
 
 
@@ -110,12 +134,45 @@ def show_all(
     after: After = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     document_id: Annotated[Key | None, Query(description="Only events of this document.")] = None,
+    user: Annotated[Key | None, Query(description="Only events of this user.")] = None,
+    action: Annotated[Action | None, Query(description="Only these events.")] = None,
+    since: Annotated[datetime | None, Query(description="Only events since then.")] = None,
+    newest_first: Annotated[
+        bool, Query(description="Backwards: 'after' then is the number to go on before.")
+    ] = False,
 ) -> EventPage:
     """List all events: who decided what, when, and what was offered by which model."""
+    wanted = EventFilter(document_id, user, action, as_utc(since))
     with project.store.reading() as connection:
-        found = list_events(connection, project.id, after=after, limit=limit, document=document_id)
+        found = list_events(
+            connection,
+            project.id,
+            after=after,
+            limit=limit,
+            wanted=wanted,
+            newest_first=newest_first,
+        )
     last = found[-1].id if len(found) == limit else None
-    return EventPage(events=[_info(each) for each in found], next=last)
+    labels = {label for each in found for label in (*each.chosen, *each.offered)}
+    names = {label: node_name(project.live, label) for label in sorted(labels)}
+    return EventPage(events=[_info(each) for each in found], names=names, next=last)
+
+
+@router.get("/progress")
+def progress(
+    project: ReadProject,
+    since: Annotated[datetime, Query(description="When the day began.")],
+) -> FilingProgress:
+    """Return how many documents people decided about since a time, and how many wait."""
+    with project.store.reading() as connection:
+        counts = decided_since(connection, project.id, as_utc(since) or since)
+        totals = branch_totals(connection, project.id)
+    users = [UserProgress(user=user, n_decided=count) for user, count in counts]
+    return FilingProgress(
+        n_decided=sum(each.n_decided for each in users),
+        n_waiting=sum(each.n_documents for each in totals),
+        users=users,
+    )
 
 
 @router.delete("/decisions/{event}")

@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field
 
 from taxonomist.server.filing import add_texts
 from taxonomist.server.live_model import LiveModel
+from taxonomist.server.node_places import node_name, place_of
 from taxonomist.server.problems import problem, responses
-from taxonomist.server.queueing import next_documents
+from taxonomist.server.queueing import find_waiting, next_documents
 from taxonomist.server.routes.arguments import (
     After,
     DecideProject,
@@ -43,6 +44,13 @@ class AddedDocuments(BaseModel):
     document_ids: list[str]
 
 
+class OfferedCategory(Alternative):
+    """A category that a model offers, and where it is in the taxonomy."""
+
+    path: list[str] = Field(description="Ids from the top to the category.")
+    path_names: list[str] = Field(description="Names from the top to the category.")
+
+
 class OfferInfo(BaseModel):
     """What a model offers for a document."""
 
@@ -50,7 +58,7 @@ class OfferInfo(BaseModel):
     labels: list[str]
     names: list[str]
     paths: list[list[str]]
-    alternatives: list[Alternative]
+    alternatives: list[OfferedCategory] = Field(description="The most probable categories.")
     expected_loss: float
     branch: str
 
@@ -81,6 +89,7 @@ class BranchWaiting(BaseModel):
     """Documents that wait in a branch."""
 
     branch: str
+    name: str
     n_documents: int
     expected_loss: float
 
@@ -133,14 +142,28 @@ def queue(
     branch: Annotated[
         Key | None, Query(description="Only documents that the model puts below this top node.")
     ] = None,
+    order: Annotated[
+        Literal["loss", "newest", "oldest"],
+        Query(description="By expected loss, with places for every branch, or by date."),
+    ] = "loss",
+    q: Annotated[
+        str, Query(max_length=200, description="Words that the texts contain; by date.")
+    ] = "",
 ) -> QueuePage:
     """Return the documents to decide about next: those with the largest expected loss first."""
-    found = next_documents(
-        project, limit, branch=branch, random_share=service.settings.random_share
-    )
+    if q.strip() or order != "loss":
+        found = find_waiting(project, limit, branch=branch, query=q, newest_first=order == "newest")
+    else:
+        share = service.settings.random_share
+        found = next_documents(project, limit, branch=branch, random_share=share)
     totals = [
-        BranchWaiting(branch=name, n_documents=count, expected_loss=risk)
-        for name, count, risk in found.totals
+        BranchWaiting(
+            branch=branch_id,
+            name=node_name(project.live, branch_id),
+            n_documents=count,
+            expected_loss=risk,
+        )
+        for branch_id, count, risk in found.totals
     ]
     return QueuePage(
         documents=[as_info(project.live, each) for each in found.documents],
@@ -170,18 +193,14 @@ def _offer(model: LiveModel, document: StoredDocument) -> OfferInfo | None:
     if offer is None:
         return None
 
-    def name(node: str) -> str:
-        # An older model may have had a node that is gone.
-        return (model.titles.name(node) if node in model.taxonomy else "") or node
-
     known = [label for label in offer.labels if label in model.taxonomy]
     return OfferInfo(
         version=offer.version,
         labels=offer.labels,
-        names=[name(label) for label in offer.labels],
+        names=[node_name(model, label) for label in offer.labels],
         paths=[list(model.titles.path(label)) for label in known],
         alternatives=[
-            Alternative(label=label, name=name(label), probability=chance)
+            OfferedCategory(probability=chance, **place_of(model, label)._asdict())
             for label, chance in offer.categories
         ],
         expected_loss=offer.risk,

@@ -7,7 +7,7 @@ import hashlib
 from html import escape
 
 from fastapi import APIRouter, Request
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import HTMLResponse
 
 from taxonomist import __version__
 
@@ -21,12 +21,6 @@ STYLE = (
 )
 _HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; frame-ancestors 'none'"
-
-
-@router.get("/")
-async def home() -> RedirectResponse:
-    """Lead to the list of routes."""
-    return RedirectResponse("docs")
 
 
 @router.get("/docs")

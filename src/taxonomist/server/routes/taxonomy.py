@@ -65,6 +65,9 @@ def show_tree(
     parent: Annotated[Key | None, Query(description="Id of a node; top nodes without it.")] = None,
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_NODES)] = 100,
+    child: Annotated[
+        Key | None, Query(description="Return the page with this child, whatever the offset.")
+    ] = None,
 ) -> TreePage:
     """Return the children of a node, page by page."""
     model = project.live
@@ -75,6 +78,8 @@ def show_tree(
         if parent not in taxonomy:
             raise problem(404, "There is no such node.")
         ids = taxonomy.children(parent)
+    if child in ids:
+        offset = ids.index(child) // limit * limit
     describe = node_describer(project, model)
     return TreePage(
         parent=None if parent is None else describe(parent),

@@ -35,8 +35,10 @@ class JobInfo(BaseModel):
     """A training."""
 
     job: str
+    kind: str = Field(description="train, or check for a check of the training table.")
     state: str = Field(
-        description="running; live or trained, when it ended; failed; lost with its machine."
+        description="running; live, trained or checked, when it ended; failed; lost with its "
+        "machine."
     )
     step: str
     done: int
@@ -62,14 +64,14 @@ def start(
     with project.store.reading() as connection:
         found = find_job(connection, project.id, job)
     assert found is not None
-    return _info(found)
+    return as_job(found)
 
 
 @router.get("")
 def show_all(project: ReadProject) -> JobList:
     """List the trainings of a project."""
     with project.store.reading() as connection:
-        return JobList(jobs=[_info(each) for each in list_jobs(connection, project.id)])
+        return JobList(jobs=[as_job(each) for each in list_jobs(connection, project.id)])
 
 
 @router.get("/{job}")
@@ -79,10 +81,11 @@ def show(project: ReadProject, job: Annotated[str, Path(pattern="^[0-9a-f]{1,32}
         found = find_job(connection, project.id, job)
     if found is None:
         raise problem(404, "There is no such training.")
-    return _info(found)
+    return as_job(found)
 
 
-def _info(job: StoredJob) -> JobInfo:
+def as_job(job: StoredJob) -> JobInfo:
+    """Describe a job."""
     known = job._asdict()
     del known["seen_at"]
     return JobInfo(job=known.pop("id"), **known)

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ACTIONS",
     "ConflictError",
+    "EventFilter",
     "NewDecision",
     "StoredEvent",
     "add_decision",
+    "events_with_key",
     "find_event",
     "list_events",
     "undo_decision",
@@ -153,27 +155,62 @@ def find_event(connection: Connection, project: str, number: int) -> StoredEvent
     return found[0] if found and found[0].id == number else None
 
 
+class EventFilter(NamedTuple):
+    """Which events to list: those of a document, of a user, of an action, since a time."""
+
+    document: str | None = None
+    user: str | None = None
+    action: str | None = None
+    since: datetime | None = None
+
+
 def list_events(
     connection: Connection,
     project: str,
     *,
     after: int = 0,
     limit: int | None = None,
-    document: str | None = None,
+    wanted: EventFilter | None = None,
+    newest_first: bool = False,
 ) -> list[StoredEvent]:
-    """Return the events behind a number, in order; those of a document only, if it is given."""
-    wanted = (
+    """Return the events behind a number, in order; or backwards those before it, 0 for all."""
+    rows = (
         select(events, documents.c.key.label("document_key"))
         .join(documents, documents.c.id == events.c.document)
-        .where(events.c.project == project, events.c.id > after)
-        .order_by(events.c.id)
+        .where(events.c.project == project)
         .limit(limit)
     )
-    if document is not None:
-        wanted = wanted.where(documents.c.key == document)
+    if newest_first:
+        rows = rows.order_by(events.c.id.desc())
+        rows = rows.where(events.c.id < after) if after else rows
+    else:
+        rows = rows.order_by(events.c.id).where(events.c.id > after)
+    document, user, action, since = wanted or EventFilter()
+    for column, value in (
+        (documents.c.key, document),
+        (events.c.user, user),
+        (events.c.action, action),
+    ):
+        if value is not None:
+            rows = rows.where(column == value)
+    if since is not None:
+        rows = rows.where(events.c.at >= since)
     names = StoredEvent._fields
-    rows = connection.execute(wanted).mappings()
-    return [StoredEvent(**{name: row[name] for name in names}) for row in rows]
+    found = connection.execute(rows).mappings()
+    return [StoredEvent(**{name: row[name] for name in names}) for row in found]
+
+
+def events_with_key(connection: Connection, project: str, prefix: str) -> list[int]:
+    """Return the numbers of the events whose keys begin so, and that nothing undoes."""
+    undone = select(events.c.undoes).where(
+        events.c.project == project, events.c.undoes.is_not(None)
+    )
+    wanted = select(events.c.id).where(
+        events.c.project == project,
+        events.c.key.startswith(prefix, autoescape=True),
+        events.c.id.not_in(undone),
+    )
+    return [int(number) for (number,) in connection.execute(wanted.order_by(events.c.id))]
 
 
 def _lock(connection: Connection, document: int) -> None:

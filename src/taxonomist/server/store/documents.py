@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import and_, func, insert, select
+from sqlalchemy import and_, func, insert, or_, select
 
 from taxonomist.server.store.engine import now
 from taxonomist.server.store.schema import documents, offers
@@ -114,8 +114,11 @@ def add_offers(connection: Connection, found: Iterable[tuple[int, Offer]]) -> No
         connection.execute(insert(offers), rows)
 
 
-def document_rows(project: str) -> Select[tuple[object, ...]]:
-    """Return a query for documents with their newest offers and the decisions that stand."""
+def document_rows(project: str, *, is_waiting: bool = False) -> Select[tuple[object, ...]]:
+    """Return a query for documents with their newest offers and the decisions that stand.
+
+    With ``is_waiting``, only for documents without a decision or with one to skip them.
+    """
     decided = standing(project)
     newest = (
         select(func.max(offers.c.id).label("id"))
@@ -123,7 +126,7 @@ def document_rows(project: str) -> Select[tuple[object, ...]]:
         .correlate(documents)
         .scalar_subquery()
     )
-    return (
+    found = (
         select(
             documents,
             offers.c.version,
@@ -140,6 +143,9 @@ def document_rows(project: str) -> Select[tuple[object, ...]]:
         .outerjoin(decided, decided.c.document == documents.c.id)
         .where(documents.c.project == project)
     )
+    if is_waiting:
+        found = found.where(or_(decided.c.id.is_(None), decided.c.action == "skip"))
+    return found
 
 
 def stored(connection: Connection, wanted: Select[tuple[object, ...]]) -> list[StoredDocument]:

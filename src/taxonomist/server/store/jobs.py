@@ -1,4 +1,4 @@
-"""Jobs: trainings that run in processes of their own."""
+"""Jobs: trainings and checks that run in processes of their own."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ LOST_SECONDS = 60.0
 
 
 class StoredJob(NamedTuple):
-    """A job. Its state is running, live, trained, failed or lost."""
+    """A job: a training, or a check of the training table.
+
+    Its state is running, live, trained, checked, failed or lost.
+    """
 
     id: str
+    kind: str
     state: str
     step: str
     done: int
@@ -38,8 +42,8 @@ class StoredJob(NamedTuple):
     result: dict[str, object]
 
 
-def add_job(connection: Connection, project: str, user: str) -> str:
-    """Add a running job and return its id.
+def add_job(connection: Connection, project: str, user: str, kind: str = "train") -> str:
+    """Add a running job of a kind, ``"train"`` or ``"check"``, and return its id.
 
     Raises
     ------
@@ -51,9 +55,9 @@ def add_job(connection: Connection, project: str, user: str) -> str:
     if any(job.state == "running" for job in list_jobs(connection, project)):
         raise ConflictError("A training of this project is running. Wait until it ends.")
     number, time = secrets.token_hex(8), now()
-    row = {"id": number, "project": project, "state": "running", "step": "Starting", "done": 0}
+    row = {"id": number, "project": project, "kind": kind, "state": "running", "step": "Starting"}
     times = {"started_at": time, "seen_at": time}
-    connection.execute(insert(jobs).values(**row, **times, user=user, result={}))
+    connection.execute(insert(jobs).values(**row, **times, user=user, done=0, result={}))
     return number
 
 

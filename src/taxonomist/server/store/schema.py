@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "documents",
+    "doubts",
     "events",
     "jobs",
     "metadata",
@@ -160,6 +161,7 @@ jobs = Table(
     metadata,
     Column("id", String(32), primary_key=True),
     Column("project", ForeignKey("projects.id"), nullable=False, index=True),
+    Column("kind", String(10), nullable=False, server_default="train"),
     Column("state", String(20), nullable=False),
     Column("step", Text, nullable=False),
     Column("done", Integer, nullable=False),
@@ -169,4 +171,18 @@ jobs = Table(
     Column("seen_at", UtcTime, nullable=False),
     Column("ended_at", UtcTime),
     Column("result", JSON, nullable=False),
+)
+
+doubts = Table(
+    "doubts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("project", ForeignKey("projects.id"), nullable=False, index=True),
+    Column("key", String(KEY_LENGTH), nullable=False),
+    Column("texts", JSON, nullable=False),
+    Column("given", JSON, nullable=False),
+    Column("offered", JSON, nullable=False),
+    Column("given_probability", Float, nullable=False),
+    Column("offered_probability", Float, nullable=False),
+    Column("at", UtcTime, nullable=False),
 )

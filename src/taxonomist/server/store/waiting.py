@@ -11,13 +11,22 @@ from taxonomist.server.store.schema import documents, offers
 from taxonomist.server.store.states import standing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sqlalchemy import Connection, Subquery
 
     from taxonomist.server.store.documents import StoredDocument
 
-__all__ = ["BranchTotal", "Waiting", "branch_totals", "numbered_documents", "waiting"]
+__all__ = [
+    "BranchTotal",
+    "Waiting",
+    "branch_totals",
+    "numbered_documents",
+    "waiting",
+    "waiting_by_date",
+]
+
+ROWS_AT_A_TIME = 500
 
 
 class Waiting(NamedTuple):
@@ -106,3 +115,19 @@ def numbered_documents(
     found = stored(connection, document_rows(project).where(documents.c.id.in_(numbers)))
     by_number = {document.id: document for document in found}
     return [by_number[number] for number in numbers if number in by_number]
+
+
+def waiting_by_date(
+    connection: Connection, project: str, branch: str | None = None, *, newest_first: bool = False
+) -> Iterator[StoredDocument]:
+    """Yield the documents that wait, in the order in which they were added, or backwards."""
+    number = documents.c.id
+    wanted = document_rows(project, is_waiting=True).limit(ROWS_AT_A_TIME)
+    wanted = wanted.order_by(number.desc() if newest_first else number)
+    if branch is not None:
+        wanted = wanted.where(func.coalesce(offers.c.branch, "") == branch)
+    page = stored(connection, wanted)
+    while page:
+        yield from page
+        last = page[-1].id
+        page = stored(connection, wanted.where(number < last if newest_first else number > last))

@@ -1,0 +1,434 @@
+// File documents: the document, the suggestions, the tree, and keys for everything.
+
+import { Unreachable, query, randomKey } from "../api.js";
+import { el, fill, speak } from "../dom.js";
+import { notify, notifyError } from "../notices.js";
+import { Choice, placeOf } from "../parts/choice.js";
+import { Evidence } from "../parts/evidence.js";
+import { Narrowing } from "../parts/narrowing.js";
+import { Others } from "../parts/others.js";
+import { SearchBox } from "../parts/search_box.js";
+import { Suggestions } from "../parts/suggestions.js";
+import { Supply } from "../parts/supply.js";
+import { Tree } from "../parts/tree.js";
+import { ACTIONS, number, path, percent } from "../words.js";
+
+const RETRY_MS = 1000;
+
+/**
+ * @typedef {object} Filed a decision of this page
+ * @property {DocumentInfo} document
+ * @property {string} key
+ */
+
+export class FileView {
+  /**
+   * @param {App} app
+   * @param {string} wanted id of a document; empty for the next one of the queue
+   * @param {{branch?: string, dispute?: DisputeInfo, onDone?: () => void}} [options] a top node, to
+   *   file only what the model puts there; a label in doubt to check; and what comes after the
+   *   decision instead of the next document
+   */
+  constructor(app, wanted, { branch, dispute, onDone } = {}) {
+    this._app = app;
+    this._isCheck = onDone !== undefined;
+    this._onDone = onDone;
+    this._branch = branch;
+    this._supply = new Supply(app, { branch: branch ?? null });
+    this._choice = new Choice(app.project.is_multilabel);
+    /** @type {DocumentInfo | null} */
+    this._document = null;
+    /** @type {Filed[]} */
+    this._filed = [];
+    this._shownAt = 0;
+    this._turn = 0;
+    this._isLevelAsked = false;
+    this._asked = "";
+    this._evidence = new Evidence(app.project.columns);
+    this._suggestions = new Suggestions({
+      isMultilabel: app.project.is_multilabel,
+      onChoose: (place) => this._chooseSuggestion(place),
+      onLook: (place) => this._explain(this._suggestions.found[place]?.label),
+    });
+    this._tree = new Tree(app, {
+      label: "Taxonomy",
+      onActive: (node, isChosen) => this._onTree(node, isChosen),
+    });
+    this._search = new SearchBox(app, {
+      onChoose: (node) => this._chooseNode(node, true),
+      onLeave: () => this._focusDocument(),
+    });
+    this._facts = el("p", { class: "note facts-line" });
+    this._why = el("p", { class: "why note" });
+    this._warning = el("div", { class: "warning", role: "alert", hidden: true });
+    this._chosen = el("div", { class: "chosen-now", "aria-live": "polite" });
+    this._narrow = el("div", { class: "narrow", hidden: true });
+    const pane = el("section", { class: "card document", "aria-label": "Document" },
+      this._facts, dispute ? this._claim(dispute) : null, this._warning, this._evidence.element, this._why);
+    this.element = el("div", { class: "file" },
+      el("h1", { class: "unseen" }, "File documents"), pane,
+      el("section", { class: "card middle", "aria-label": "Suggestions" },
+        this._narrow, this._suggestions.element, this._chosen, this._buttons()),
+      el("section", { class: "card side", "aria-label": "Taxonomy" }, this._search.element, this._tree.element));
+    this._narrowing = new Narrowing(app, (found) => this._narrowed(found));
+    this._others = new Others(app, (event, names) => this._otherDecided(event, names));
+    this._refused = (/** @type {import("../outbox.js").Entry} */ entry, /** @type {import("../api.js").Problem} */ problem) =>
+      void this._onRefused(entry, problem);
+    app.outbox.onRefused.push(this._refused);
+    this._start(wanted).catch(notifyError);
+  }
+
+  _buttons() {
+    /** @type {[string, string, () => void][]} */
+    const all = [
+      ["Confirm", "Enter", () => this._confirm()], ["Too vague", "v", () => this._tooVague()],
+      ["None fits", "r", () => this._decide("reject", [])], ["Skip", "s", () => this._decide("skip", [])],
+      ["Undo", "u", () => this._undo()],
+    ];
+    return el("div", { class: "buttons" }, ...all.map(([name, key, act], i) =>
+      el("button", { class: i ? "button" : "button primary", onclick: act, disabled: !this._app.mayDecide }, name, el("kbd", { "aria-hidden": "true" }, key))));
+  }
+
+  /**
+   * Say what is in doubt, and let people choose one of the two.
+   * @param {DisputeInfo} dispute
+   */
+  _claim(dispute) {
+    const choose = async (/** @type {string[]} */ labels) => {
+      const ids = labels.map((id) => query("", { id }).slice(1)).join("&");
+      const { nodes } = /** @type {{nodes: TreeNode[]}} */ (await this._app.ask("GET", `nodes?${ids}`));
+      this._choice.set(nodes.map(placeOf));
+      if (nodes[0]) void this._tree.reveal(nodes[0].path);
+      this._drawChoice();
+      this._focusDocument();
+    };
+    const button = (/** @type {string[]} */ labels, /** @type {string[]} */ names) => el("button", {
+      class: "button", disabled: !labels.length, onclick: () => choose(labels).catch(notifyError),
+    }, names.join(", ") || "nothing");
+    return el("div", { class: "claim" }, el("span", {}, dispute.is_row ? "Given" : "Decided"), button(dispute.labels, dispute.label_names),
+      el("span", {}, `A model that has not learned from it says, with ${percent(dispute.offered_probability)}`), button(dispute.offered, dispute.offered_names));
+  }
+
+  /** @param {string} wanted */
+  async _start(wanted) {
+    if (!wanted) return this._next();
+    const found = /** @type {DocumentInfo} */ (
+      await this._app.ask("GET", `documents/${encodeURIComponent(wanted)}`));
+    this._supply.leaveOut(wanted);
+    this._show(found);
+    void this._supply.prepare();
+  }
+
+  /** Show the next document. While it is fetched there is none, so that keys do not hit the last one. */
+  async _next() {
+    const turn = this._turn += 1;
+    this._document = null;
+    const found = await this._fetchNext(turn);
+    if (turn === this._turn) this._show(found);
+    else if (found) this._supply.giveBack(found);
+  }
+
+  /**
+   * @param {number} turn
+   * @returns {Promise<DocumentInfo | null>}
+   */
+  async _fetchNext(turn) {
+    for (;;) {
+      try {
+        return await this._supply.next();
+      } catch (error) {
+        if (!(error instanceof Unreachable) || turn !== this._turn) throw error;
+        await new Promise((go) => { setTimeout(go, RETRY_MS); });
+      }
+    }
+  }
+
+  /** @param {DocumentInfo | null} document */
+  _show(document) {
+    this._turn += 1;
+    this._document = document;
+    this._narrowing.clear();
+    this._isLevelAsked = false;
+    this._warning.hidden = true;
+    this._shownAt = performance.now();
+    this.element.classList.toggle("nothing", !document);
+    this.element.dataset.document = document?.document_id ?? "";
+    if (!document) {
+      fill(this._facts);
+      fill(this._why);
+      fill(this._evidence.element, el("div", { class: "empty" }, el("h2", {}, "Nothing waits."),
+        el("p", {}, "All documents are decided. "), el("p", {}, el("a", { href: this._app.link("queue") }, "Add documents to the queue"), " or ",
+          el("a", { href: this._app.link("quality") }, "see how good the model is"), ".")));
+      this._suggestions.show([]);
+      this._choice.set([]);
+      this._drawChoice();
+      return;
+    }
+    this._evidence.show(document.texts);
+    fill(this._facts, document.document_id,
+      document.is_random ? el("span", { class: "chip", title: "Belongs to the random share, which measures quality" }, "random share") : null,
+      this._branch ? el("a", { class: "chip", href: this._app.link("file"), title: "File all branches" }, `only ${this._supply.branchName} ×`) : null,
+      document.event ? el("span", { class: "chip" }, `${ACTIONS[document.state]} before`) : null,
+      this._supply.total ? el("span", { class: "left" }, `${number(this._supply.total)} waiting`) : null);
+    this._offer();
+    this._focusDocument();
+    speak(`Document ${document.document_id}. ${this._suggestions.found[0]?.name ?? ""}`);
+  }
+
+  /** Show what the model offers, and choose it. */
+  _offer() {
+    const offer = this._document?.offer;
+    const found = offer?.alternatives ?? [];
+    this._suggestions.show(found);
+    const known = new Map(found.map((each) => [each.label, each]));
+    const offered = offer ? offer.labels.map((label, i) => known.get(label) ??
+      { label, name: offer.names[i], path: [label], path_names: [offer.names[i]] }) : [];
+    this._choice.set(offered);
+    this._tree.collapse();
+    this._tree.light(found.filter((each) => each.probability >= 0.01));
+    if (offered[0]) void this._tree.reveal(offered[0].path);
+    this._drawChoice();
+  }
+
+  /** @param {import("../parts/narrowing.js").Narrowed} found */
+  _narrowed({ text, alternatives, places, isTooVague }) {
+    fill(this._narrow, text, " ", el("button", { class: "link", onclick: () => this._restore() }, "Lift ", el("kbd", {}, "Esc")));
+    this._narrow.hidden = false;
+    if (alternatives.length) {
+      this._suggestions.show(alternatives);
+      this._tree.light(alternatives);
+    }
+    if (isTooVague) this._choice.setTooVague();
+    else this._choice.set(places);
+    if (places[0]) void this._tree.reveal(places[0].path);
+    this._drawChoice();
+  }
+
+  _restore() {
+    this._narrowing.clear();
+    this._isLevelAsked = false;
+    if (this._document) this._offer();
+    this._focusDocument();
+  }
+
+  _drawChoice() {
+    const { places, isTooVague } = this._choice;
+    this._narrow.hidden = !this._narrowing.isActive && !this._isLevelAsked;
+    this._suggestions.mark(this._choice.labels);
+    this._tree.mark(this._choice.labels);
+    const isSet = this._app.project.is_multilabel;
+    if (!this._document) fill(this._chosen);
+    else if (isTooVague) fill(this._chosen, el("p", {}, "Too vague for any category. ", el("kbd", {}, "Enter"), " confirms."));
+    else if (isSet) {
+      fill(this._chosen, el("p", { class: "note" }, places.length ? "Chosen:" : "Nothing chosen: Enter files it under no category."),
+        el("ul", { class: "chips" }, ...places.map((place) => el("li", { class: "chip" },
+          el("button", { class: "link", title: path(place.path_names), onclick: () => this._explain(place.label) }, place.name),
+          el("button", { class: "close", "aria-label": `Take out ${place.name}`, onclick: () => this._toggle(place) }, "×")))));
+    } else {
+      fill(this._chosen, places[0]
+        ? el("p", {}, el("kbd", {}, "Enter"), " files this under ", el("strong", {}, places[0].name),
+          places[0].path_names.length > 1 ? el("span", { class: "path" }, path(places[0].path_names.slice(0, -1))) : null)
+        : el("p", { class: "note" }, "Choose a category."));
+    }
+    this._explain(places[places.length - 1]?.label);
+  }
+
+  /**
+   * Mark the words for and against a category.
+   * @param {string | undefined} label
+   */
+  async _explain(label) {
+    const document = this._document;
+    const asked = this._asked = `${document?.document_id} ${label}`;
+    if (!document || !label) { fill(this._why); this._evidence.mark(null); return; }
+    const found = await this._supply.explain(document, label);
+    if (asked !== this._asked) return;
+    this._evidence.mark(found);
+    /** @type {Map<string, number>} */
+    const sums = new Map();
+    for (const { word, value } of (found?.levels ?? []).flatMap((level) => level.words)) {
+      sums.set(word, (sums.get(word) ?? 0) + value);
+    }
+    const words = [...sums].map(([word, value]) => ({ word, value }));
+    const name = found?.levels.at(-1)?.name || label;
+    const pro = words.filter((word) => word.value > 0).sort((a, b) => b.value - a.value).slice(0, 6);
+    const contra = words.filter((word) => word.value < 0).sort((a, b) => a.value - b.value).slice(0, 4);
+    const list = (/** @type {{word: string}[]} */ some, /** @type {string} */ kind) =>
+      some.map((each) => el("mark", { class: kind }, each.word));
+    fill(this._why, ...(found ? [`For ${name}${found.probability === null ? "" : ` (${percent(found.probability)})`}: `,
+      ...(pro.length ? list(pro, "for") : ["no word"]), contra.length ? " Against: " : "", ...list(contra, "against")]
+      : ["The model has no reasons for this node."]));
+  }
+
+  /** @param {number} place */
+  _chooseSuggestion(place) {
+    const found = this._suggestions.found[place];
+    if (!found || !this._document) return;
+    this._toggle(found);
+    if (!this._app.project.is_multilabel) this._confirm();
+  }
+
+  /** @param {Place} place */
+  _toggle(place) {
+    this._choice.toggle(place);
+    this._drawChoice();
+  }
+
+  /**
+   * @param {TreeNode} node
+   * @param {boolean} isFound whether search found it, so the tree must show it
+   */
+  _chooseNode(node, isFound) {
+    const place = placeOf(node);
+    if (isFound) void this._tree.reveal(node.path);
+    this._toggle(place);
+    if (isFound) this._focusDocument();
+    speak(`${node.name} is chosen. Enter confirms.`);
+  }
+
+  /**
+   * @param {TreeNode} node
+   * @param {boolean} isChosen
+   */
+  _onTree(node, isChosen) {
+    speak(node.name);
+    // In a tree of single categories, walking is choosing; Enter confirms.
+    if (isChosen || !this._app.project.is_multilabel) this._chooseNode(node, false);
+  }
+
+  _confirm() {
+    const found = this._choice.decision(this._document?.offer?.labels ?? []);
+    if (found) this._decide(found.action, found.labels);
+    else speak("Choose a category first.");
+  }
+
+  /**
+   * Decide, and show the next document at once.
+   * @param {string} action
+   * @param {string[]} labels
+   */
+  _decide(action, labels) {
+    const document = this._document;
+    if (!document) return;
+    if (!this._app.mayDecide) { notify("Sign in with a token that may decide.", { isError: true }); return; }
+    const key = (this._isCheck ? "check:" : "") + randomKey();
+    const seconds = Math.round(performance.now() - this._shownAt) / 1000;
+    this._others.mine.add(key);
+    this._app.outbox.add({ key, project: this._app.project.project_id, kind: "decide", body: {
+      document_id: document.document_id, action, labels, version: document.offer?.version ?? null,
+      expected: document.event, seconds, key,
+    } });
+    this._filed.push({ document, key });
+    this._supply.leaveOut(document.document_id);
+    this._supply.total = Math.max(0, this._supply.total - 1);
+    speak(`${ACTIONS[action]}.`);
+    if (this._onDone) this._onDone();
+    else this._next().catch(notifyError);
+  }
+
+  _undo() {
+    const last = this._filed.pop();
+    if (!last) { notify("There is nothing to undo here. History undoes older decisions."); return; }
+    this._app.outbox.undo(this._app.project.project_id, last.key, randomKey());
+    if (this._document) this._supply.giveBack(this._document);
+    this._supply.total += 1;
+    this._show(last.document);
+    notify("Undone.");
+  }
+
+  _tooVague() {
+    if (this._document) void this._narrowing.stopEarly(this._document).catch(notifyError);
+  }
+
+  _restrict() {
+    if (!this._document) return;
+    if (this._narrowing.isActive) { this._restore(); return; }
+    const node = this._tree.active;
+    const first = this._choice.places[0];
+    const branch = node ? (node.n_children ? node.id : node.path.at(-2)) : first?.path[0];
+    if (branch) void this._narrowing.restrict(this._document, branch).catch(notifyError);
+  }
+
+  _askLevel() {
+    this._isLevelAsked = true;
+    const depth = this._app.project.depth;
+    fill(this._narrow, "Level: ", ...Array.from({ length: Math.min(9, depth) }, (_, i) =>
+      el("button", { class: "button", onclick: () => this._level(i + 1) }, i + 1)));
+    this._narrow.hidden = false;
+    speak(`Which level? 1 to ${number(depth)}.`);
+  }
+
+  /** @param {number} level */
+  _level(level) {
+    this._isLevelAsked = false;
+    if (this._document) void this._narrowing.level(this._document, level).catch(notifyError);
+  }
+
+  /**
+   * Somebody else decided about a document.
+   * @param {EventInfo} event
+   * @param {Record<string, string>} names
+   */
+  _otherDecided(event, names) {
+    const what = event.labels.map((label) => names[label] ?? label).join(", ") || ACTIONS[event.action];
+    if (event.document_id !== this._document?.document_id) {
+      if (event.action !== "undo" && event.action !== "skip") this._supply.leaveOut(event.document_id);
+      return;
+    }
+    fill(this._warning, el("p", {}, `${event.user} decided about this document just now: ${what}.`),
+      el("button", { class: "button", onclick: () => { this._supply.leaveOut(event.document_id); this._next().catch(notifyError); } }, "Take the next one"),
+      el("button", { class: "button", onclick: () => this._start(event.document_id).catch(notifyError) }, "Decide again"));
+    this._warning.hidden = false;
+  }
+
+  /**
+   * A decision was not stored: say so, and offer to look again.
+   * @param {import("../outbox.js").Entry} entry
+   * @param {import("../api.js").Problem} problem
+   */
+  async _onRefused(entry, problem) {
+    const id = String(entry.body.document_id ?? "");
+    this._filed = this._filed.filter((each) => each.key !== entry.key);
+    let text = problem.message;
+    if (problem.status === 409 && id) {
+      const page = /** @type {EventPage} */ (await this._app.ask("GET",
+        `decisions?newest_first=true&limit=1&document_id=${encodeURIComponent(id)}`).catch(() => ({ events: [], names: {} })));
+      const last = page.events[0];
+      const what = last ? last.labels.map((label) => page.names[label] ?? label).join(", ") || ACTIONS[last.action] : "";
+      if (last) text = `${last.user} decided about it first: ${what}.`;
+    }
+    notify(`Your decision about ${id || "a document"} was not stored. ${text}`, {
+      isError: true, stays: true,
+      actions: id ? [["Look again", () => this._start(id).catch(notifyError)]] : [],
+    });
+  }
+
+  _focusDocument() {
+    this._evidence.element.focus({ preventScroll: true });
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const digit = /^[1-9]$/.test(event.key) ? Number(event.key) : 0;
+    if (digit) {
+      if (this._isLevelAsked) this._level(digit);
+      else this._chooseSuggestion(digit - 1);
+      return true;
+    }
+    if (event.key.startsWith("Arrow") || event.key === " ") return this._tree.onKey(event);
+    const isButton = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
+    if (event.key === "Enter" && isButton) return false;
+    const act = /** @type {Record<string, () => void>} */ ({
+      Enter: () => this._confirm(), "/": () => this._search.focus(), v: () => this._tooVague(),
+      b: () => this._restrict(), l: () => this._askLevel(), u: () => this._undo(),
+      s: () => this._decide("skip", []), r: () => this._decide("reject", []), Escape: () => this._restore(),
+    })[event.key];
+    act?.();
+    return !!act;
+  }
+
+  close() {
+    this._others.close();
+    this._app.outbox.onRefused = this._app.outbox.onRefused.filter((tell) => tell !== this._refused);
+  }
+}

@@ -1,0 +1,57 @@
+// Numbers and times as people read them.
+
+const PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
+const NUMBER = new Intl.NumberFormat("en");
+const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+
+/** @param {number} share */
+export function percent(share) {
+  if (share > 0 && share < 0.01) return "< 1%";
+  if (share > 0.99 && share < 1) return "> 99%";
+  return PERCENT.format(share);
+}
+
+/** @param {number} value */
+export const number = (value) => NUMBER.format(value);
+
+/**
+ * @param {number} count
+ * @param {string} one
+ * @param {string} [many]
+ */
+export const counted = (count, one, many = `${one}s`) =>
+  `${number(count)} ${count === 1 ? one : many}`;
+
+/** @param {string} time */
+export const moment = (time) => TIME.format(new Date(time));
+
+/** @param {string} time */
+export const day = (time) => DAY.format(new Date(time));
+
+/**
+ * A path; each name is isolated, so that its direction of writing does not change the others.
+ * @param {string[]} names
+ */
+export const path = (names) => names.map((name) => `\u2068${name}\u2069`).join(" › ");
+
+/** @param {Estimated} found */
+export function interval(found) {
+  if (found.share === null) return "nothing measured yet";
+  return `${percent(found.low)} to ${percent(found.high)}, ${counted(found.n, "document")}`;
+}
+
+/**
+ * The start of a document's texts, for lists.
+ * @param {Record<string, string>} texts
+ * @param {number} [length]
+ */
+export function beginning(texts, length = 160) {
+  const text = Object.values(texts).filter(Boolean).join(" · ").replace(/\s+/g, " ").trim();
+  return text.length > length ? `${text.slice(0, length)} …` : text;
+}
+
+export const ACTIONS = /** @type {Record<string, string>} */ ({
+  accept: "accepted", correct: "corrected", reject: "rejected", too_vague: "too vague",
+  skip: "skipped", undo: "undone", waiting: "waits",
+});

@@ -1,0 +1,89 @@
+"""What a taxonomy adds to a classifier: the same model with and without it, on the same items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from taxonomist.evaluation.headline import difference_of_each
+from taxonomist.evaluation.outcomes import Outcomes
+from taxonomist.workflow.comparison import FLAT
+from taxonomist.workflow.steps import silent, span
+
+if TYPE_CHECKING:
+    from taxonomist.evaluation.significance import Interval
+    from taxonomist.taxonomy import Taxonomy
+    from taxonomist.text import TextClassifier
+    from taxonomist.workflow.labelled import Labelled
+    from taxonomist.workflow.steps import OnStep
+
+__all__ = ["taxonomy_gain"]
+
+MOST_SECONDS = 30.0
+"""A classifier that took longer to train gets no flat twin unless a report asks for it."""
+SHOWN = {False: ("hierarchical_f1", "accuracy"), True: ("hierarchical_f1", "category_micro_f1")}
+"""Measures of the gain, by whether items have label sets."""
+
+
+def taxonomy_gain(
+    classifier: TextClassifier, train: Labelled, test: Labelled, on_step: OnStep = silent
+) -> dict[str, Any]:
+    """Train the flat twin of a classifier, and return by how much the taxonomy improves it.
+
+    Parameters
+    ----------
+    classifier
+        The fitted classifier.
+    train, test
+        The items that it was trained on, and those to measure both on.
+    on_step
+        Called before the twin is trained.
+
+    Returns
+    -------
+    dict
+        ``said``, a sentence; and by measure, the ``estimate`` of the difference and the ends
+        ``low`` and ``high`` of its 95 % interval. Empty if the taxonomy has a single level, or the
+        model ignores it.
+    """
+    taxonomy, model = classifier.taxonomy_, classifier.chosen[0]
+    if taxonomy.height < 2 or model == FLAT or not test.texts:
+        return {}
+    seconds = float(classifier.training_["seconds"])
+    if seconds > MOST_SECONDS:
+        return {
+            "said": f"What the taxonomy adds was not measured, because training takes "
+            f"{span(seconds)}; taxonomist report measures it."
+        }
+    on_step("Training without the taxonomy", 0, None)
+    twin = classifier.flat_twin().set_params(calibration=None)
+    twin.fit(train.texts, train.targets)
+    ours, others = (_outcomes(one, test, taxonomy) for one in (classifier, twin))
+    found = difference_of_each(ours, others, classifier.random_state)
+    chosen = {name: found[name] for name in SHOWN[classifier.is_multilabel_] if name in found}
+    numbers = {
+        name: {"estimate": value.estimate, "low": value.low, "high": value.high}
+        for name, value in chosen.items()
+    }
+    return {"said": _said(chosen), **numbers}
+
+
+def _outcomes(classifier: TextClassifier, test: Labelled, taxonomy: Taxonomy) -> Outcomes:
+    """Return the predictions of a classifier, beside the truth."""
+    found = classifier.predict_labels(test.texts)
+    if classifier.is_multilabel_:
+        return Outcomes.of(test.labels, found, taxonomy, None)
+    truth, predicted = ([label for (label,) in labels] for labels in (test.labels, found))
+    return Outcomes.of(truth, predicted, taxonomy, None)
+
+
+def _said(gains: dict[str, Interval]) -> str:
+    """Return a sentence about the gains."""
+    told = [
+        f"{name.replace('_', ' ').replace('f1', 'F1')} {gain.estimate:+.3f} "
+        f"[{gain.low:+.3f}, {gain.high:+.3f}]"
+        for name, gain in gains.items()
+    ]
+    first = next(iter(gains.values()))
+    is_clear = first.low > 0 or first.high < 0
+    verdict = "" if is_clear else " This is within the noise."
+    return f"The taxonomy, against the same model without it: {', '.join(told)}.{verdict}"

@@ -1,0 +1,332 @@
+"""People file documents in a browser, and the store holds exactly what they did."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.unit.server.conftest import make_tokens
+from tests.unit.server.corpus import NAMES
+from tests.unit.server.processes import RunningServer, running
+from tests.unit.server.screens import (
+    PROJECT,
+    Person,
+    add_documents,
+    browsing,
+    events_of,
+    mixed_texts,
+    sure_text,
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with browsing() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def screen(shared, tmp_path_factory):
+    """Yield a server of two projects; each test adds its own documents."""
+    arguments = [f"{PROJECT}={shared / 'beings'}", f"sets={shared / 'sets'}"]
+    folder = tmp_path_factory.mktemp("screen")
+    with running([*arguments, "--data", f"{PROJECT}={shared / 'beings.csv'}"], folder) as found:
+        yield found
+
+
+@pytest.fixture
+def person(browser, screen):
+    people = []
+
+    def sit_down(view="file", **options):
+        people.append(Person(browser, screen.url, view, **options))
+        return people[-1]
+
+    yield sit_down
+    for each in people:
+        each.close()
+
+
+def offered(server, document):
+    return server.get(f"/v1/projects/{PROJECT}/documents/{document}")["offer"]
+
+
+def other_than(label):
+    return next(node for node in ("cat", "dog", "cow") if node != label)
+
+
+def test_ten_documents_by_keys_only(screen, person):
+    add_documents(screen, mixed_texts(16))
+    ann = person()
+    before, done = len(events_of(screen)), []
+    for _ in range(3):
+        document = ann.decide("Enter")
+        done.append((document, "accept", offered(screen, document)["labels"]))
+    for _ in range(2):
+        document = ann.decide("1")
+        done.append((document, *decision(screen, document, 0)))
+    document = ann.decide("2")
+    done.append((document, *decision(screen, document, 1)))
+
+    # By search: a word of a name, Enter to choose, Enter to confirm.
+    target = other_than(offered(screen, ann.document)["labels"][0])
+    ann.press("/")
+    ann.page.keyboard.type(NAMES[target][:4])
+    ann.press("Enter")
+    ann.choose(NAMES[target])
+    done.append((ann.decide("Enter"), "correct", [target]))
+
+    # Through the tree: to its first row, open it, to the child, confirm.
+    ann.page.wait_for_selector(".tree-row.active")
+    ann.page.focus(".tree")
+    ann.press("Home")
+    ann.choose(NAMES["animal"])
+    while ann.page.get_attribute(".tree-row.active", "aria-expanded") != "true":
+        ann.press("ArrowRight")
+    ann.page.wait_for_selector(".tree-row[aria-level='2']")
+    ann.press("ArrowRight")
+    ann.choose(NAMES["cat"])
+    document = ann.document
+    is_same = offered(screen, document)["labels"] == ["cat"]
+    ann.decide("Enter")
+    done.append((document, "accept" if is_same else "correct", ["cat"]))
+
+    # Undo, and decide again.
+    first = ann.decide("Enter")
+    done.append((first, "accept", offered(screen, first)["labels"]))
+    ann.settle()
+    ann.press("u")
+    ann.wait("id => document.querySelector('.file').dataset.document === id", first)
+    done.append((first, "undo", []))
+    assert ann.decide("s") == first
+    done.append((first, "skip", []))
+    document = ann.decide("r")
+    done.append((document, "reject", []))
+    ann.settle()
+    assert events_of(screen)[before:] == done
+
+
+def decision(server, document, place):
+    """Return the decision that choosing a suggestion is."""
+    offer = offered(server, document)
+    chosen = offer["alternatives"][place]["label"]
+    return "accept" if offer["labels"] == [chosen] else "correct", [chosen]
+
+
+def test_branch_level_and_inner_nodes(screen, person):
+    add_documents(screen, [f"leaves seeds common word {i}" for i in range(5)], prefix="vague")
+    ann = person()
+    before = len(events_of(screen))
+
+    # Restrict to the branch that the model does not believe in.
+    best = offered(screen, ann.document)["branch"]
+    other = "plant" if best == "animal" else "animal"
+    ann.page.wait_for_selector(".tree-row.active")
+    ann.page.locator(".tree-row", has_text=NAMES[other]).first.click()
+    ann.choose(NAMES[other])
+    ann.press("b")
+    ann.see(f"Only within {NAMES[other]}.")
+    branch = ann.decide("1")
+
+    # At level 1: an inner node.
+    ann.press("l", "1")
+    ann.see("At level 1")
+    level = ann.decide("Enter")
+
+    # Too vague: the deepest node that is sure, or none.
+    ann.press("v")
+    ann.page.wait_for_selector(".narrow:not([hidden])")
+    chosen = ann.page.text_content(".chosen-now")
+    vague = ann.decide("Enter")
+    ann.settle()
+    found = events_of(screen)[before:]
+    assert [(each[0], each[1]) for each in found[:2]] == [(branch, "correct"), (level, "correct")]
+    path = {"cat", "dog", "cow"} if other == "animal" else {"oak", "fir", "elm"}
+    assert found[0][2][0] in path
+    assert found[1][2][0] in ("animal", "plant")
+    assert found[2][0] == vague
+    assert (found[2][1] == "too_vague") == ("Too vague" in chosen)
+
+
+def test_filing_one_branch(screen, person):
+    add_documents(screen, [sure_text("oak", i) for i in range(3)], prefix="oaks")
+    ann = person("queue")
+    ann.page.select_option("select[aria-label=Branch]", "plant")
+    ann.wait("() => document.querySelector('.queue .primary').hash.endsWith('branch/plant')")
+    ann.page.get_by_role("link", name="Start filing").click()
+    ann.see("only Plants")
+    for _ in range(3):
+        assert offered(screen, ann.decide("s"))["branch"] == "plant"
+
+
+def test_label_sets_are_chips(screen, person):
+    add_documents(screen, [f"acorns leaves moo farm milk {i}" for i in range(3)], "sets")
+    ann = person(project="sets")
+    document = ann.document
+    before = set(offered_of(screen, document))
+    labels = [each["label"] for each in alternatives(screen, document)[:3]]
+    ann.press("1", "2", "3")
+    wanted = before ^ set(labels)
+    ann.wait("n => document.querySelectorAll('.chips .chip').length === n", len(wanted))
+    ann.decide("Enter")
+    ann.settle()
+    (event,) = events_of(screen, "sets")
+    assert (event[0], set(event[2])) == (document, wanted)
+
+
+def offered_of(server, document):
+    return server.get(f"/v1/projects/sets/documents/{document}")["offer"]["labels"]
+
+
+def alternatives(server, document):
+    return server.get(f"/v1/projects/sets/documents/{document}")["offer"]["alternatives"]
+
+
+def test_two_people_on_one_document(screen, person):
+    add_documents(screen, [f"leash cones {i}" for i in range(5)], prefix="two")
+    ann, bob = person(), person()
+    assert ann.document == bob.document
+    document = ann.document
+    # Bob has not heard of Ann's decision when he decides.
+    bob.page.route("**/decisions?*", lambda route: route.abort())
+    ann.decide("Enter")
+    ann.settle()
+    before = events_of(screen)
+    bob.decide("2")
+    bob.see("was not stored")
+    assert events_of(screen) == before
+    bob.page.get_by_role("button", name="Look again").click()
+    bob.wait("id => document.querySelector('.file').dataset.document === id", document)
+    bob.see("accepted before")
+
+    # Ann hears of Bob's decision while she looks at the document.
+    ann.open(f"file/{document}")
+    ann.see("accepted before")
+    ann.page.wait_for_timeout(300)
+    bob.decide("2")
+    bob.settle()
+    ann.see("decided about this document just now")
+
+
+def test_a_server_that_restarts_between_two_keys(browser, shared, tmp_path):
+    """Ann signs in with her token, and stays signed in."""
+    arguments = [shared / "beings", "--folder", tmp_path / "state"]
+    tokens = make_tokens(f"sqlite:///{tmp_path / 'state' / 'decisions.db'}")
+    server = RunningServer(arguments, tmp_path / "log").wait()
+    server.headers = tokens["decide"]
+    try:
+        add_documents(server, mixed_texts(6))
+        token = tokens["decide"]["Authorization"].removeprefix("Bearer ")
+        ann = Person(browser, server.url, token=token)
+        assert token not in ann.page.evaluate("document.cookie + JSON.stringify(localStorage)")
+        done = [ann.decide("Enter")]
+        ann.settle()
+        server.stop(signal.SIGKILL)
+        done += [ann.decide("Enter"), ann.decide("2")]
+        ann.see("2 decisions kept here")
+        # Even a page that is loaded again loses nothing.
+        server = RunningServer(arguments, tmp_path / "log2", port=server.port)
+        server.wait().headers = tokens["decide"]
+        ann.reload()
+        ann.settle()
+        assert [document for document, *_ in events_of(server)] == done
+        ann.page.get_by_role("button", name="Sign out").click()
+        ann.page.get_by_label("Token").wait_for()
+        ann.close()
+    finally:
+        server.stop()
+
+
+def test_many_at_once_after_a_sample(screen, person):
+    texts = [sure_text("dog", i) for i in range(40)]
+    add_documents(screen, texts, prefix="many")
+    ann = person("queue")
+    before = len(events_of(screen))
+    ann.page.get_by_text("Accept many at once").click()
+    ann.page.fill("#bulk-least", "60")
+    ann.page.get_by_role("button", name="Draw a sample").click()
+    ann.page.wait_for_selector(".bulk-sample li")
+    for answer in ann.page.get_by_label("right", exact=True).all():
+        answer.check()
+    ann.page.get_by_role("button", name="Accept these and").click()
+    ann.see("accepted besides the sample")
+    found = events_of(screen)[before:]
+    assert {action for _, action, _ in found} == {"accept"}
+    documents = screen.get(f"/v1/projects/{PROJECT}/documents?limit=500")["documents"]
+    unseen = [each for each in documents if each["document_id"].startswith("many")]
+    assert all((each["state"] == "waiting") == each["is_random"] for each in unseen)
+    ann.page.get_by_role("button", name="Undo all of them").click()
+    ann.see("Undone.")
+    assert sum(action == "undo" for _, action, _ in events_of(screen)) >= len(found) - 10
+
+
+def test_the_other_views(screen, person, tmp_path):
+    """Try a file, look at a node, undo in the history."""
+    ann = person("try")
+    rows = ["id,text", 'a,"it barks, runs"', "b,milk grass moo", "=c,acorns leaves"]
+    table = tmp_path / "rows.csv"
+    table.write_text("\n".join(rows) + "\n")
+    ann.page.set_input_files("#pick", table)
+    ann.see("3 texts")
+    with ann.page.expect_download() as download:
+        ann.page.get_by_role("button", name="Save as CSV").click()
+    lines = download.value.path().read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "id,text,label,name,path,probability"
+    assert lines[1].startswith('a,"it barks, runs",dog,Dogs,Animals > Dogs,')
+    assert lines[3].startswith("'=c,acorns leaves,oak,")
+    ann.page.get_by_label("text").fill("it barks and runs")
+    ann.press("Control+Enter")
+    ann.page.wait_for_selector(".try mark.for")
+
+    ann.open("taxonomy")
+    ann.press("/")
+    ann.page.keyboard.type("élm")
+    ann.press("Enter")
+    ann.page.get_by_role("heading", name=NAMES["elm"]).wait_for()
+    ann.page.wait_for_selector(".details .words li")
+    ann.press("ArrowLeft")
+    ann.page.get_by_role("heading", name=NAMES["plant"]).wait_for()
+
+    add_documents(screen, ["to be undone"], prefix="undone")
+    body = {"document_id": "undone0", "action": "reject"}
+    screen.post(f"/v1/projects/{PROJECT}/decisions", body)
+    before = events_of(screen)
+    ann.open("history")
+    ann.page.get_by_role("button", name="Undo decision").first.click()
+    ann.see("Undone.")
+    after = events_of(screen)
+    assert after[len(before) :] == [("undone0", "undo", [])]
+    add_documents(screen, [sure_text("dog", 500)], prefix="doubted")
+    body = {"document_id": "doubted0", "action": "correct", "labels": ["oak"]}
+    screen.post(f"/v1/projects/{PROJECT}/decisions", body)
+    ann.press("g", "d")
+    ann.page.locator("li", has_text="doubted0").get_by_role("button", name="Check").click()
+    ann.page.locator(".claim").get_by_role("button", name=NAMES["dog"]).click()
+    ann.choose(NAMES["dog"])
+    ann.press("Enter")
+    ann.settle()
+    assert events_of(screen)[-1] == ("doubted0", "accept", ["dog"])
+    ann.open("disputes")
+    ann.page.get_by_role("heading", name="Disputes").wait_for()
+    ann.press("?")
+    ann.page.get_by_role("dialog").wait_for()
+    ann.press("Escape")
+
+
+@pytest.mark.slow
+def test_retrain_and_roll_back(screen, person):
+    ann = person("quality")
+    first = screen.get(f"/v1/projects/{PROJECT}/models")["live"]
+    ann.page.get_by_role("button", name="Retrain on all decisions").click()
+    ann.page.wait_for_selector(".training progress")
+    ann.page.get_by_text("Last training:").wait_for(timeout=120_000)
+    job = screen.get(f"/v1/projects/{PROJECT}/retrain")["jobs"][-1]
+    ann.see(job["result"]["version"])
+    is_new_live = job["state"] == "live"
+    button = "Roll back to this version" if is_new_live else "Let it go live"
+    ann.page.get_by_role("button", name=button).click()
+    ann.see("is live.")
+    live = screen.get(f"/v1/projects/{PROJECT}/models")["live"]
+    assert live == (first if is_new_live else job["result"]["version"])
+    assert job["result"]["version"] != first

@@ -1,0 +1,118 @@
+"""Hostile documents and names change nothing on the screen, and everybody can use it."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from taxonomist import Taxonomy, TextClassifier
+from taxonomist.datasets.columns import Columns
+from taxonomist.datasets.table_file import TableSource
+from taxonomist.workflow import read_labelled, train
+from tests.unit.server.processes import running
+from tests.unit.server.screens import Person, browsing
+from tests.unit.server.skips import axe_script
+
+SCRIPT = "<script>document.title='broken'</script>"
+IMAGE = "<img src=x onerror=\"document.title='broken'\">"
+BACKWARDS = "\u202e\u2067evil gnitirw\u200f"
+LONG = "n" * 299 + "!"
+NAMES = {
+    "a": SCRIPT,
+    "b": IMAGE,
+    "c": BACKWARDS,
+    "d": LONG,
+    "top": f"Top {IMAGE}",
+    "end": "</main>",
+}
+EDGES = [("top", "a"), ("top", "b"), ("end", "c"), ("end", "d")]
+WORDS = {"a": "alpha ape", "b": "beta bee", "c": "gamma cat", "d": "delta dog"}
+VIEWS = ("file", "queue", "try", "taxonomy/a", "quality", "disputes", "history")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """Yield a server whose names and documents are not to be trusted."""
+    folder = tmp_path_factory.mktemp("hostile")
+    table = folder / "rows.csv"
+    with table.open("w", encoding="utf-8", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["text", "label"])
+        rows.writerows([f"{WORDS[label]} {i}", label] for i in range(12) for label in WORDS)
+    columns = Columns(text="text", labels="label")
+    taxonomy = Taxonomy.from_edges(EDGES, names=NAMES)
+    labelled = read_labelled(TableSource(str(table)), columns, taxonomy)
+    classifier = TextClassifier(taxonomy, min_df=1, n_jobs=1)
+    train(classifier, labelled, columns, test_size=0.25).classifier.save(folder / "evil")
+    options = ["--random-share", "1", "--text-chars", "2000000"]
+    with running([folder / "evil", *options], folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with browsing() as found:
+        yield found
+
+
+def is_untouched(person):
+    """Check that the page is as it was made, and no wider than the window."""
+    page = person.page
+    assert "broken" not in page.title()
+    assert page.evaluate("document.scripts.length") == 1
+    assert (
+        page.evaluate("document.querySelectorAll('main img, main script, main main').length") == 0
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("getComputedStyle(document.body).direction") == "ltr"
+
+
+def test_hostile_texts_and_names(hostile, browser):
+    texts = [f"{SCRIPT} {IMAGE} {BACKWARDS} alpha ape", "gamma " * 180_000, f"delta dog {LONG * 9}"]
+    given = [{"document_id": f"{SCRIPT}{i}", "text": text} for i, text in enumerate(texts)]
+    project = "/v1/projects/evil"
+    hostile.post(f"{project}/documents", {"documents": given})
+    ann = Person(browser, hostile.url, project="evil")
+    filed = []
+    for _ in texts:
+        ann.page.wait_for_selector(".suggestion")
+        ann.page.wait_for_selector(".why mark")
+        is_untouched(ann)
+        filed.append(ann.document)
+        ann.decide("2")
+    ann.settle()
+    assert sorted(filed) == sorted(each["document_id"] for each in given)
+    shown = {SCRIPT, IMAGE, LONG}
+    for view in (*VIEWS, f"file/{filed[0].replace('<', '%3C').replace('/', '%2F')}"):
+        ann.open(view)
+        ann.page.wait_for_timeout(300)
+        is_untouched(ann)
+    ann.page.wait_for_selector(".suggestion")
+    names = ann.page.locator(".suggestion-name").all_text_contents()
+    assert all(any(name.startswith(each) for name in names) for each in shown)
+    ann.page.set_viewport_size({"width": 390, "height": 800})
+    is_untouched(ann)
+    ann.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+def test_nothing_serious_for_axe(hostile, browser, scheme):
+    script = axe_script()
+    project = "/v1/projects/evil"
+    texts = [{"text": f"alpha ape {i}"} for i in range(4)]
+    (first, *_) = hostile.post(f"{project}/documents", {"documents": texts})["document_ids"]
+    body = {"document_id": first, "action": "correct", "labels": ["d"]}
+    hostile.post(f"{project}/decisions", body)
+    ann = Person(browser, hostile.url, project="evil", color_scheme=scheme, bypass_csp=True)
+    serious = {}
+    for view in VIEWS:
+        ann.open(view)
+        ann.page.wait_for_timeout(400)
+        ann.page.evaluate(script)
+        found = ann.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        for each in found["violations"]:
+            if each["impact"] in ("serious", "critical"):
+                serious[view, each["id"]] = [node["html"][:200] for node in each["nodes"][:3]]
+    assert not serious
+    ann.close()
