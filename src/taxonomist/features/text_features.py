@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats, Objects, TextLike
     from taxonomist.features.token_table import TermBlock
 
+Kind = tuple[tuple[int, int] | None, tuple[int, int] | None]
+"""Lengths of words and of character n-grams; None for none."""
 MANY_ITEMS = 5000
 """Items from which on ``min_df="auto"`` drops words that only one of them has. With 1,800 items of
-trec-question, naics2012 and onet-soc, keeping them gains one to three points of hierarchical F1."""
+each of seven corpora, one split each, keeping them gains .4 (reuters21578, arxiv-sample) to 2.5
+points (naics2012) of hierarchical F1."""
 MOST_TERMS = 2**21
 """Terms that are kept at most if ``max_features`` is None, which bounds memory."""
 
@@ -284,7 +287,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         counted = texts if isinstance(texts, CountedTexts) else self.count(texts)
         table = self._checked_table(counted)
         words = (1, 1) if self.words and self.words[0] == 1 else self.words
-        kinds: list[tuple[Any, Any]] = [(words, None)] if words else []
+        kinds: list[Kind] = [(words, None)] if words else []
         kinds += [(None, self.characters)] if self.characters else []
         weights, sums, n_kinds = (
             self.column_weights_,

@@ -10,7 +10,7 @@ from array import array
 from collections import defaultdict
 from functools import partial
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Integers, Reals
 
 __all__ = ["TermBlock", "TokenTable", "grams_of", "side_by_side"]
 
@@ -210,7 +210,7 @@ class TokenTable(NamedTuple):
         return side_by_side(found)
 
 
-def _csr_of(indices: Any, values: Any, ends: Any, n_columns: int) -> CSR:
+def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) -> CSR:
     """Return a count matrix with the smallest possible index type and entries in given order."""
     shape = (len(ends) - 1, n_columns)
     if not len(indices):

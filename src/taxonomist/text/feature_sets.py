@@ -41,8 +41,9 @@ FEATURE_SETS: dict[str, Options] = {
 }
 """Sets of features by name: words, pairs of words, and character n-grams within words."""
 CHARACTER_WEIGHT = 0.7
-"""Length of character n-grams beside words of length 1. On held-out training items of
-trec-question, naics2012 and onet-soc it was better than 1, and than no separate lengths."""
+"""Length of character n-grams beside words of length 1. Of .7 and 1, on one split of 2,400 items
+each, .7 was ahead on trec-question, naics2012, onet-soc, reuters21578 and debian-debtags, and 1 on
+arxiv-sample and us-patents-ipc; all differences are below half a point of hierarchical F1."""
 COLUMN_WEIGHT = 3.0
 """The weight of the shortest column that is tried if items have several texts."""
 FEWEST_DOCUMENTS = 30
