@@ -46,7 +46,7 @@ MOST_FLIPS = 10
 """Rounds of flips by which the labelling of a relaxation is improved."""
 
 
-@compiled()
+@compiled(inner=True)
 def node_loss(graph: MarkovGraph, truth: Integers, state: Integers, j: int) -> float:
     """Return what a labelling is charged at node j."""
     dag = dag_of(graph)
@@ -61,7 +61,7 @@ def node_loss(graph: MarkovGraph, truth: Integers, state: Integers, j: int) -> f
     return cost
 
 
-@compiled()
+@compiled(copied=True)
 def graph_true_score(graph: MarkovGraph, truth: Integers, score: Reals) -> float:
     """Return <w, φ(x_i, y_i)>."""
     dag = dag_of(graph)
@@ -79,7 +79,7 @@ def graph_true_score(graph: MarkovGraph, truth: Integers, score: Reals) -> float
 # Labellings that are closed under ancestors ------------------------------------------------------
 
 
-@compiled()
+@compiled(copied=True)
 def write_closed_gains(graph: MarkovGraph, score: Reals, gain: Floats) -> float:
     """Write what nodes add to the score of a closed labelling; return that of the empty one."""
     dag = dag_of(graph)
@@ -96,7 +96,7 @@ def write_closed_gains(graph: MarkovGraph, score: Reals, gain: Floats) -> float:
     return base
 
 
-@compiled()
+@compiled(copied=True)
 def add_closed_losses(graph: MarkovGraph, truth: Integers, gain: Floats) -> float:
     """Add what each node adds to the loss of a closed labelling; return that of the empty one."""
     dag, joint = dag_of(graph), joint_of(graph)
@@ -121,7 +121,7 @@ def add_closed_losses(graph: MarkovGraph, truth: Integers, gain: Floats) -> floa
     return base
 
 
-@compiled()
+@compiled(copied=True)
 def is_truth(truth: Integers, state: Integers) -> bool:
     """Return whether a labelling is the true one."""
     n_wrong = 0
@@ -130,7 +130,7 @@ def is_truth(truth: Integers, state: Integers) -> bool:
     return n_wrong == 0
 
 
-@compiled()
+@compiled(copied=True)
 def change_one(graph: MarkovGraph, search: GraphScratch) -> None:
     """Write the best closed labelling that differs from the best one."""
     dag, gain, closure = dag_of(graph), gain_of(search), closure_of(search)
@@ -147,7 +147,7 @@ def change_one(graph: MarkovGraph, search: GraphScratch) -> None:
     best_closure(dag, gain, closure, chosen)
 
 
-@compiled()
+@compiled(inner=True)
 def worst_closed(
     graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch, search: GraphScratch
 ) -> float:
@@ -169,7 +169,7 @@ def worst_closed(
 # All labellings ----------------------------------------------------------------------------------
 
 
-@compiled()
+@compiled(inner=True)
 def graph_total(graph: MarkovGraph, scratch: MarkovScratch) -> float:
     """Return the loss plus the score of the labelling in ``scratch.state``."""
     dag = dag_of(graph)
@@ -185,7 +185,7 @@ def graph_total(graph: MarkovGraph, scratch: MarkovScratch) -> float:
     return total
 
 
-@compiled()
+@compiled(copied=True)
 def write_families(graph: MarkovGraph, scratch: MarkovScratch, worth: Floats) -> None:
     """Write the loss plus the score of every node, for each state of it and of its parents."""
     dag, families, truth = dag_of(graph), families_of(graph), scratch.truth
@@ -209,7 +209,7 @@ def write_families(graph: MarkovGraph, scratch: MarkovScratch, worth: Floats) ->
             worth[k] = total
 
 
-@compiled()
+@compiled(inner=True)
 def best_of_cliques(graph: MarkovGraph, search: GraphScratch, state: Integers) -> float:
     """Write the labelling with the largest sum of worths; return that sum."""
     cliques, families = cliques_of(graph), families_of(graph)
@@ -227,7 +227,7 @@ def best_of_cliques(graph: MarkovGraph, search: GraphScratch, state: Integers) -
     return choose(cliques, clique, state)
 
 
-@compiled()
+@compiled(copied=True)
 def worst_of_cliques(
     graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch, search: GraphScratch
 ) -> float:
@@ -256,7 +256,7 @@ def worst_of_cliques(
 # A bound for all labellings ----------------------------------------------------------------------
 
 
-@compiled()
+@compiled(copied=True)
 def write_roof(graph: MarkovGraph, scratch: MarkovScratch, search: GraphScratch) -> float:
     """Write minus loss plus score as a sum over nodes and pairs; return its constant.
 
@@ -298,7 +298,7 @@ def write_roof(graph: MarkovGraph, scratch: MarkovScratch, search: GraphScratch)
     return base
 
 
-@compiled()
+@compiled(inner=True)
 def worth_at(graph: MarkovGraph, scratch: MarkovScratch, j: int) -> float:
     """Return the part of loss plus score that the microlabel of node j matters for."""
     dag, state = dag_of(graph), scratch.state
@@ -315,7 +315,7 @@ def worth_at(graph: MarkovGraph, scratch: MarkovScratch, j: int) -> float:
     return total
 
 
-@compiled()
+@compiled(copied=True)
 def gain_of_flip(graph: MarkovGraph, scratch: MarkovScratch, j: int) -> float:
     """Return by how much loss plus score rises if node j gets the opposite microlabel."""
     state = scratch.state
@@ -326,7 +326,7 @@ def gain_of_flip(graph: MarkovGraph, scratch: MarkovScratch, j: int) -> float:
     return after - before
 
 
-@compiled()
+@compiled(inner=True)
 def climb(graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch) -> float:
     """Flip microlabels of the labelling found as long as that helps; return loss plus score.
 
@@ -351,7 +351,7 @@ def climb(graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch) -> float:
     return graph_total(graph, scratch)
 
 
-@compiled()
+@compiled(copied=True)
 def worst_by_roof(
     graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch, search: GraphScratch
 ) -> float:
@@ -378,7 +378,7 @@ def worst_by_roof(
 # What training asks for --------------------------------------------------------------------------
 
 
-@compiled()
+@compiled(copied=True)
 def worst_on_graph(
     graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch, search: GraphScratch
 ) -> float:
@@ -393,7 +393,7 @@ def worst_on_graph(
     return worst - graph_true_score(graph, scratch.truth, scratch.score)
 
 
-@compiled()
+@compiled(inner=True)
 def add_graph_labelling(
     graph: MarkovGraph, labellings: ActiveLabellings, i: int, scratch: MarkovScratch
 ) -> None:

@@ -31,10 +31,12 @@ class Loop:
         The work that callers did without the function; see ``can_spare``.
     """
 
-    def __init__(self, function: Function, rules: dict[str, object], is_copied: bool) -> None:
+    def __init__(
+        self, function: Function, rules: dict[str, object], is_inner: bool, is_copied: bool
+    ) -> None:
         update_wrapper(self, function)
         self.py_func = function
-        self._rules, self._is_copied = rules, is_copied
+        self._rules, self._is_inner, self._is_copied = rules, is_inner, is_copied
         self._dispatcher: Function | None = None
         self.n_spared = 0
 
@@ -49,7 +51,7 @@ class Loop:
             if self._dispatcher is None:
                 from taxonomist.compiled.dispatchers import make_dispatcher
 
-                self._dispatcher = make_dispatcher(self.py_func, self._rules)
+                self._dispatcher = make_dispatcher(self.py_func, self._rules, self._is_inner)
         return self._dispatcher
 
     @property
@@ -123,7 +125,9 @@ def is_compiled(loop: Function) -> bool:
     return not isinstance(loop, Loop) or loop.is_compiled
 
 
-def compiled(*relaxed: str, inline: bool = False, copied: bool = False) -> Callable[[F], F]:
+def compiled(
+    *relaxed: str, inline: bool = False, inner: bool = False, copied: bool = False
+) -> Callable[[F], F]:
     """Return a decorator that compiles a loop lazily, caches it, and releases the interpreter lock.
 
     Parameters
@@ -134,6 +138,9 @@ def compiled(*relaxed: str, inline: bool = False, copied: bool = False) -> Calla
     inline
         Whether callers include the loop's code instead of calling it. A call passes each array as
         seven words, which can take longer than a short loop itself.
+    inner
+        Whether other loops call the loop, and Python does not, except in tests. An entry from
+        Python takes long to compile if there are many arrays.
     copied
         Whether callers copy the loop's source, under their own floating-point rules, so that it is
         never compiled on its own. This saves time for a loop with few callers and many arrays, and
@@ -148,6 +155,6 @@ def compiled(*relaxed: str, inline: bool = False, copied: bool = False) -> Calla
     def decorate(function: F) -> F:
         if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
             return function
-        return cast("F", Loop(function, rules, copied))
+        return cast("F", Loop(function, rules, inline or inner, copied))
 
     return decorate

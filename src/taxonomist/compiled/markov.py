@@ -89,7 +89,7 @@ def bound_of(search: GraphScratch | None, worst: float) -> float:
         return worst + float(search.excess[0])
 
 
-@compiled(inline=True)
+@compiled(copied=True)
 def write_norms(problem: MarkovArrays, i: int, norm: Floats) -> None:
     """Write k(x_i, x_i) for every code; local features count only at their own nodes."""
     norm[:] = problem.norms[i]
@@ -154,7 +154,7 @@ def next_factor(
     return factor * loss / (loss - worst) if loss > worst else np.inf
 
 
-@compiled()
+@compiled(copied=True)
 def look(
     problem: MarkovArrays,
     i: int,
@@ -194,7 +194,7 @@ def look(
     return worst - highest
 
 
-@compiled()
+@compiled(copied=True)
 def hard_factor(problem: MarkovArrays, factor: float, scratch: MarkovScratch) -> float:
     """Return the least factor of the weights that gives all labellings of an item their margins.
 
@@ -214,7 +214,7 @@ def hard_factor(problem: MarkovArrays, factor: float, scratch: MarkovScratch) ->
     return np.inf
 
 
-@compiled(inline=True)
+@compiled(copied=True)
 def look_again(
     problem: MarkovArrays, i: int, labellings: ActiveLabellings, scratch: MarkovScratch
 ) -> float:
@@ -226,7 +226,7 @@ def look_again(
     return worst - highest
 
 
-@compiled(inline=True)
+@compiled(copied=True)
 def visit(
     problem: MarkovArrays,
     i: int,
