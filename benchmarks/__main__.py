@@ -13,6 +13,7 @@ APART = {
     "load_client",
     "path_runner",
     "record",
+    "scale_text",
     "synthetic_text",
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,8 +12,8 @@ from taxonomist.cli.checks import (
     can_explain,
     check_probabilities,
     check_text,
-    explained,
 )
+from taxonomist.cli.cluster import Cluster, Dask, RowRules, Workers, predict_files
 from taxonomist.cli.late_import import import_scikit_learn
 from taxonomist.cli.next_steps import after_predicting
 from taxonomist.cli.options import (
@@ -30,13 +30,8 @@ from taxonomist.cli.output import AsJson, print_json, print_note, print_table, p
 from taxonomist.cli.places import check_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from taxonomist.datasets.items import Item
     from taxonomist.text import TextClassifier
-    from taxonomist.workflow.predictions import Prediction, Predictor, TablePredictions, Wanted
-
-    Write = Callable[[Item, Prediction], object]
+    from taxonomist.workflow.predictions import Predictor, Wanted
 
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="File to write: .csv, .tsv or .jsonl.")
@@ -88,6 +83,8 @@ def predict(
     format: Format = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
+    dask: Dask = None,
+    workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the labels of the rows of a file, or of one text.
@@ -96,6 +93,7 @@ def predict(
     """
     import_scikit_learn()
     from taxonomist import workflow
+    from taxonomist.cli.prediction_output import PredictionOutput
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
@@ -103,7 +101,9 @@ def predict(
 
     if confident is not None and not 0 < confident < 1:
         raise OptionError(f"--confident must be above 0 and below 1. Got {confident:g}.")
-    check_file(out, [data, model])
+    cluster = Cluster(dask, workers)
+    if not cluster:
+        check_file(out, [data, model])
     classifier = TextClassifier.load(model)
     if proba is None:
         proba = classifier.calibration is not None
@@ -119,14 +119,23 @@ def predict(
         return
     columns = Columns(text or model_columns(classifier).text, None, id=id_column)
     source = TableSource(data, format, encoding, sheet=sheet)
-    target = _Target(out, "jsonl" if as_json else to, wanted, separator, raw_cells)
+    if cluster:
+        rows = RowRules(skip_bad, separator=separator, raw_cells=raw_cells)
+        to = "jsonl" if as_json else to
+        predict_files(cluster, classifier, source, columns, out, wanted, to, rows)
+        return
+    output = PredictionOutput(out, "jsonl" if as_json else to, wanted, separator, raw_cells)
     with (
         progress() as on_step,
         workflow.predict_table(
             predictor, source, columns, skip_bad=skip_bad, on_step=on_step
         ) as predictions,
     ):
-        target.fill(predictions)
+        n_written = output.fill(predictions)
+    if predictions.note:
+        print_note(predictions.note)
+    if out is not None:
+        print_note(f"Wrote {n_written:,} rows to {out}.")
     _say_next(classifier, model)
 
 
@@ -150,59 +159,3 @@ def _predict_text(
         print_json(as_record({}, found, wanted))
     else:
         print_table(headings("", wanted)[1:], [as_cells("", found, wanted)[1:]])
-
-
-class _Target:
-    """Output for predictions: a file or standard output, and a format."""
-
-    def __init__(
-        self, out: Path | None, to: str | None, wanted: Wanted, separator: str, raw_cells: bool
-    ) -> None:
-        from taxonomist.cli.writers import format_of
-
-        self._out = out
-        self._wanted = wanted
-        self._separator = separator
-        self._raw_cells = raw_cells
-        self._format = format_of(out, to)
-
-    def fill(self, predictions: TablePredictions) -> None:
-        """Write the predictions for all rows."""
-        from taxonomist.cli.writers import open_output
-        from taxonomist.datasets.bad_rows import BadRowsError
-
-        write: Write | None = None
-        n_written = 0
-        with open_output(self._out) as stream:
-            try:
-                for row in predictions:
-                    write = write or self._writer(stream, predictions.has_ids)
-                    write(*row)
-                    n_written += 1
-            except BadRowsError as error:
-                raise explained(error, self._written(n_written)) from None
-        if predictions.note:
-            print_note(predictions.note)
-        if self._out is not None:
-            print_note(f"Wrote {n_written:,} rows to {self._out}.")
-
-    def _written(self, n_rows: int) -> str:
-        """Return a sentence that says how many rows the output keeps after an error."""
-        if self._out is not None or not n_rows:
-            return "Nothing was written."
-        return f"The predictions for the first {n_rows:,} rows were written."
-
-    def _writer(self, stream: Any, has_ids: bool) -> Write:
-        """Return a function that writes the prediction for an item."""
-        from taxonomist.cli.writers import json_lines, table_rows
-        from taxonomist.workflow.prediction_rows import as_cells, as_record, headings
-
-        key, wanted, separator = "id" if has_ids else "line", self._wanted, self._separator
-        if self._format == "jsonl":
-            write_json = json_lines(stream)
-            return lambda item, found: write_json(
-                as_record({key: getattr(item, key)}, found, wanted)
-            )
-        write_row = table_rows(stream, self._format, raw_cells=self._raw_cells)
-        write_row(headings(key, wanted))
-        return lambda item, found: write_row(as_cells(getattr(item, key), found, wanted, separator))

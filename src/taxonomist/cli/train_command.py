@@ -16,6 +16,7 @@ from taxonomist.cli.checks import (
     check_share,
     prefix_lengths,
 )
+from taxonomist.cli.cluster import Cluster, Dask, RowRules, Workers, train_on_files
 from taxonomist.cli.names_only import check_names_only, train_on_names
 from taxonomist.cli.next_steps import after_train, source_arguments
 from taxonomist.cli.options import (
@@ -49,6 +50,7 @@ from taxonomist.cli.places import check_folder
 from taxonomist.cli.taxonomy_file import Cycles, Outside, read_taxonomy
 
 if TYPE_CHECKING:
+    from taxonomist.datasets.bad_rows import BadRows
     from taxonomist.workflow import Labelled, TrainingResult
 
 Out = Annotated[
@@ -145,6 +147,8 @@ def train(
     format: Format = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
+    dask: Dask = None,
+    workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on labelled texts, measure it on held-out ones, and save it.
@@ -187,6 +191,13 @@ def train(
         train_on_names(TextClassifier(known, **options), columns, out, as_json)
         return
     source = TableSource(data, format, encoding, sheet=sheet)
+    if cluster := Cluster(dask, workers):
+        _check_cluster(final, vectors)
+        unfitted, rows = TextClassifier(known, **options), RowRules(skip_bad, strict)
+        found = train_on_files(cluster, unfitted, source, columns, test_size, rows)
+        found.training.classifier.save(out)
+        _say_result(out, found.bad, "given", found.training, final=False, as_json=as_json)
+        return
     labelled = read_labelled(source, columns, known, skip_bad=skip_bad, strict=strict)
     if not as_json:
         print_facts(_read_facts(labelled))
@@ -198,11 +209,10 @@ def train(
             classifier, labelled, columns, test_size=test_size, final=final, on_step=on_step
         )
     result.classifier.save(out)
-    if as_json:
-        print_json(_as_data(out, labelled, result, final))
-    else:
-        _print_result(out, labelled, result, final)
+    _say_result(out, labelled.bad, labelled.origin, result, final=final, as_json=as_json)
     is_measurable = result.assessment is not None and not final
+    if is_measurable and not as_json:
+        print_note("Use --final to retrain the model on all items.")
     after_train(out, source_arguments(data, format, encoding, sheet), is_measurable)
 
 
@@ -256,7 +266,25 @@ def _read_facts(labelled: Labelled) -> dict[str, object]:
     }
 
 
-def _print_result(out: Path, labelled: Labelled, result: TrainingResult, final: bool) -> None:
+def _check_cluster(final: bool, vectors: str) -> None:
+    """Raise for options that are not available on a cluster."""
+    if final:
+        raise OptionError("--final is not available on a cluster. Pass --test-size 0 instead.")
+    if vectors not in ("auto", "off"):
+        raise OptionError("--vectors is not available on a cluster. Leave it out.")
+
+
+def _say_result(
+    out: Path, bad: BadRows, origin: str, result: TrainingResult, *, final: bool, as_json: bool
+) -> None:
+    """Print the result of a training, as text or as JSON."""
+    if as_json:
+        print_json(_as_data(out, bad, origin, result, final))
+    else:
+        _print_result(out, bad, result, final)
+
+
+def _print_result(out: Path, bad: BadRows, result: TrainingResult, final: bool) -> None:
     """Print the models tried, the quality of the best one, and where it was saved."""
     classifier = result.classifier
     if classifier.search_:
@@ -278,19 +306,16 @@ def _print_result(out: Path, labelled: Labelled, result: TrainingResult, final: 
     else:
         print_text(f"Held-out items: {result.assessment}")
         print_text()
-    print_text(_row_sum(labelled, result, final))
+    print_text(_row_sum(bad, result, final))
     part = "all items" if final or result.assessment is None else "without the held-out ones"
     print_note(
         f"Trained on {result.n_train:,} items ({part}) in "
         f"{classifier.training_['seconds']:.1f} s. The model is in {out}."
     )
-    if result.assessment is not None and not final:
-        print_note("Use --final to retrain the model on all items.")
 
 
-def _row_sum(labelled: Labelled, result: TrainingResult, final: bool) -> str:
+def _row_sum(bad: BadRows, result: TrainingResult, final: bool) -> str:
     """Return what became of the rows; the numbers add up to the rows read."""
-    bad = labelled.bad
     first = f", {result.n_test:,} of them held out first" if final and result.n_test else ""
     parts = {
         f"used{first}": result.n_train,
@@ -308,18 +333,18 @@ def _rounded(value: float | None, digits: int) -> float | None:
 
 
 def _as_data(
-    out: Path, labelled: Labelled, result: TrainingResult, final: bool
+    out: Path, bad: BadRows, origin: str, result: TrainingResult, final: bool
 ) -> dict[str, object]:
     classifier = result.classifier
     return {
         "model": str(out),
-        **labelled.bad.to_dict(),
-        "items": len(labelled.texts),
+        **bad.to_dict(),
+        "items": bad.n_rows - bad.count - bad.n_unlabelled,
         "train_items": result.n_train,
         "test_items": result.n_test,
         "dropped_items": result.n_dropped,
         "is_multilabel": classifier.is_multilabel_,
-        "taxonomy": {"origin": labelled.origin, "nodes": labelled.taxonomy.n_nodes},
+        "taxonomy": {"origin": origin, "nodes": classifier.taxonomy_.n_nodes},
         "search": [dict(trial._asdict()) for trial in classifier.search_],
         "measures": result.measures,
         "final": final,

@@ -18,7 +18,7 @@ class BlockIndex(NamedTuple):
 
     indptr: Codes  # (n_blocks + 1,)
     features: Integers  # (n_segments,)
-    segments: Integers  # (n_segments,)
+    starts: Codes  # (n_segments,)  where their weights begin
 
 
 class Known(NamedTuple):
@@ -32,7 +32,7 @@ class Known(NamedTuple):
 class LookupRoom(NamedTuple):
     """Room for the segments of a block, and for those of an item in a block."""
 
-    place: Integers  # (n_features,)  -1, before and after
+    place: Integers  # (n_features,)  where the index has a feature in the block noted last
     starts: Codes  # (longest row + 1,)
     data: Reals  # (longest row + 1,)
 
@@ -51,18 +51,32 @@ def segment_of(feature: int, block: int, table: BlockTable) -> int:
 
 
 @compiled(inline=True)
-def find_segments(
-    rows: Rows, item: int, block: int, table: BlockTable, room: LookupRoom, is_noted: bool
-) -> int:
+def find_segments(rows: Rows, item: int, block: int, table: BlockTable, room: LookupRoom) -> int:
     """Write where the weights of an item's features begin, and its data; return their number."""
     n = 0
     for k in range(rows.indptr[item], rows.indptr[item + 1]):
-        f = rows.indices[k]
-        segment = room.place[f] if is_noted else segment_of(f, block, table)
+        segment = segment_of(rows.indices[k], block, table)
         # Without a branch, which would often be predicted wrongly.
         room.starts[n] = table.start[max(segment, 0)]
         room.data[n] = rows.data[k]
         n += segment >= 0
+    return n
+
+
+@compiled(inline=True)
+def find_noted(
+    rows: Rows, item: int, begin: int, end: int, index: BlockIndex, room: LookupRoom
+) -> int:
+    """Do the same as ``find_segments`` for the block that was noted last.
+
+    The features of other blocks have places outside those from ``begin`` to ``end``.
+    """
+    n = 0
+    for k in range(rows.indptr[item], rows.indptr[item + 1]):
+        at = room.place[rows.indices[k]]
+        room.starts[n] = index.starts[max(at, begin)]
+        room.data[n] = rows.data[k]
+        n += begin <= at < end
     return n
 
 
@@ -92,13 +106,16 @@ def add_segments(room: LookupRoom, n: int, values: Reals, margins: Reals) -> Non
 
 
 @compiled(inline=True)
-def n_lookups(rows: Rows, block: int, item: int, following: Codes, known: Known) -> int:
-    """Return the number of entries of listed items whose margins in a block are not known."""
+def n_lookups(
+    rows: Rows, block: int, entry: int, items: Codes, following: Codes, known: Known
+) -> int:
+    """Return the number of values of listed items whose margins in a block are not known."""
     n = 0
-    while item >= 0:
+    while entry >= 0:
+        item = items[entry]
         if not known.is_known[item, block]:
             n += rows.indptr[item + 1] - rows.indptr[item]
-        item = following[item]
+        entry = following[entry]
     return n
 
 
@@ -109,35 +126,39 @@ def score_block(
     index: BlockIndex,
     block: int,
     first: int,
+    items: Codes,
     following: Codes,
     known: Known,
     room: LookupRoom,
 ) -> None:
     """Compute the margins in one block of a list of items, except those that are known.
 
-    The list begins with item ``first`` and goes on as ``following`` says, up to -1. The block's
-    segments are noted by feature if this is less work than searching for each item's.
+    The list begins with the entry ``first`` and goes on as ``following`` says, up to -1; ``items``
+    has the item of each entry. The block's segments are noted by feature if this is less work than
+    searching for each item's.
     """
     begin, end = table.first[block], table.first[block + 1]
-    n_segments = index.indptr[block + 1] - index.indptr[block]
-    is_noted = LOOKUP * n_lookups(rows, block, first, following, known) > n_segments
+    low, high = index.indptr[block], index.indptr[block + 1]
+    n_segments = high - low
+    is_noted = LOOKUP * n_lookups(rows, block, first, items, following, known) > n_segments
     if is_noted:
-        for k in range(index.indptr[block], index.indptr[block + 1]):
-            room.place[index.features[k]] = index.segments[k]
-    item = first
-    while item >= 0:
+        for k in range(low, high):
+            room.place[index.features[k]] = k
+    entry = first
+    while entry >= 0:
+        item = items[entry]
         if not known.is_known[item, block]:
             known.is_known[item, block] = True
             margins = known.raw[item, begin:end]
             for b in range(end - begin):
                 margins[b] = table.bias[begin + b]
             if n_segments > 0:
-                n = find_segments(rows, item, block, table, room, is_noted)
+                if is_noted:
+                    n = find_noted(rows, item, low, high, index, room)
+                else:
+                    n = find_segments(rows, item, block, table, room)
                 add_segments(room, n, table.values, margins)
-        item = following[item]
-    if is_noted:
-        for k in range(index.indptr[block], index.indptr[block + 1]):
-            room.place[index.features[k]] = -1
+        entry = following[entry]
 
 
 @compiled()
@@ -145,6 +166,7 @@ def score_block_by_block(
     rows: Rows,
     table: BlockTable,
     index: BlockIndex,
+    items: Codes,
     following: Codes,
     known: Known,
     room: LookupRoom,
@@ -154,4 +176,4 @@ def score_block_by_block(
     A block's weights stay in the cache. This is faster where items have weights in most blocks.
     """
     for block in range(len(table.first) - 1):
-        score_block(rows, table, index, block, 0, following, known, room)
+        score_block(rows, table, index, block, 0, items, following, known, room)

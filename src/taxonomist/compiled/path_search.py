@@ -32,17 +32,20 @@ class SearchTree(NamedTuple):
 class SearchRoom(NamedTuple):
     """Room for the search of one item, and lists of items that wait for margins.
 
-    Items wait for the margins of the children of a node; there is a list for each node.
+    Items wait for the margins of the children of nodes; there is a list for each node. An item may
+    be in several lists.
     """
 
     sums: Floats  # (n_nodes,)
     bound: Floats  # (n_nodes,)
     heap: Codes  # (n_nodes,)
     n_expanded: Codes  # (depth + 1,)
-    items: Codes  # (n_items,)  those that are not finished; all of them before
-    nodes: Codes  # (n_items,)  nodes with a list
-    first: Codes  # (n_nodes,)  the first item of each list, or -1; -1 before and after
-    following: Codes  # (n_items,)  the next item of the same list, or -1
+    left: Codes  # (n_items,)  items that are not finished; all of them before
+    sizes: Codes  # (2,)  numbers of entries and of lists
+    nodes: Codes  # (n_entries,)  nodes with a list
+    first: Codes  # (n_nodes,)  the first entry of each list, or -1; -1 before and after
+    items: Codes  # (n_entries,)  the item of each entry
+    following: Codes  # (n_entries,)  the next entry of the same list, or -1
 
 
 @compiled(inline=True)
@@ -95,40 +98,58 @@ def expand(i: int, tree: SearchTree, known: Known, node: int, sums: Floats, boun
 
 
 @compiled(inline=True)
+def ask(i: int, node: int, room: SearchRoom) -> None:
+    """Put an item into the list of a node."""
+    entry = room.sizes[0]
+    room.sizes[0] += 1
+    if room.first[node] < 0:
+        room.nodes[room.sizes[1]] = node
+        room.sizes[1] += 1
+    room.items[entry], room.following[entry], room.first[node] = i, room.first[node], entry
+
+
+@compiled(inline=True)
 def search_item(
     i: int,
     tree: SearchTree,
     beam: int,
+    most: int,
     known: Known,
     room: SearchRoom,
     found: Codes,
     scores: Floats,
     is_exact: Bools,
 ) -> int:
-    """Search for the best categories of one item; return the node whose margins lack, or -1."""
+    """Search for the best categories of one item; return for how many nodes margins lack.
+
+    If some lack, the item is put into the lists of these nodes, and there is no result. The search
+    goes on after the first of them, without its children, to find more, at most ``most``.
+    """
     sums, bound, heap, n_expanded = room.sums, room.bound, room.heap, room.n_expanded
     for depth in range(len(n_expanded)):
         n_expanded[depth] = 0
     is_exact[i] = tree.own_weight == 0.0
     sums[0] = bound[0] = 0.0
-    heap[0], size, n_found = 0, 1, 0
-    while size > 0 and n_found < found.shape[1]:
+    heap[0], size, n_found, n_asked = 0, 1, 0, 0
+    while size > 0 and n_found < found.shape[1] and n_asked < most:
         node = heap[0]
         size = drop_first(heap, size, bound)
         if tree.category[node] >= 0:
             found[i, n_found], scores[i, n_found] = tree.category[node], bound[node]
             n_found += 1
-        elif n_expanded[tree.depth[node]] < beam:
-            n_expanded[tree.depth[node]] += 1
-            if not expand(i, tree, known, node, sums, bound):
-                return int(node)
-            for t in range(tree.first[node], tree.first[node + 1]):
-                size = push(heap, size, tree.children[t], bound)
-        else:
+        elif n_expanded[tree.depth[node]] >= beam:
             is_exact[i] = False
+        else:
+            n_expanded[tree.depth[node]] += 1
+            if expand(i, tree, known, node, sums, bound):
+                for t in range(tree.first[node], tree.first[node + 1]):
+                    size = push(heap, size, tree.children[t], bound)
+            else:
+                ask(i, node, room)
+                n_asked += 1
     for t in range(n_found, found.shape[1]):
         found[i, t], scores[i, t] = -1, -np.inf
-    return -1
+    return n_asked
 
 
 @compiled(inline=True)
@@ -138,47 +159,23 @@ def serve(
     index: BlockIndex,
     tree: SearchTree,
     room: SearchRoom,
-    n_lists: int,
     known: Known,
     lookup: LookupRoom,
 ) -> None:
     """Compute the margins for which items wait, and empty the lists."""
-    for k in range(n_lists):
+    for k in range(room.sizes[1]):
         node = room.nodes[k]
-        item, last = room.first[node], -1
+        entry, last = room.first[node], -1
         room.first[node] = -1
         for columns in (tree.above, tree.beside):
             for t in range(tree.first[node], tree.first[node + 1]):
                 column = columns[tree.children[t]]
                 if column >= 0 and known.block_of[column] != last:
                     last = known.block_of[column]
-                    score_block(rows, table, index, last, item, room.following, known, lookup)
-
-
-@compiled(inline=True)
-def search_items(
-    n_left: int,
-    tree: SearchTree,
-    beam: int,
-    known: Known,
-    room: SearchRoom,
-    found: Codes,
-    scores: Floats,
-    is_exact: Bools,
-) -> tuple[int, int]:
-    """Search for the categories of items that are left; return how many items and lists wait."""
-    n_waiting = n_lists = 0
-    for k in range(n_left):
-        i = room.items[k]
-        node = search_item(i, tree, beam, known, room, found, scores, is_exact)
-        if node >= 0:
-            if room.first[node] < 0:
-                room.nodes[n_lists] = node
-                n_lists += 1
-            room.following[i], room.first[node] = room.first[node], i
-            room.items[n_waiting] = i
-            n_waiting += 1
-    return n_waiting, n_lists
+                    score_block(
+                        rows, table, index, last, entry, room.items, room.following, known, lookup
+                    )
+    room.sizes[0] = room.sizes[1] = 0
 
 
 @compiled()
@@ -203,9 +200,22 @@ def search_paths(
     is exact. Categories that are not found are -1.
 
     A search that lacks margins starts again once they are known. Margins in a block are computed
-    for many items in turn, so that the block's weights stay in the cache.
+    for many items in turn, so that the block's weights stay in the cache. A search that is not
+    finished when others are asks for the margins of more nodes at a time, so that it starts again
+    only a few times.
     """
-    n_left = len(found)
+    n_left, n_rounds, n_entries = len(found), 0, len(room.items)
     while n_left > 0:
-        n_left, n_lists = search_items(n_left, tree, beam, known, room, found, scores, is_exact)
-        serve(rows, table, index, tree, room, n_lists, known, lookup)
+        most, n_waiting = 1, 0
+        while (
+            most < 1 << max(0, n_rounds - len(room.n_expanded)) and 2 * most * n_left <= n_entries
+        ):
+            most *= 2
+        for k in range(n_left):
+            i = room.left[k]
+            if search_item(i, tree, beam, most, known, room, found, scores, is_exact) > 0:
+                room.left[n_waiting] = i
+                n_waiting += 1
+        serve(rows, table, index, tree, room, known, lookup)
+        n_left = n_waiting
+        n_rounds += 1

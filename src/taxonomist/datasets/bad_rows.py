@@ -34,6 +34,11 @@ class BadRowsError(FormatError):
     def __init__(self, listed: str, advice: str) -> None:
         super().__init__(f"{listed}\n{advice}")
         self.listed = listed
+        self._advice = advice
+
+    def __reduce__(self) -> tuple[type[BadRowsError], tuple[str, str]]:
+        """Return how to make the error again in another process."""
+        return type(self), (self.listed, self._advice)
 
 
 @dataclass

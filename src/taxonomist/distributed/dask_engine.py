@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from taxonomist.distributed.engine import Value
 
 SMALL = 2**20
-"""Values up to so many bytes are part of a task, which any worker can repeat. Larger ones are
-copied to all workers; they survive as long as one of these does."""
+"""Values for one worker of up to so many bytes are part of a task, which any worker can repeat."""
+REPEATED = 2**27
+"""Values for all workers of up to so many bytes are part of a task, too. Larger ones are copied to
+all workers; they survive as long as one of these does."""
 
 PATIENCE = 60
 """Seconds to wait for the first worker."""
@@ -65,7 +67,7 @@ class DaskEngine:
         from dask.sizeof import sizeof
 
         with _clear_errors(self.client):
-            if sizeof(value) <= SMALL:
+            if sizeof(value) <= (REPEATED if is_for_all else SMALL):
                 return self.map(_same, [value])[0]
             # A list would be taken for several values.
             (future,) = self.client.scatter([value], broadcast=is_for_all, hash=False)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,6 +69,8 @@ LEAST_STRICTNESS = 1 / 64
 """How small a part of an item's share of the gap its violation must be at least."""
 MOST_LOSSES = 10
 """How often workers may be lost before the fit is given up."""
+PAUSE, LONGEST_PAUSE = 0.05, 5.0
+"""Seconds to wait after the loss of a worker, doubled with each loss."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,8 @@ class _Rounds:
                     raise
                 logger.warning("A worker was lost in round %d; its shards go on.", number)
                 is_whole = False
+                # The scheduler may take a moment to notice.
+                sleep(min(PAUSE * 2**self.n_lost, LONGEST_PAUSE))
 
     def _round(self, number: int) -> Certificate:
         """Do a round, and return the certificate of the weights before it."""

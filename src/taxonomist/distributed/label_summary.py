@@ -54,9 +54,10 @@ class LabelSummary(NamedTuple):
         are_integers = labels.are_integers(y)
         kind = frozenset([SETS if is_sets else SINGLE])
         if taxonomy is None:
-            sets = labels.as_sets(y) if is_sets else []
-            flat = np.array([label for item in sets for label in item]) if is_sets else None
-            found = np.unique(np.asarray(y) if flat is None else flat)
+            # It checks that every item has a label.
+            sets = labels.as_sets(y)
+            flat = [label for item in sets for label in item] if is_sets else y
+            found = np.unique(np.asarray(flat))
         else:
             marked = labels.encode_sets(taxonomy, y)
             codes = np.unique(labels.most_specific(taxonomy, marked).indices)

@@ -170,7 +170,7 @@ class _Fit:
         counted = engine.map(PartCounts.of, self.data.parts, shared=(engine.scatter(families),))
         self.counts: PartCounts = engine.gather([reduce(engine, PartCounts.joined, counted)])[0]
         plans = [
-            plan_columns(self.taxonomy, self.given.negatives, nodes, sizes)
+            plan_columns(self.taxonomy, self.given.negatives, families, nodes, sizes)
             for nodes, sizes in zip(self.counts.nodes, self.counts.families, strict=True)
         ]
         if not targets.is_single:

@@ -94,7 +94,7 @@ class BlockWeights:
         numbers = np.arange(len(table.block), dtype=np.int32)
         by_feature = csr_array((numbers, table.block, table.indptr), shape=(n_features, n_blocks))
         found = by_feature.tocsc()
-        return BlockIndex(found.indptr.astype(np.intp), found.indices, found.data)
+        return BlockIndex(found.indptr.astype(np.intp), found.indices, table.start[found.data])
 
     def nothing_known(self, raw: Reals) -> Known:
         """Return room for the scores of items, of which none is known."""
@@ -136,9 +136,10 @@ class BlockWeights:
             is_compiled(score_block_by_block)
             or not can_spare(score_block_by_block, n_segments, MOST_SEGMENTS)
         ):
-            following = np.append(np.arange(1, len(out)), -1)
+            items = np.arange(len(out))
+            following = np.append(items[1:], -1)
             known, room = self.nothing_known(out), self.lookup_room(rows)
-            score_block_by_block(rows, table, self.index, following, known, room)
+            score_block_by_block(rows, table, self.index, items, following, known, room)
         else:
             score_blocks(rows, table, out)
 

@@ -26,6 +26,8 @@ MOST_SPARED = 100_000
 """Scores of categories that are computed without compiled loops at most, for a quick start."""
 MOST_SCORED = 3 * 10**7
 """Scores of categories that are computed rather than compiling the search, which takes 4 s."""
+ENTRIES = 32
+"""Nodes for whose margins an item waits at most, on average, in a search."""
 
 
 class Blend(NamedTuple):
@@ -277,22 +279,23 @@ def squash(margins: Floats) -> Floats:
 
 
 def _can_search(n_scores: int) -> bool:
-    """Return whether a search is faster than so many scores, given what is compiled."""
-    if can_spare(search_paths, n_scores, MOST_SPARED):
-        return False
-    return n_scores > MOST_SCORED or is_compiled(search_paths)
+    """Return whether to search instead of computing so many scores, given what is compiled."""
+    most = MOST_SPARED if is_compiled(search_paths) else MOST_SCORED
+    return not can_spare(search_paths, n_scores, most)
 
 
 def _search_room(tree: SearchTree, n_items: int) -> SearchRoom:
     """Return room for the search of items."""
-    n_nodes = len(tree.category)
+    n_nodes, n_entries = len(tree.category), ENTRIES * n_items
     return SearchRoom(
         np.empty(n_nodes),
         np.empty(n_nodes),
         np.empty(n_nodes, np.intp),
         np.empty(int(tree.depth.max()) + 1, np.intp),
         np.arange(n_items),
-        np.empty(n_items, np.intp),
+        np.zeros(2, np.intp),
+        np.empty(n_entries, np.intp),
         np.full(n_nodes, -1),
-        np.empty(n_items, np.intp),
+        np.empty(n_entries, np.intp),
+        np.empty(n_entries, np.intp),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
@@ -124,7 +125,9 @@ def families_of(taxonomy: Taxonomy, negatives: str) -> list[Family]:
     return found
 
 
-def plan_columns(taxonomy: Taxonomy, negatives: str, counts: Codes, sizes: Codes) -> ColumnPlan:
+def plan_columns(
+    taxonomy: Taxonomy, negatives: str, families: Sequence[Family], counts: Codes, sizes: Codes
+) -> ColumnPlan:
     """Return the classifiers that the nodes of a taxonomy need.
 
     A node needs no classifier if it has no items, or if all candidates are its items. The children
@@ -136,28 +139,33 @@ def plan_columns(taxonomy: Taxonomy, negatives: str, counts: Codes, sizes: Codes
         The taxonomy.
     negatives
         ``"all"``, ``"siblings"`` or ``"both"``.
+    families
+        The result of ``families_of``.
     counts
         The number of items at or below each node.
     sizes
-        The number of items of each of ``families_of``.
+        The number of items of each family.
     """
+    kinds = np.array([family.kind for family in families], dtype=np.intp)
+    family_of = np.repeat(np.arange(len(families)), [len(family.nodes) for family in families])
+    codes = np.concatenate([np.arange(0), *(family.nodes for family in families)])
+    is_needed = (counts[codes] > 0) & (counts[codes] < sizes[family_of])
+    codes, family_of = codes[is_needed], family_of[is_needed]
+    kinds, columns = kinds[family_of], np.arange(len(codes))
     above = np.full(taxonomy.n_nodes, -1, np.intp)
     beside = np.full(taxonomy.n_nodes, -1, np.intp)
-    used: list[Family] = []
-    n_columns = 0
-    for family, size in zip(families_of(taxonomy, negatives), sizes.tolist(), strict=True):
-        inside = counts[family.nodes]
-        nodes = family.nodes[(inside > 0) & (inside < size)]
-        columns = above if family.kind == ALL else beside
-        columns[nodes] = n_columns + np.arange(len(nodes))
-        n_columns += len(nodes)
-        if len(nodes):
-            used.append(family._replace(nodes=nodes))
+    above[codes[kinds == ALL]] = columns[kinds == ALL]
+    beside[codes[kinds == SIBLINGS]] = columns[kinds == SIBLINGS]
     if negatives == "both":
-        top = _siblings(taxonomy).get((0,), np.arange(0))
+        top = taxonomy.child_indices[: taxonomy.child_indptr[1]]
+        top = top[np.diff(taxonomy.parent_indptr)[top] == 1]
         beside[top] = above[top]
-    codes = np.concatenate([np.arange(0), *(family.nodes for family in used)])
-    kinds = np.repeat([ALL, *(family.kind for family in used)], [0, *(len(f.nodes) for f in used)])
+    ends = np.searchsorted(family_of, np.arange(len(families) + 1)).tolist()
+    used = [
+        Family(family.kind, family.parents, codes[begin:end])
+        for family, (begin, end) in zip(families, pairwise(ends), strict=True)
+        if end > begin
+    ]
     names = [taxonomy.nodes[code] for code in codes.tolist()]
     seeds = [crc32(name.encode(), kind) for name, kind in zip(names, kinds.tolist(), strict=True)]
     return ColumnPlan(used, codes, kinds, above, beside, np.array(seeds, dtype=np.intp))
@@ -178,8 +186,9 @@ def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns
     table = csc_array(closed)
     table.sort_indices()
     counts = np.diff(table.indptr)
-    sizes = [len(family.members(table)) for family in families_of(taxonomy, negatives)]
-    plan = plan_columns(taxonomy, negatives, counts, np.array(sizes, dtype=np.intp))
+    families = families_of(taxonomy, negatives)
+    sizes = np.array([len(family.members(table)) for family in families], dtype=np.intp)
+    plan = plan_columns(taxonomy, negatives, families, counts, sizes)
     groups = groups_of(table, plan.families, plan.seeds)
     return PathColumns(groups, *plan[1:5], counts.astype(float), table.shape[0])
 
@@ -221,6 +230,14 @@ def groups_of(table: csc_array, families: Sequence[Family], seeds: Codes) -> Gro
 
 def _siblings(taxonomy: Taxonomy) -> dict[tuple[int, ...], Codes]:
     """Return the children of each set of parents."""
+    if taxonomy.is_tree:
+        # Parents come in the order of their first children.
+        ends, children = taxonomy.child_indptr.tolist(), taxonomy.child_indices
+        return {
+            (parent,): children[begin:end]
+            for parent, (begin, end) in enumerate(pairwise(ends))
+            if end > begin
+        }
     families: dict[tuple[int, ...], list[int]] = {}
     parents, ends = taxonomy.parent_indices.tolist(), taxonomy.parent_indptr.tolist()
     for code in range(1, taxonomy.n_nodes):

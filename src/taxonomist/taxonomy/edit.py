@@ -91,13 +91,12 @@ def with_terminals(taxonomy: Taxonomy, ids: Iterable[str]) -> Taxonomy:
         while terminal in taxonomy:
             terminal += "'"
         terminals[terminal] = node
-    edges = [*_edges(taxonomy), *((node, terminal) for terminal, node in terminals.items())]
-    names = {**taxonomy.raw_names, **{t: taxonomy.name(node) for t, node in terminals.items()}}
-    return type(taxonomy)(
-        edges,
-        names=names,
-        nodes=taxonomy.nodes,
-        terminals={**taxonomy.terminals, **terminals},
+    n, above = taxonomy.n_nodes, taxonomy.codes(interior)
+    new = np.column_stack([above, n + np.arange(len(above))])
+    return type(taxonomy).from_arrays(
+        arrange((*taxonomy.nodes, *terminals), np.concatenate([taxonomy.edges, new])),
+        {**taxonomy.raw_names, **{t: taxonomy.name(node) for t, node in terminals.items()}},
+        {**taxonomy.terminals, **terminals},
     )
 
 

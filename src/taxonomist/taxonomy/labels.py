@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -33,16 +33,18 @@ def is_label_sets(y: LabelsLike) -> bool:
 
     All rooms ask this function.
     """
-    return is_table(y) or any(is_set(value) for value in _items(y, "y"))
+    return is_table(y) or _holds_sets(_items(y, "y"))
 
 
 def are_integers(y: LabelsLike) -> bool:
     """Return whether all labels are integers; for a data frame of 0 and 1, its column names."""
     if is_indicator(y):
-        values = list(getattr(y, "columns", ()))
+        values = iter(getattr(y, "columns", ()))
     else:
-        values = [label for item in as_sets(y) for label in item]
-    return bool(values) and all(map(_is_integer, values))
+        sets = (item if is_set(item) else (item,) for item in _items(y, "y"))
+        values = (label for item in sets for label in item if not is_missing(label))
+    first = next(values, None)
+    return _is_integer(first) and all(map(_is_integer, values))
 
 
 def as_integer(node: str) -> int | str:
@@ -76,7 +78,7 @@ def encode(taxonomy: Taxonomy, y: LabelsLike, name: str = "y") -> Codes:
     LabelError
         If a label is missing or unknown, or if an item has a set of labels.
     """
-    if is_table(y) or any(map(is_set, values := _items(y, name))):
+    if is_table(y) or _holds_sets(values := _items(y, name)):
         raise LabelError(
             f"{name} holds label sets, but one label per item is expected. Pass a 1-d array of ids."
         )
@@ -194,6 +196,15 @@ def is_set(value: object) -> bool:
     return hasattr(value, "__iter__") and not isinstance(value, (str, bytes))
 
 
+def _holds_sets(values: Sequence[object]) -> bool:
+    """Return whether the label of some item is a collection."""
+    return any(map(is_set, _one_of_each_type(values)))
+
+
+def _one_of_each_type(values: Sequence[object]) -> list[object]:
+    return list({type(value): value for value in values}.values())
+
+
 def _items(y: LabelsLike, name: str) -> list[Any]:
     """Return the label or labels of each item."""
     if hasattr(y, "to_pylist") and not is_table(y):
@@ -208,6 +219,8 @@ def _items(y: LabelsLike, name: str) -> list[Any]:
 
 
 def _check_present(values: Sequence[object], name: str) -> None:
+    if {*map(type, values)} <= {str} and all(map(str.strip, cast("Sequence[str]", values))):
+        return
     at = next((i for i, value in enumerate(values) if is_missing(value)), None)
     if at is not None:
         raise LabelError(f"{name} has no label at position {at}; remove items without labels.")
@@ -215,7 +228,8 @@ def _check_present(values: Sequence[object], name: str) -> None:
 
 def _lookup(taxonomy: Taxonomy, values: Sequence[object], name: str) -> Codes:
     """Return the codes of labels; one error names all unknown labels."""
-    strange = next((value for value in values if not isinstance(value, Hashable)), None)
+    several = _one_of_each_type(values)
+    strange = next((value for value in several if not isinstance(value, Hashable)), None)
     if strange is not None:
         raise LabelError(f"{name} is nested too deeply: expected a label, got {strange!r}.")
     found: dict[object, int] = {}

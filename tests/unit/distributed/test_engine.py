@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from taxonomist.distributed import dask_engine
 from taxonomist.distributed.dask_engine import DaskEngine
 from taxonomist.distributed.engine import FAN_IN, LocalEngine, reduce
 from tests.waiting import wait_for
@@ -47,11 +48,20 @@ def test_reduce_keeps_the_order(engine, n):
     assert engine.gather([reduce(engine, join, engine.map(one, range(n)))]) == [list(range(n))]
 
 
-def test_large_values_are_scattered(client):
+def test_large_values_are_scattered(client, monkeypatch):
+    monkeypatch.setattr(dask_engine, "REPEATED", 2**20)
     with DaskEngine(client) as engine:
         shared = engine.scatter(b"x" * 3_000_000)
         assert engine.gather(engine.map(len, [shared])) == [3_000_000]
         assert set(client.who_has(shared)[shared.key]) == set(client.has_what())
+
+
+def test_values_for_all_survive_the_workers_that_have_them(client):
+    with DaskEngine(client) as engine:
+        shared = engine.scatter(b"x" * 3_000_000)
+        assert engine.gather(engine.map(len, [shared])) == [3_000_000]
+        client.restart_workers(list(client.has_what()))
+        assert engine.gather(engine.map(len, [shared])) == [3_000_000]
 
 
 def test_nothing_is_left_behind_after_an_error(client):

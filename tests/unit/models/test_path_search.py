@@ -8,6 +8,7 @@ from scipy import sparse
 
 from taxonomist import PathSVC, Taxonomy
 from taxonomist.compiled import block_lookup, path_scores
+from taxonomist.compiled.jit import compiled
 from taxonomist.errors import ParameterError
 from taxonomist.inference import path_scorer
 from taxonomist.models.path_tuning import Candidates, first_folds
@@ -99,13 +100,38 @@ def test_an_item_is_found_as_if_it_were_alone(negatives):
 
 
 def test_a_search_is_compiled_for_much_work_only(monkeypatch):
-    asked = []
-    monkeypatch.setattr(path_scorer, "can_spare", lambda *_: False)
-    monkeypatch.setattr(path_scorer, "is_compiled", lambda _: bool(asked))
-    assert not path_scorer._can_search(path_scorer.MOST_SCORED)
-    assert path_scorer._can_search(path_scorer.MOST_SCORED + 1)
-    asked.append(True)
-    assert path_scorer._can_search(10)
+    monkeypatch.setattr(path_scorer, "is_compiled", lambda _: False)
+    monkeypatch.setattr(path_scorer, "search_paths", compiled()(lambda: None))
+    most = path_scorer.MOST_SCORED
+    assert [path_scorer._can_search(n) for n in (most // 2, most // 2, 1)] == [False, False, True]
+    monkeypatch.setattr(path_scorer, "is_compiled", lambda _: True)
+    monkeypatch.setattr(path_scorer, "search_paths", compiled()(lambda: None))
+    most = path_scorer.MOST_SPARED
+    assert [path_scorer._can_search(n) for n in (most, 1)] == [False, True]
+
+
+def test_items_that_are_like_none_are_found_too(monkeypatch):
+    """Most nodes must be expanded; items then ask for the margins of several at a time."""
+    paths = [f"{a} > {a}{b} > {a}{b}{c}" for a in range(3) for b in range(9) for c in range(17)]
+    taxonomy = Taxonomy.from_paths(paths, ids="name")
+    X = sparse.csr_array(sparse.random(2000, 80, 0.2, format="csr", random_state=0))
+    y = np.random.default_rng(0).choice(taxonomy.leaves, 2000)
+    model = PathSVC(taxonomy, negatives="siblings", random_state=0).fit(X, y)
+    new = sparse.csr_array(sparse.random(50, 80, 0.3, format="csr", random_state=1))
+    rooms = []
+    make = type(model.scorer_.weights).nothing_known
+    monkeypatch.setattr(
+        type(model.scorer_.weights),
+        "nothing_known",
+        lambda *given: rooms.append(make(*given)) or rooms[-1],
+    )
+    found = model.search(new, 2)
+    assert np.concatenate([known.is_known for known in rooms]).sum(axis=1).max() > 15
+    assert found.is_exact.all()
+    scores = model.decision_function(new)
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :2]
+    assert found.labels.tolist() == model.classes_[best].tolist()
+    np.testing.assert_allclose(found.scores, np.take_along_axis(scores, best, axis=1), rtol=1e-6)
 
 
 def test_searches_that_cannot_be_are_refused():
