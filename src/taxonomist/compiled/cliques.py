@@ -79,7 +79,7 @@ def sum_scratch(cliques: CliqueTree) -> SumScratch:
 # The best labelling ------------------------------------------------------------------------------
 
 
-@compiled()
+@compiled(inner=True)
 def write_gains(cliques: CliqueTree, gain: Reals, value: Floats) -> None:
     """Write what each clique adds if its own node has a gain."""
     for c in range(len(cliques.node)):
@@ -88,7 +88,7 @@ def write_gains(cliques: CliqueTree, gain: Reals, value: Floats) -> None:
             value[s] = own if cliques.own[s] > 0 else 0.0
 
 
-@compiled()
+@compiled(inner=True)
 def collect(cliques: CliqueTree, scratch: CliqueScratch) -> None:
     """Add the best sums of cliques to the ones above them."""
     value, message = scratch.value, scratch.message
@@ -104,7 +104,7 @@ def collect(cliques: CliqueTree, scratch: CliqueScratch) -> None:
             at += 1
 
 
-@compiled()
+@compiled(inner=True)
 def choose(cliques: CliqueTree, scratch: CliqueScratch, state: Integers) -> float:
     """Write the best state of every node, after ``collect``; return its sum.
 
@@ -125,7 +125,7 @@ def choose(cliques: CliqueTree, scratch: CliqueScratch, state: Integers) -> floa
     return top
 
 
-@compiled()
+@compiled(inner=True)
 def spread(cliques: CliqueTree, scratch: CliqueScratch) -> None:
     """Make every state's value the best sum of all labellings with it, after ``collect``."""
     value, message, top = scratch.value, scratch.message, scratch.source
@@ -143,7 +143,7 @@ def spread(cliques: CliqueTree, scratch: CliqueScratch) -> None:
             value[s] = value[s] - message[g] + value[top[g]] if top[g] >= 0 else -np.inf
 
 
-@compiled()
+@compiled(inner=True)
 def write_best_by(cliques: CliqueTree, scratch: CliqueScratch, best: Floats) -> None:
     """Write the best sum with each node negative, and positive, after ``spread``: (n_nodes, 2)."""
     best[:, :] = -np.inf
@@ -191,7 +191,7 @@ def part_of(a: float, whole: float) -> float:
     return 0.0 if a == -np.inf else math.exp(a - whole)
 
 
-@compiled()
+@compiled(inner=True)
 def collect_sums(
     cliques: CliqueTree, is_category: Bools, gain: Reals, scale: float, scratch: SumScratch
 ) -> None:
@@ -222,7 +222,7 @@ def collect_sums(
             at += 1
 
 
-@compiled()
+@compiled(inner=True)
 def total_sum(cliques: CliqueTree, needs_label: bool, scratch: SumScratch) -> float:
     """Return the logarithm of the sum over all labellings, or over those with a category."""
     last, total = len(cliques.node) - 1, -np.inf
@@ -233,7 +233,7 @@ def total_sum(cliques: CliqueTree, needs_label: bool, scratch: SumScratch) -> fl
     return total
 
 
-@compiled()
+@compiled(copied=True)
 def spread_sums(cliques: CliqueTree, needs_label: bool, scratch: SumScratch) -> None:
     """Write the probability of every state of every clique, after ``collect_sums``.
 

@@ -71,7 +71,7 @@ def closure_scratch(dag: Dag) -> ClosureScratch:
     )
 
 
-@compiled()
+@compiled(inner=True)
 def fold(dag: Dag, scratch: ClosureScratch) -> None:
     """Drop or fold nodes without open children, from the leaves up."""
     value, status, n_open = scratch.value, scratch.status, scratch.n_open
@@ -89,7 +89,7 @@ def fold(dag: Dag, scratch: ClosureScratch) -> None:
                 n_open[dag.upper[e]] += 1
 
 
-@compiled()
+@compiled(inner=True)
 def settle(dag: Dag, scratch: ClosureScratch) -> int:
     """Decide the open nodes that need no flow; return how many are left.
 
@@ -121,7 +121,7 @@ def settle(dag: Dag, scratch: ClosureScratch) -> int:
     return n_left
 
 
-@compiled()
+@compiled(inner=True)
 def search(dag: Dag, scratch: ClosureScratch, start: int, stamp: int) -> int:
     """Search open nodes from one of them for a negative value; return where it is.
 
@@ -152,7 +152,7 @@ def search(dag: Dag, scratch: ClosureScratch, start: int, stamp: int) -> int:
     return -end
 
 
-@compiled()
+@compiled(inner=True)
 def push(dag: Dag, scratch: ClosureScratch, start: int, end: int) -> float:
     """Push as much flow as possible along the path that the last search found; return it."""
     amount = float(min(scratch.value[start], -scratch.value[end]))
@@ -179,7 +179,7 @@ def push(dag: Dag, scratch: ClosureScratch, start: int, end: int) -> float:
     return amount
 
 
-@compiled()
+@compiled(inner=True)
 def cut(dag: Dag, scratch: ClosureScratch) -> int:
     """Push flow from positive to negative values; the open nodes that are left with any are on.
 
@@ -201,7 +201,7 @@ def cut(dag: Dag, scratch: ClosureScratch) -> int:
     return stamp
 
 
-@compiled()
+@compiled(inner=True)
 def best_closure(dag: Dag, gain: Reals, scratch: ClosureScratch, out: Bools) -> float:
     """Write the closed set with the largest sum of gains, the smallest of them; return that sum."""
     for j in range(len(gain)):
@@ -221,7 +221,7 @@ def best_closure(dag: Dag, gain: Reals, scratch: ClosureScratch, out: Bools) -> 
     return total
 
 
-@compiled()
+@compiled(inner=True)
 def balance(dag: Dag, gain: Reals, scratch: ClosureScratch) -> int:
     """Find the best closed set with all flow that proves it; return the number of searches.
 
@@ -240,7 +240,7 @@ def balance(dag: Dag, gain: Reals, scratch: ClosureScratch) -> int:
     return cut(dag, scratch)
 
 
-@compiled()
+@compiled(inner=True)
 def search_back(dag: Dag, scratch: ClosureScratch, start: int, stamp: int) -> int:
     """Search the set for a positive value that can flow to a node of it; return where, or -1."""
     queue, seen, via = scratch.queue, scratch.seen, scratch.via
@@ -265,7 +265,7 @@ def search_back(dag: Dag, scratch: ClosureScratch, start: int, stamp: int) -> in
     return -1
 
 
-@compiled()
+@compiled(inner=True)
 def push_back(dag: Dag, scratch: ClosureScratch, start: int, end: int) -> float:
     """Push as much flow as possible from where ``search_back`` ended to its start; return it."""
     amount = float(scratch.value[end])
@@ -291,7 +291,7 @@ def push_back(dag: Dag, scratch: ClosureScratch, start: int, end: int) -> float:
     return amount
 
 
-@compiled()
+@compiled(inner=True)
 def cost_of_change(dag: Dag, scratch: ClosureScratch, j: int, stamp: int) -> float:
     """Return how much worse the best closed set with the opposite decision about node j is.
 

@@ -25,7 +25,7 @@ from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.labellings import softplus
 
 
-@compiled()
+@compiled(inner=True)
 def count_labels(dag: Dag, is_category: Bools, chosen: Bools) -> int:
     """Return the number of positive categories without positive children."""
     n_labels = 0
@@ -38,7 +38,7 @@ def count_labels(dag: Dag, is_category: Bools, chosen: Bools) -> int:
     return n_labels
 
 
-@compiled()
+@compiled(inner=True)
 def write_costs(dag: Dag, gain: Reals, scratch: ClosureScratch, out: Floats) -> float:
     """Write the best score of labellings with a node minus the best of those without it.
 
@@ -60,7 +60,7 @@ def write_costs(dag: Dag, gain: Reals, scratch: ClosureScratch, out: Floats) -> 
     return best
 
 
-@compiled()
+@compiled(inner=True)
 def force_label(dag: Dag, j: int, force: float, is_alone: bool, gain: Floats, out: Floats) -> None:
     """Write gains with which the best labelling has node j, and if wanted none of its children."""
     out[:] = gain
@@ -70,7 +70,7 @@ def force_label(dag: Dag, j: int, force: float, is_alone: bool, gain: Floats, ou
             out[dag.lower[dag.below[k]]] -= force
 
 
-@compiled()
+@compiled(copied=True)
 def add_label(
     dag: Dag,
     is_category: Bools,
@@ -111,7 +111,7 @@ def add_label(
     return is_any
 
 
-@compiled()
+@compiled(copied=True)
 def best_with_labels(
     dag: Dag, is_category: Bools, least: int, gain: Reals, scratch: ClosureScratch, out: Bools
 ) -> None:
@@ -164,7 +164,7 @@ def shared_values(dag: Dag, gains: Reals, out: Floats) -> None:
                     out[i, dag.upper[e]] += out[i, j] / (end - begin)
 
 
-@compiled()
+@compiled(inner=True)
 def shared_sums(dag: Dag, gain: Reals, scale: float, sums: Floats) -> None:
     """Write the logarithm of the sum over labellings at and below each node, which is positive."""
     for j in range(len(gain)):

@@ -29,7 +29,7 @@ class _Listener(event.Listener):
 event.register("numba:compile", _Listener())  # type: ignore[no-untyped-call]
 
 
-def make_dispatcher(function: Function, rules: dict[str, Any]) -> Any:
+def make_dispatcher(function: Function, rules: dict[str, Any], is_inner: bool) -> Any:
     """Return a function that numba compiles when it is first called.
 
     Parameters
@@ -38,10 +38,12 @@ def make_dispatcher(function: Function, rules: dict[str, Any]) -> Any:
         The function.
     rules
         Options of ``numba.njit``.
+    is_inner
+        Whether loops that call the function need no entry from Python.
     """
     loop = _cached(numba.njit(nogil=True, **rules)(function), LoopCache)
-    if rules["forceinline"]:
-        # Code that only loops include needs no entry from Python, which takes long to compile.
+    if is_inner:
+        # Code that only loops call needs no entry from Python, which takes long to compile.
         inlined = _cached(numba.njit(**rules, **LOOPS_ONLY)(function), InlineCache)
         loop.get_call_template = inlined.get_call_template
         loop.get_overload = inlined.get_overload

@@ -19,7 +19,25 @@ from taxonomist._typing import Bools, Floats, Integers, Reals
 from taxonomist.compiled.cliques import choose, collect, spread, write_best_by
 from taxonomist.compiled.closures import best_closure
 from taxonomist.compiled.dag_labellings import write_costs
-from taxonomist.compiled.graph_arrays import CLOSED, RELAXED, GraphScratch, MarkovGraph
+from taxonomist.compiled.graph_arrays import (
+    CLOSED,
+    RELAXED,
+    GraphScratch,
+    MarkovGraph,
+    chosen_of,
+    clique_of,
+    cliques_of,
+    closure_of,
+    costs_of,
+    dag_of,
+    families_of,
+    gain_of,
+    joint_of,
+    kept_of,
+    pairs_of,
+    roof_of,
+    worth_of,
+)
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovScratch
 from taxonomist.compiled.roof import roof
@@ -28,78 +46,82 @@ MOST_FLIPS = 10
 """Rounds of flips by which the labelling of a relaxation is improved."""
 
 
-@compiled()
+@compiled(inner=True)
 def node_loss(graph: MarkovGraph, truth: Integers, state: Integers, j: int) -> float:
     """Return what a labelling is charged at node j."""
+    dag = dag_of(graph)
     if min(state[j], 1) == truth[j]:
         return 0.0
     if graph.charges_parent:
-        for e in range(graph.dag.indptr[j], graph.dag.indptr[j + 1]):
-            p = graph.dag.upper[e]
+        for e in range(dag.indptr[j], dag.indptr[j + 1]):
+            p = dag.upper[e]
             if min(state[p], 1) != truth[p]:
                 return 0.0
     cost: float = graph.costs[j]
     return cost
 
 
-@compiled()
+@compiled(copied=True)
 def graph_true_score(graph: MarkovGraph, truth: Integers, score: Reals) -> float:
     """Return <w, φ(x_i, y_i)>."""
+    dag = dag_of(graph)
     total = 0.0
     if graph.stride == 1:
         for j in range(graph.n_nodes):
             if truth[j] == 1:
                 total += score[j]
         return total
-    for e in range(graph.dag.indptr[graph.n_nodes]):
-        total += score[4 * e + 2 * truth[graph.dag.upper[e]] + truth[graph.dag.lower[e]]]
+    for e in range(dag.indptr[graph.n_nodes]):
+        total += score[4 * e + 2 * truth[dag.upper[e]] + truth[dag.lower[e]]]
     return total
 
 
 # Labellings that are closed under ancestors ------------------------------------------------------
 
 
-@compiled()
+@compiled(copied=True)
 def write_closed_gains(graph: MarkovGraph, score: Reals, gain: Floats) -> float:
     """Write what nodes add to the score of a closed labelling; return that of the empty one."""
+    dag = dag_of(graph)
     base = 0.0
     gain[:] = 0.0
     if graph.stride == 1:
         for j in range(graph.n_nodes):
             gain[j] = score[j]
         return base
-    for e in range(graph.dag.indptr[graph.n_nodes]):
+    for e in range(dag.indptr[graph.n_nodes]):
         base += score[4 * e]
-        gain[graph.dag.upper[e]] += score[4 * e + 2] - score[4 * e]
-        gain[graph.dag.lower[e]] += score[4 * e + 3] - score[4 * e + 2]
+        gain[dag.upper[e]] += score[4 * e + 2] - score[4 * e]
+        gain[dag.lower[e]] += score[4 * e + 3] - score[4 * e + 2]
     return base
 
 
-@compiled()
+@compiled(copied=True)
 def add_closed_losses(graph: MarkovGraph, truth: Integers, gain: Floats) -> float:
     """Add what each node adds to the loss of a closed labelling; return that of the empty one."""
+    dag, joint = dag_of(graph), joint_of(graph)
     base = 0.0
     for j in range(graph.n_nodes):
-        begin, end = graph.dag.indptr[j], graph.dag.indptr[j + 1]
+        begin, end = dag.indptr[j], dag.indptr[j + 1]
         cost = graph.costs[j]
         if truth[j] == 0:
             is_charged = True
             if graph.charges_parent:
                 for e in range(begin, end):
-                    is_charged &= truth[graph.dag.upper[e]] == 1
+                    is_charged &= truth[dag.upper[e]] == 1
             gain[j] += cost if is_charged else 0.0
         else:
             gain[j] -= cost
             if not graph.charges_parent or j == 0:
                 base += cost
-            elif graph.joint[j] >= 0:
-                gain[graph.joint[j]] += cost
+            elif joint[j] >= 0:
+                gain[joint[j]] += cost
             else:
-                gain[graph.dag.upper[begin]] += cost
+                gain[dag.upper[begin]] += cost
     return base
 
 
-@compiled()
+@compiled(copied=True)
 def is_truth(truth: Integers, state: Integers) -> bool:
     """Return whether a labelling is the true one."""
     n_wrong = 0
@@ -108,37 +130,38 @@ def is_truth(truth: Integers, state: Integers) -> bool:
     return n_wrong == 0
 
 
-@compiled()
+@compiled(copied=True)
 def change_one(graph: MarkovGraph, search: GraphScratch) -> None:
     """Write the best closed labelling that differs from the best one."""
-    gain, closure = search.gain, search.closure
-    write_costs(graph.dag, gain, closure, search.costs)
+    dag, gain, closure = dag_of(graph), gain_of(search), closure_of(search)
+    costs, chosen = costs_of(search), chosen_of(search)
+    write_costs(dag, gain, closure, costs)
     at = 0
     for j in range(graph.n_nodes):
-        if abs(search.costs[j]) < abs(search.costs[at]):
+        if abs(costs[j]) < abs(costs[at]):
             at = j
     force = 1.0
     for j in range(len(gain)):
         force += abs(gain[j])
-    gain[at] += -force if search.chosen[at] else force
-    best_closure(graph.dag, gain, closure, search.chosen)
+    gain[at] += -force if chosen[at] else force
+    best_closure(dag, gain, closure, chosen)
 
 
-@compiled()
+@compiled(inner=True)
 def worst_closed(
     graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch, search: GraphScratch
 ) -> float:
     """Find the closed labelling with the largest loss plus score; return that sum."""
-    gain, state = search.gain, scratch.state
+    gain, state, chosen = gain_of(search), scratch.state, chosen_of(search)
     base = write_closed_gains(graph, scratch.score, gain)
     base += add_closed_losses(graph, scratch.truth, gain)
-    total = best_closure(graph.dag, gain, search.closure, search.chosen)
+    total = best_closure(dag_of(graph), gain, closure_of(search), chosen)
     for j in range(graph.n_nodes):
-        state[j] = search.chosen[j]
+        state[j] = chosen[j]
     if is_signed and is_truth(scratch.truth, state):
         change_one(graph, search)
         for j in range(graph.n_nodes):
-            state[j] = search.chosen[j]
+            state[j] = chosen[j]
         return graph_total(graph, scratch)
     return base + total
 
@@ -146,25 +169,26 @@ def worst_closed(
 # All labellings ----------------------------------------------------------------------------------
 
 
-@compiled()
+@compiled(inner=True)
 def graph_total(graph: MarkovGraph, scratch: MarkovScratch) -> float:
     """Return the loss plus the score of the labelling in ``scratch.state``."""
+    dag = dag_of(graph)
     total, state = 0.0, scratch.state
     for j in range(graph.n_nodes):
         total += node_loss(graph, scratch.truth, state, j)
         if graph.stride == 1 and state[j] == 1:
             total += scratch.score[j]
     if graph.stride == 4:
-        for e in range(graph.dag.indptr[graph.n_nodes]):
-            u = 2 * min(state[graph.dag.upper[e]], 1) + min(state[graph.dag.lower[e]], 1)
+        for e in range(dag.indptr[graph.n_nodes]):
+            u = 2 * min(state[dag.upper[e]], 1) + min(state[dag.lower[e]], 1)
             total += scratch.score[4 * e + u]
     return total
 
 
-@compiled()
+@compiled(copied=True)
 def write_families(graph: MarkovGraph, scratch: MarkovScratch, worth: Floats) -> None:
     """Write the loss plus the score of every node, for each state of it and of its parents."""
-    dag, families, truth = graph.dag, graph.families, scratch.truth
+    dag, families, truth = dag_of(graph), families_of(graph), scratch.truth
     for j in range(graph.n_nodes):
         begin, end = dag.indptr[j], dag.indptr[j + 1]
         for k in range(families.table[j], families.table[j + 1]):
@@ -185,23 +209,25 @@ def write_families(graph: MarkovGraph, scratch: MarkovScratch, worth: Floats) ->
             worth[k] = total
 
 
-@compiled()
+@compiled(inner=True)
 def best_of_cliques(graph: MarkovGraph, search: GraphScratch, state: Integers) -> float:
     """Write the labelling with the largest sum of worths; return that sum."""
-    cliques, families, value = graph.cliques, graph.families, search.clique.value
+    cliques, families = cliques_of(graph), families_of(graph)
+    clique, worth = clique_of(search), worth_of(search)
+    value = clique.value
     for c in range(len(cliques.node)):
         begin, end = cliques.start[c], cliques.start[c + 1]
         value[begin:end] = 0.0
         for f in range(families.start[c], families.start[c + 1]):
             table, at = families.table[families.node[f]], families.at[f]
             for s in range(begin, end):
-                value[s] += search.worth[table + families.entry[at]]
+                value[s] += worth[table + families.entry[at]]
                 at += 1
-    collect(cliques, search.clique)
-    return choose(cliques, search.clique, state)
+    collect(cliques, clique)
+    return choose(cliques, clique, state)
 
 
-@compiled()
+@compiled(copied=True)
 def worst_of_cliques(
     graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch, search: GraphScratch
 ) -> float:
@@ -209,34 +235,36 @@ def worst_of_cliques(
 
     If it must not be the true one, the node at which a wrong microlabel costs least is found first.
     """
-    write_families(graph, scratch, search.worth)
+    cliques, clique, worth = cliques_of(graph), clique_of(search), worth_of(search)
+    write_families(graph, scratch, worth)
     total = best_of_cliques(graph, search, scratch.state)
     if not is_signed or not is_truth(scratch.truth, scratch.state):
         return total
-    spread(graph.cliques, search.clique)
-    write_best_by(graph.cliques, search.clique, search.best)
+    spread(cliques, clique)
+    write_best_by(cliques, clique, search.best)
     at = 0
     for j in range(graph.n_nodes):
         if search.best[j, 1 - scratch.truth[j]] > search.best[at, 1 - scratch.truth[at]]:
             at = j
-    families = graph.families
+    families = families_of(graph)
     for k in range(families.table[at], families.table[at + 1]):
         if min((k - families.table[at]) % families.n_domain, 1) == scratch.truth[at]:
-            search.worth[k] = -np.inf
+            worth[k] = -np.inf
     return best_of_cliques(graph, search, scratch.state)
 
 
 # A bound for all labellings ----------------------------------------------------------------------
 
 
-@compiled()
+@compiled(copied=True)
 def write_roof(graph: MarkovGraph, scratch: MarkovScratch, search: GraphScratch) -> float:
     """Write minus loss plus score as a sum over nodes and pairs; return its constant.
 
     A charge that needs several parents to be right is c_j z_j less c_j for each microlabel that
     is not as it must be, where z_j is the microlabel of node ``joint`` j.
     """
-    dag, a, b, truth = graph.dag, search.roof.unary, search.roof.joint, scratch.truth
+    dag, work, truth = dag_of(graph), roof_of(search), scratch.truth
+    joint, a, b = joint_of(graph), work.unary, work.joint
     a[:], b[:] = 0.0, 0.0
     n_edges = dag.indptr[graph.n_nodes]
     base, k = 0.0, n_edges
@@ -244,7 +272,7 @@ def write_roof(graph: MarkovGraph, scratch: MarkovScratch, search: GraphScratch)
         p, j = dag.upper[e], dag.lower[e]
         t00, t01 = float(scratch.score[4 * e]), float(scratch.score[4 * e + 1])
         t10, t11 = float(scratch.score[4 * e + 2]), float(scratch.score[4 * e + 3])
-        if graph.charges_parent and graph.joint[j] < 0:
+        if graph.charges_parent and joint[j] < 0:
             cost, wrong = graph.costs[j], 2 * truth[p] + 1 - truth[j]
             t00 += cost if wrong == 0 else 0.0
             t01 += cost if wrong == 1 else 0.0
@@ -259,21 +287,21 @@ def write_roof(graph: MarkovGraph, scratch: MarkovScratch, search: GraphScratch)
         if j == 0 or not graph.charges_parent:
             base -= cost if truth[j] == 1 else 0.0
             a[j] -= cost if truth[j] == 0 else -cost
-        elif graph.joint[j] >= 0:
-            a[graph.joint[j]] -= cost
+        elif joint[j] >= 0:
+            a[joint[j]] -= cost
             for q in range(dag.indptr[j] - 1, dag.indptr[j + 1]):
                 is_own = q < dag.indptr[j]
                 wanted = 1 - truth[j] if is_own else truth[dag.upper[q]]
-                a[graph.joint[j]] += cost if wanted == 1 else 0.0
+                a[joint[j]] += cost if wanted == 1 else 0.0
                 b[k] = -cost if wanted == 1 else cost
                 k += 1
     return base
 
 
-@compiled()
+@compiled(inner=True)
 def worth_at(graph: MarkovGraph, scratch: MarkovScratch, j: int) -> float:
     """Return the part of loss plus score that the microlabel of node j matters for."""
-    dag, state = graph.dag, scratch.state
+    dag, state = dag_of(graph), scratch.state
     total = node_loss(graph, scratch.truth, state, j)
     for e in range(dag.indptr[j], dag.indptr[j + 1]):
         total += scratch.score[4 * e + 2 * state[dag.upper[e]] + state[j]]
@@ -287,7 +315,7 @@ def worth_at(graph: MarkovGraph, scratch: MarkovScratch, j: int) -> float:
     return total
 
 
-@compiled()
+@compiled(copied=True)
 def gain_of_flip(graph: MarkovGraph, scratch: MarkovScratch, j: int) -> float:
     """Return by how much loss plus score rises if node j gets the opposite microlabel."""
     state = scratch.state
@@ -298,7 +326,7 @@ def gain_of_flip(graph: MarkovGraph, scratch: MarkovScratch, j: int) -> float:
     return after - before
 
 
-@compiled()
+@compiled(inner=True)
 def climb(graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch) -> float:
     """Flip microlabels of the labelling found as long as that helps; return loss plus score.
 
@@ -323,7 +351,7 @@ def climb(graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch) -> float:
     return graph_total(graph, scratch)
 
 
-@compiled()
+@compiled(copied=True)
 def worst_by_roof(
     graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch, search: GraphScratch
 ) -> float:
@@ -332,17 +360,17 @@ def worst_by_roof(
     Flips begin with what the bound decides, the rest true, and with the worst closed labelling; the
     better result counts.
     """
-    state = scratch.state
+    state, kept = scratch.state, kept_of(search)
     worst_closed(graph, is_signed, scratch, search)
     first = climb(graph, is_signed, scratch)
-    search.kept[:] = state
+    kept[:] = state
     state[:] = scratch.truth
     base = write_roof(graph, scratch, search)
-    bound = -(base + roof(graph.pairs, search.roof, state))
+    bound = -(base + roof(pairs_of(graph), roof_of(search), state))
     total = climb(graph, is_signed, scratch)
     if first > total:
         total = first
-        state[:] = search.kept
+        state[:] = kept
     search.excess[0] = max(bound - total, 0.0)
     return total
 
@@ -350,7 +378,7 @@ def worst_by_roof(
 # What training asks for --------------------------------------------------------------------------
 
 
-@compiled()
+@compiled(copied=True)
 def worst_on_graph(
     graph: MarkovGraph, is_signed: bool, scratch: MarkovScratch, search: GraphScratch
 ) -> float:
@@ -365,11 +393,12 @@ def worst_on_graph(
     return worst - graph_true_score(graph, scratch.truth, scratch.score)
 
 
-@compiled()
+@compiled(inner=True)
 def add_graph_labelling(
     graph: MarkovGraph, labellings: ActiveLabellings, i: int, scratch: MarkovScratch
 ) -> None:
     """Store the labelling in ``scratch.state`` as one of item i; ``make_place`` must come first."""
+    dag = dag_of(graph)
     begin = end = labellings.code_start[i] + labellings.code_size[i]
     loss, state, truth = 0.0, scratch.state, scratch.truth
     for j in range(graph.n_nodes):
@@ -378,8 +407,8 @@ def add_graph_labelling(
             labellings.codes[end] = j + 1 if state[j] == 1 else -j - 1
             end += 1
     if graph.stride == 4:
-        for e in range(graph.dag.indptr[graph.n_nodes]):
-            p, j = graph.dag.upper[e], graph.dag.lower[e]
+        for e in range(dag.indptr[graph.n_nodes]):
+            p, j = dag.upper[e], dag.lower[e]
             found = 4 * e + 2 * min(state[p], 1) + min(state[j], 1)
             true = 4 * e + 2 * truth[p] + truth[j]
             if found != true:

@@ -31,10 +31,12 @@ class Loop:
         The work that callers did without the function; see ``can_spare``.
     """
 
-    def __init__(self, function: Function, rules: dict[str, object]) -> None:
+    def __init__(
+        self, function: Function, rules: dict[str, object], is_inner: bool, is_copied: bool
+    ) -> None:
         update_wrapper(self, function)
         self.py_func = function
-        self._rules = rules
+        self._rules, self._is_inner, self._is_copied = rules, is_inner, is_copied
         self._dispatcher: Function | None = None
         self.n_spared = 0
 
@@ -49,8 +51,13 @@ class Loop:
             if self._dispatcher is None:
                 from taxonomist.compiled.dispatchers import make_dispatcher
 
-                self._dispatcher = make_dispatcher(self.py_func, self._rules)
+                self._dispatcher = make_dispatcher(self.py_func, self._rules, self._is_inner)
         return self._dispatcher
+
+    @property
+    def targetoptions(self) -> dict[str, str]:
+        """Whether callers copy the function's source; numba asks for it."""
+        return {"inline": "always" if self._is_copied else "never"}
 
     @property
     def is_ready(self) -> bool:
@@ -118,7 +125,9 @@ def is_compiled(loop: Function) -> bool:
     return not isinstance(loop, Loop) or loop.is_compiled
 
 
-def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:
+def compiled(
+    *relaxed: str, inline: bool = False, inner: bool = False, copied: bool = False
+) -> Callable[[F], F]:
     """Return a decorator that compiles a loop lazily, caches it, and releases the interpreter lock.
 
     Parameters
@@ -129,6 +138,13 @@ def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:
     inline
         Whether callers include the loop's code instead of calling it. A call passes each array as
         seven words, which can take longer than a short loop itself.
+    inner
+        Whether other loops call the loop, and Python does not, except in tests. An entry from
+        Python takes long to compile if there are many arrays.
+    copied
+        Whether callers copy the loop's source, under their own floating-point rules, so that it is
+        never compiled on its own. This saves time for a loop with few callers and many arrays, and
+        takes more time for one with many callers. It must not test whether an argument is None.
     """
     rules: dict[str, object] = {
         "error_model": "numpy",
@@ -139,6 +155,6 @@ def compiled(*relaxed: str, inline: bool = False) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
             return function
-        return cast("F", Loop(function, rules))
+        return cast("F", Loop(function, rules, inline or inner, copied))
 
     return decorate

@@ -42,7 +42,7 @@ def write_labelling_products(
         scratch.mark[abs(labellings.codes[k]) - 1] = 0.0
 
 
-@compiled(inline=True)
+@compiled(copied=True)
 def total_alpha(labellings: ActiveLabellings, i: int) -> float:
     """Return the sum of the dual variables of item i."""
     total = 0.0
@@ -51,7 +51,7 @@ def total_alpha(labellings: ActiveLabellings, i: int) -> float:
     return total
 
 
-@compiled(inline=True)
+@compiled(copied=True)
 def extremes(
     labellings: ActiveLabellings, i: int, G: Floats, truth_may: bool, truth_has: bool
 ) -> tuple[int, int, float]:

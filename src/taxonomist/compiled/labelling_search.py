@@ -139,27 +139,28 @@ def loss_found(tree: Tree, scratch: MarkovScratch) -> float:
     return total
 
 
-@compiled()
+@compiled(copied=True)
 def worst_gradient(problem: MarkovArrays, scratch: MarkovScratch) -> float:
     """Find the labelling with the largest G of those in the item's constraints; return that G."""
-    return worst_in(problem.graph, scratch.search, problem, scratch)
+    return worst_in(problem.graph, scratch.search, problem.tree, problem.is_signed, scratch)
 
 
-@compiled(inline=True)
+@compiled(inner=True)
 def worst_in(
     graph: MarkovGraph | None,
     search: GraphScratch | None,
-    problem: MarkovArrays,
+    tree: Tree,
+    is_signed: bool,
     scratch: MarkovScratch,
 ) -> float:
-    """Return the largest G in the tree, or in the graph; numba compiles only one of the two."""
+    """Return the largest G in the tree, or in the graph, where there is one."""
     if graph is None or search is None:
-        worst = find_worst(problem.tree, scratch)
-        if problem.is_signed:
-            worst = find_other(problem.tree, scratch)
-        return worst - true_score(problem.tree, scratch)
+        worst = find_worst(tree, scratch)
+        if is_signed:
+            worst = find_other(tree, scratch)
+        return worst - true_score(tree, scratch)
     else:  # noqa: RET505  numba leaves out a branch, not what follows it
-        return worst_on_graph(graph, problem.is_signed, scratch, search)
+        return worst_on_graph(graph, is_signed, scratch, search)
 
 
 @compiled()

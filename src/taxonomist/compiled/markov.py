@@ -14,7 +14,7 @@ import numpy as np
 from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.active_labellings import add_codes, add_labelling, gradient, make_place
 from taxonomist.compiled.arrays import Findings
-from taxonomist.compiled.graph_arrays import GraphScratch, MarkovGraph
+from taxonomist.compiled.graph_arrays import GraphScratch, MarkovGraph, dag_of
 from taxonomist.compiled.graph_search import add_graph_labelling
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.labelling_qp import FULL, ascend, give_all
@@ -52,7 +52,8 @@ def codes_of(graph: MarkovGraph | None, tree: Tree, j: int) -> tuple[int, int]:
     else:  # noqa: RET505  numba leaves out a branch, not what follows it
         if graph.stride == 1:
             return j, j + 1
-        return 4 * graph.dag.indptr[j], 4 * graph.dag.indptr[j + 1]
+        indptr = dag_of(graph).indptr
+        return 4 * indptr[j], 4 * indptr[j + 1]
 
 
 @compiled(inline=True)
@@ -61,7 +62,7 @@ def most_codes(graph: MarkovGraph | None, scratch: MarkovScratch) -> int:
     if graph is None:
         return 2 * len(scratch.truth)
     else:  # noqa: RET505  numba leaves out a branch, not what follows it
-        return 2 * len(graph.dag.upper) + 2
+        return 2 * len(dag_of(graph).upper) + 2
 
 
 @compiled(inline=True)
@@ -88,7 +89,7 @@ def bound_of(search: GraphScratch | None, worst: float) -> float:
         return worst + float(search.excess[0])
 
 
-@compiled(inline=True)
+@compiled(copied=True)
 def write_norms(problem: MarkovArrays, i: int, norm: Floats) -> None:
     """Write k(x_i, x_i) for every code; local features count only at their own nodes."""
     norm[:] = problem.norms[i]
@@ -153,7 +154,7 @@ def next_factor(
     return factor * loss / (loss - worst) if loss > worst else np.inf
 
 
-@compiled()
+@compiled(copied=True)
 def look(
     problem: MarkovArrays,
     i: int,
@@ -193,7 +194,7 @@ def look(
     return worst - highest
 
 
-@compiled()
+@compiled(copied=True)
 def hard_factor(problem: MarkovArrays, factor: float, scratch: MarkovScratch) -> float:
     """Return the least factor of the weights that gives all labellings of an item their margins.
 
@@ -213,7 +214,7 @@ def hard_factor(problem: MarkovArrays, factor: float, scratch: MarkovScratch) ->
     return np.inf
 
 
-@compiled(inline=True)
+@compiled(copied=True)
 def look_again(
     problem: MarkovArrays, i: int, labellings: ActiveLabellings, scratch: MarkovScratch
 ) -> float:
@@ -225,7 +226,7 @@ def look_again(
     return worst - highest
 
 
-@compiled(inline=True)
+@compiled(copied=True)
 def visit(
     problem: MarkovArrays,
     i: int,

@@ -73,7 +73,7 @@ def roof_scratch(pairs: Pairs) -> RoofScratch:
     )
 
 
-@compiled()
+@compiled(copied=True)
 def set_capacities(pairs: Pairs, scratch: RoofScratch) -> float:
     """Write capacities and excesses; return the part of the minimum that needs no flow."""
     scratch.capacity[:, :] = 0.0
@@ -92,7 +92,7 @@ def set_capacities(pairs: Pairs, scratch: RoofScratch) -> float:
     return base
 
 
-@compiled()
+@compiled(copied=True)
 def search_roof(pairs: Pairs, scratch: RoofScratch, start: int, stamp: int) -> int:
     """Search from an entry for one with a negative excess; return it, or minus how many were seen.
 
@@ -125,7 +125,7 @@ def search_roof(pairs: Pairs, scratch: RoofScratch, start: int, stamp: int) -> i
     return -end
 
 
-@compiled()
+@compiled(copied=True)
 def push_roof(scratch: RoofScratch, start: int, end: int) -> float:
     """Push as much as possible along the path that the last search found; return the amount."""
     amount = float(min(scratch.excess[start], -scratch.excess[end]))
@@ -145,7 +145,7 @@ def push_roof(scratch: RoofScratch, start: int, end: int) -> float:
     return amount
 
 
-@compiled()
+@compiled(inner=True)
 def roof(pairs: Pairs, scratch: RoofScratch, state: Integers) -> float:
     """Return a lower bound of the minimum from ``unary`` and ``joint``, which change.
 

@@ -35,6 +35,7 @@ from taxonomist.compiled.graph_arrays import (
     LabelledDag,
     MarkovGraph,
     graph_scratch,
+    make_graph,
     no_cliques,
     no_families,
 )
@@ -260,18 +261,9 @@ def markov_graph(labelled: LabelledDag) -> MarkovGraph:
         runs = [indices[indptr[j] : indptr[j + 1]] for j in several]
         ends = indptr[-1] + np.cumsum([len(run) for run in runs], dtype=np.intp)
         indptr, indices = np.concatenate([indptr, ends]), np.concatenate([indices, *runs])
-    return MarkovGraph(
-        dag=make_dag(indptr.astype(np.intp), indices.astype(np.intp)),
-        n_nodes=n_nodes,
-        costs=labelled.costs,
-        stride=labelled.stride,
-        charges_parent=labelled.charges_parent,
-        way=way,
-        joint=joint,
-        cliques=cliques,
-        families=families,
-        pairs=_pairs(labelled, joint) if way == RELAXED else make_pairs(nothing, nothing, 0),
-    )
+    pairs = _pairs(labelled, joint) if way == RELAXED else make_pairs(nothing, nothing, 0)
+    dag = make_dag(indptr.astype(np.intp), indices.astype(np.intp))
+    return make_graph(labelled, way, dag, joint, cliques, families, pairs)
 
 
 def _pairs(labelled: LabelledDag, joint: Codes) -> Pairs:
