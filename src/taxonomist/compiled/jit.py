@@ -32,7 +32,11 @@ class Loop:
     """
 
     def __init__(
-        self, function: Function, rules: dict[str, object], is_inner: bool, is_copied: bool
+        self,
+        function: Function,
+        rules: dict[str, object],
+        is_inner: bool = False,
+        is_copied: bool = False,
     ) -> None:
         update_wrapper(self, function)
         self.py_func = function

@@ -25,7 +25,6 @@ from taxonomist.text.models import DEFAULT_MODEL, make_model
 from taxonomist.text.name_documents import flat_names
 from taxonomist.text.parameters import calibration_method, check_parameters, several
 from taxonomist.text.prior_answers import label_shares
-from taxonomist.text.search_problem import MOST_ITEMS
 from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole_texts
 from taxonomist.text.vector_weight import WeightProblem
 
@@ -282,6 +281,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
 
     def _facts(self, n_items: int, start: float) -> dict[str, object]:
         """Return facts about the training."""
+        from taxonomist.text.search_problem import MOST_ITEMS
+
         return {
             "items": n_items,
             "features": {"terms": len(self.features_.idf_)},

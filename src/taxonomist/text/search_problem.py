@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from taxonomist.text.measure import MEASURE, MeasureLike, score_of
+from taxonomist.text.measure import MEASURE, MeasureLike
+from taxonomist.text.measure_scores import score_of
 from taxonomist.text.models import choice_of, make_model
 
 if TYPE_CHECKING:

@@ -21,11 +21,11 @@ from tests.reference.mixture import TREE
 
 def test_draws_have_as_many_of_each_group_and_test_on_others():
     y = np.repeat(["a", "b", "c"], 20)
-    train, test = news._drawn(y, 4, 30, seed=3)
+    train, test = news.drawn(y, 4, 30, seed=3)
     assert np.unique(y[train], return_counts=True)[1].tolist() == [4, 4, 4]
     assert len(test) == 30 == len(set(test))
     assert not set(train) & set(test)
-    assert not np.array_equal(train, news._drawn(y, 4, 30, seed=4)[0])
+    assert not np.array_equal(train, news.drawn(y, 4, 30, seed=4)[0])
 
 
 def test_rare_words_are_counted_in_the_postings_that_are_not_tested():

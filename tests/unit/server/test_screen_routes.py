@@ -231,7 +231,7 @@ def test_wrong_rows_of_the_training_table(settings, serve, shared, tmp_path, db)
     found = client.get(f"{PROJECT}/disputes").json()
     assert found["total"] == result["n_doubts"]
     assert all(each["is_row"] for each in found["disputes"])
-    (first,) = [each for each in found["disputes"] if "bone leash" in each["texts"]["text"]]
+    (first,) = [each for each in found["disputes"] if "leash bone" in each["texts"]["text"]]
     assert (first["label_names"], first["offered_names"]) == (["Oaks"], ["Dogs"])
     document = {"document_id": first["document_id"], "texts": first["texts"]}
     client.post(f"{PROJECT}/documents", json={"documents": [document]})
