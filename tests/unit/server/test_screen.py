@@ -18,6 +18,7 @@ from tests.unit.server.screens import (
     mixed_texts,
     sure_text,
 )
+from tests.waiting import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -306,7 +307,7 @@ def test_the_other_views(screen, person, tmp_path):
     ann.choose(NAMES["dog"])
     ann.press("Enter")
     ann.settle()
-    assert events_of(screen)[-1] == ("doubted0", "accept", ["dog"])
+    wait_for(lambda: events_of(screen)[-1] == ("doubted0", "accept", ["dog"]))
     ann.open("disputes")
     ann.page.get_by_role("heading", name="Disputes").wait_for()
     ann.press("?")
