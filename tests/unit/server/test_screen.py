@@ -305,7 +305,8 @@ def test_the_other_views(screen, person, tmp_path):
     ann.page.locator("li", has_text="doubted0").get_by_role("button", name="Check").click()
     ann.page.locator(".claim").get_by_role("button", name=NAMES["dog"]).click()
     ann.choose(NAMES["dog"])
-    ann.press("Enter")
+    # Enter would press the button that was clicked last, if it still has the focus.
+    ann.page.get_by_role("button", name="Confirm").click()
     ann.settle()
     wait_for(lambda: events_of(screen)[-1] == ("doubted0", "accept", ["dog"]))
     ann.open("disputes")
