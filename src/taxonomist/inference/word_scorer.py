@@ -134,7 +134,6 @@ class WordScorer(DenseScorer):
         unit = csr_array(
             (np.ones(counts.nnz), words, np.arange(counts.nnz + 1)), (counts.nnz, n_words)
         )
-        unit.resize((counts.nnz, n_words))
         ratios = self.word_scores.of(unit)[:, c]
         values = joint / joint.sum(axis=0)
         with np.errstate(invalid="ignore"):
