@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
 
 def n_threads(n_jobs: int | None) -> int:
     """Return the number of threads for ``n_jobs``: None or -1 for all cores, -2 for all but one."""
@@ -11,3 +17,21 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return cores
     return max(1, cores + 1 + n_jobs if n_jobs < 0 else n_jobs)
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Return a context in which NumPy and SciPy use one thread.
+
+    Small problems gain nothing from more, and the others would wait for work in busy loops.
+    """
+    limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
+    return limited
+
+
+@cache
+def _libraries() -> Any:
+    """Return the libraries of linear algebra, which take milliseconds to find."""
+    import scipy.linalg  # noqa: F401  # SciPy has a library of its own, which must be loaded.
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit, log_expit
 
+from taxonomist._threads import one_blas_thread
+
 if TYPE_CHECKING:
     from taxonomist._typing import Bools, Codes, Floats
 
@@ -40,7 +42,6 @@ def fit_blend(
         o, (n_categories,).
     """
     from scipy.optimize import minimize
-    from threadpoolctl import threadpool_limits
 
     is_used = np.array([np.any(part != 0, where=np.isfinite(part)) for part in parts])
     if not is_used.all():
@@ -69,8 +70,7 @@ def fit_blend(
         slope = -(true - expected) @ weights + PRIOR * away
         return value / total, slope / total
 
-    # A few numbers gain nothing from threads, which cost time to wake up.
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread():
         best = minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(guess))
     theta: Floats = best.x
     return theta
@@ -120,7 +120,8 @@ def fit_trust(
         by_chance = weights @ ((1 / n_categories - decided) / p) * chance * (1 - chance)
         return -float(value), -np.array([by_a, by_chance + 1 - 2 * chance])
 
-    best = minimize(loss, FIRST_TRUST, jac=True, method="L-BFGS-B", bounds=TRUST_RANGE)
+    with one_blas_thread():
+        best = minimize(loss, FIRST_TRUST, jac=True, method="L-BFGS-B", bounds=TRUST_RANGE)
     return float(np.exp(best.x[0])), float(expit(best.x[1]))
 
 

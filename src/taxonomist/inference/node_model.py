@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from taxonomist._threads import one_blas_thread
+
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
     from taxonomist.taxonomy import Taxonomy
@@ -109,7 +111,6 @@ class NodeModel:
             The weights of the items.
         """
         from sklearn.linear_model import LogisticRegression
-        from threadpoolctl import threadpool_limits
 
         nodes, items, is_in, counts = _pairs(frequencies.is_open, truth)
         if is_in.all() or not is_in.any():
@@ -118,7 +119,7 @@ class NodeModel:
         about = _about(taxonomy, frequencies)[nodes]
         rows = np.hstack([table, table * about[:, [1]], about[:, 1:]])
         model = LogisticRegression(solver="newton-cholesky")
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             model.fit(rows, is_in, weights[items] * counts)
         found = model.coef_[0]
         margin_coef = found[: 2 * N_MARGINS].reshape(2, N_MARGINS)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit, log_expit, logit
 
+from taxonomist._threads import one_blas_thread
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.calibration import Calibration
 from taxonomist.inference.held_out import EvidenceReader
@@ -255,7 +256,8 @@ def fit_sigmoid_with_ceiling(evidence: Evidence) -> tuple[float, float, float]:
     bounds = [(0.0, None), (None, None), (None, None)]
     from scipy.optimize import minimize
 
-    slope, offset, top = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    with one_blas_thread():
+        slope, offset, top = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return float(slope / scale), float(offset - slope * mean / scale), float(expit(top))
 
 

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
+from taxonomist._threads import one_blas_thread
 from taxonomist.compiled.arrays import Labels, Rows, read_only
 from taxonomist.compiled.node_jobs import JobArrays, JobResults, Seeds, Variables, solve_jobs
 from taxonomist.inference.block_weights import BlockWeights
@@ -415,8 +415,7 @@ def _solve_narrow(
         items = groups.items[places]
         signs = np.where(own[places, begin:end].toarray().T, 1.0, -1.0)
         X_job, costs = X[items], problem.costs[items]
-        # Systems of equations this small gain nothing from threads, which cost time to wake up.
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             found = [
                 solve_newton(X_job, sign, costs, options.tol, options.max_iter) for sign in signs
             ]
