@@ -1,0 +1,21 @@
+"""The number of threads."""
+
+import numpy as np
+from scipy import linalg
+from threadpoolctl import threadpool_info
+
+from taxonomist._threads import one_blas_thread
+
+
+def blas_threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def test_linear_algebra_uses_one_thread_in_the_context_only():
+    before = blas_threads()
+    with one_blas_thread():
+        inside = blas_threads()
+        assert linalg.norm(np.eye(2)) > 1
+    assert set(inside) == {1}
+    assert len(inside) == len(before)
+    assert blas_threads() == before
