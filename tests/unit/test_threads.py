@@ -8,7 +8,8 @@ from taxonomist._threads import one_blas_thread
 
 
 def blas_threads():
-    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    found = threadpool_info()
+    return [library["num_threads"] for library in found if library["user_api"] == "blas"]
 
 
 def test_linear_algebra_uses_one_thread_in_the_context_only():
