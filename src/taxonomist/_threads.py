@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+
+    from threadpoolctl import ThreadpoolController
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -29,7 +31,7 @@ def one_blas_thread() -> AbstractContextManager[object]:
 
 
 @cache
-def _libraries() -> Any:
+def _libraries() -> ThreadpoolController:
     """Return the libraries of linear algebra, which take milliseconds to find."""
     import scipy.linalg  # noqa: F401  # SciPy has a library of its own, which must be loaded.
     from threadpoolctl import ThreadpoolController
