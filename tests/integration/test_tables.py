@@ -124,7 +124,7 @@ def test_label_sets_with_gaps(shell, tmp_path):
     taxonomy.write(tmp_path / "subjects.csv")
     table = [
         [k, title, abstract, "" if k % 10 == 0 else "; ".join(labels)]
-        for k, (title, abstract, labels) in enumerate(rows)
+        for k, (title, abstract, labels) in enumerate(rows[::2])
     ]
     table[7][0] = table[3][0]
     write_csv(tmp_path / "papers.csv", [["id", "title", "abstract", "codes"], *table])
@@ -141,7 +141,7 @@ def test_label_sets_with_gaps(shell, tmp_path):
     assert f"{terms['held out']} items" in report(
         shell, "report model papers.csv -o r.html --quick"
     )
-    done = shell(f"train {common} --model naive_bayes --out other")
+    done = shell(f"train {common} --model naive_bayes --features words --names off --out other")
     n_empty = sum(not row[3] for row in table)
     assert row_sum(done)[1]["without label"] == n_empty
 

@@ -40,6 +40,10 @@ FEATURES = ("edge", "path")
 TRAIN_ON = ("all", "consistent")
 every_train_on = pytest.mark.parametrize("train_on", TRAIN_ON)
 every_features = pytest.mark.parametrize("features", FEATURES)
+every_precision = pytest.mark.parametrize(
+    "dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)]
+)
+"""Loops for the other type take long to compile."""
 
 
 @cache
@@ -112,7 +116,8 @@ def test_costs_of_every_size(C, slack, features):
     check(case, markov.solve(case.problem(), options), optimum(*arguments), options)
 
 
-@every_pair(kind=["dense", "sparse"], dtype=["float32", "float64"], n_local=[0, 2], slack=SLACKS)
+@every_precision
+@every_pair(kind=["dense", "sparse"], n_local=[0, 2], slack=SLACKS)
 def test_feature_rows_of_any_kind(kind, dtype, n_local, slack):
     arguments = "tree", "costs", 1.0, slack, "edge", "all", n_local
     case = cached_toy(*arguments)

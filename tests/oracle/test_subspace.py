@@ -136,6 +136,7 @@ def test_another_kernel(slack):
     check(mapped, solution, reference.primal_optimum(mapped.instance())[0])
 
 
+@pytest.mark.slow
 @every_slack
 def test_single_precision(slack):
     case = cached_toy("tree", "costs", 0.5, slack)

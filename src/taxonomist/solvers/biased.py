@@ -33,6 +33,7 @@ import numpy as np
 from taxonomist._typing import is_sparse
 from taxonomist.solvers import sequential
 from taxonomist.solvers.duals import Entries, no_duals, positive
+from taxonomist.solvers.problem import FeatureRows
 from taxonomist.solvers.solution import Certificate, Options, Pass, Solution
 from taxonomist.solvers.weights import feature_matrix, weights_from_duals
 
@@ -72,6 +73,9 @@ def solve(
         A solution of a similar problem whose dual variables to start from.
     """
     started = perf_counter()
+    if isinstance(problem.items, FeatureRows):
+        # Loops for values of one type and weights of another would be compiled anew.
+        problem = replace(problem, items=problem.items.in_double())
     duals = no_duals(problem.n_items) if start is None else start.duals
     constant = _constant_feature(problem)
     u = np.zeros(problem.attributes.shape[1])

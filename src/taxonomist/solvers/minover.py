@@ -35,8 +35,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from taxonomist.compiled import minover
-from taxonomist.compiled.arrays import Attributes, Labels, Rows
+from taxonomist.compiled.arrays import Attributes, Labels, no_rows
 from taxonomist.errors import ParameterError
+from taxonomist.inference.linear_scorer import as_rows
 from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.problem import loss_arrays
 from taxonomist.solvers.weights import feature_matrix, weights_from_duals
@@ -313,10 +314,10 @@ class _KernelRows:
     def arrays(self, ridge: float) -> minover.Kernel:
         """Return the arrays from which compiled loops compute kernel rows."""
         if self._is_sparse:
-            rows, columns = (Rows(M.indptr, M.indices, M.data) for M in (self._X, self._X.tocsc()))
+            # The rows of the transpose are the columns.
+            rows, columns = (as_rows(M, np.float64) for M in (self._X, self._X.T.tocsr()))
         else:
-            nothing = np.zeros(1, dtype=np.int32)
-            rows = columns = Rows(nothing, nothing, np.zeros(1))
+            rows = columns = no_rows()
         return minover.Kernel(rows, columns, self._table, self._place, ridge)
 
     def fetch(self, i: int) -> None:

@@ -128,6 +128,10 @@ class FeatureRows:
         """Return the items in a random order, whose neighbours are visited together."""
         return FeatureRows(self._X[order], self._dtype, NEIGHBOURS)
 
+    def in_double(self) -> FeatureRows:
+        """Return the same items with values of type float64."""
+        return FeatureRows(self._X, np.float64, self._n_together)
+
 
 class GramRows:
     """Items as rows of a Gram matrix, computed in blocks and kept within a memory budget.
