@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Times vary with the machine's load, so they do not decide whether a test passes.
-settings.register_profile("taxonomist", deadline=None, max_examples=60)
+settings.register_profile("taxonomist", deadline=None, max_examples=40)
 settings.load_profile("taxonomist")
 
 
@@ -42,6 +42,9 @@ ORDER = (
     "unit/models",
     "equations",
     "unit/persistence",
+    "unit/server",
+    "unit/report",
+    "unit/distributed",
     "docs",
     "integration",
     "unit",
@@ -49,6 +52,24 @@ ORDER = (
 """Which tests run first. Those in ``contract`` compile most loops; the other of two processes
 meanwhile runs tests that need none, so that a loop is rarely compiled twice. Tests that fork come
 before those that make the process large, because a fork takes longer the larger it is."""
+
+
+TOGETHER = ("tests/unit/server", "tests/unit/report", "tests/unit/distributed")
+"""Folders whose tests run in one process, because they share a server, a browser or a cluster."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Hand out tests file by file, or by the folders that share something."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return next((folder for folder in TOGETHER if nodeid.startswith(folder)), None) or (
+                super()._split_scope(nodeid)
+            )
+
+    return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items):

@@ -168,6 +168,7 @@ LOOPS_OF_ONE_ITEM = {
 }
 
 
+@pytest.mark.slow
 @every_case
 @pytest.mark.parametrize("name", LOOPS_OF_ONE_ITEM)
 def test_loops_of_one_item(case, name):

@@ -378,6 +378,7 @@ ONE_ITEM = {
 }
 
 
+@pytest.mark.slow
 @every_case
 @pytest.mark.parametrize("end", [0, -1])
 def test_loops_of_one_item(name, end):

@@ -118,6 +118,7 @@ WHOLE = (
 )
 
 
+@pytest.mark.slow
 @every_case
 def test_whole_loops_and_their_twins(name):
     def at(*names):

@@ -79,6 +79,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.slow
 @every_case
 def test_loops_and_their_twins(shape, slack, train_on):
     def at(*names):

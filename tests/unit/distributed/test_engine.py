@@ -56,6 +56,7 @@ def test_large_values_are_scattered(client, monkeypatch):
         assert set(client.who_has(shared)[shared.key]) == set(client.has_what())
 
 
+@pytest.mark.slow
 def test_values_for_all_survive_the_workers_that_have_them(client):
     with DaskEngine(client) as engine:
         shared = engine.scatter(b"x" * 3_000_000)

@@ -315,6 +315,7 @@ UNPACKED = """(() => {
 })()"""
 
 
+@pytest.mark.slow
 def test_a_tree_of_50000_nodes_unpacks_its_branches(large_report):
     folder, taxonomy, assessment, _ = large_report
     confused = max(assessment.nodes, key=lambda node: len(node.taken_for))
