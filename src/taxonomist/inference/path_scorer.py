@@ -133,11 +133,16 @@ class PathScorer(BlockScorer):
         along = table(self.above, rows, paths.indices), table(self.beside, rows, paths.indices)
         return table(self.above, everyone, nodes), *along
 
+    @cached_property
+    def _tables_of_seen(self) -> tuple[CSR, ...]:
+        """The rows of ``tables`` of categories with training items."""
+        return tuple(csr_array(table[self.seen]) for table in self.tables)
+
     def parts(self, raw: Reals) -> Floats:
-        """Return the three parts of the scores, (3, n_categories, n_items)."""
+        """Return the three parts of the scores of categories with items, (3, n_seen, n_items)."""
         margins = np.ascontiguousarray(raw.T, dtype=np.float64)
         squashed = squash(margins)
-        own, above, beside = self.tables
+        own, above, beside = self._tables_of_seen
         return np.stack([own @ margins, above @ squashed, beside @ squashed])
 
     @cached_property

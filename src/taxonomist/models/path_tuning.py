@@ -114,8 +114,10 @@ class BlendTuning(HeldOutMargins):
         columns = self._training.targets.labels[items].indices
         used = self._kept[items] & scorer.seen[columns]
         parts = scorer.parts(scored.raw[used]).transpose(0, 2, 1)
-        parts[:, :, ~scorer.seen] = -np.inf
-        self._candidates.append(Candidates.chosen(parts, columns[used], CANDIDATES))
+        place = np.cumsum(scorer.seen) - 1
+        found = Candidates.chosen(parts, place[columns[used]], CANDIDATES)
+        columns = np.flatnonzero(scorer.seen)[found.columns]
+        self._candidates.append(found._replace(columns=columns))
         self._items.append(items[used])
 
     def finish(self) -> dict[str, object]:
@@ -195,10 +197,22 @@ class Candidates(NamedTuple):
         place = (best == true[:, None]).argmax(axis=1)
         return cls(columns, place, np.take_along_axis(parts, columns[None], axis=2), log_counts)
 
+    def widened(self, n: int) -> Candidates:
+        """Return n candidates, of which the last ones stand for no category."""
+        more = (0, 0), (0, n - self.columns.shape[1])
+        return Candidates(
+            np.pad(self.columns, more),
+            self.true,
+            np.pad(self.parts, ((0, 0), *more), constant_values=-np.inf),
+            np.pad(self.log_counts, more, constant_values=-np.inf),
+        )
+
     @classmethod
     def join(cls, blocks: Sequence[Candidates]) -> Candidates:
         """Return the candidates of all items."""
-        columns, true, parts, log_counts = zip(*blocks, strict=True)
+        # Folds with fewer categories have fewer candidates.
+        most = max(block.columns.shape[1] for block in blocks)
+        columns, true, parts, log_counts = zip(*(b.widened(most) for b in blocks), strict=True)
         return cls(
             np.vstack(columns),
             np.concatenate(true),

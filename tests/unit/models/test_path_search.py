@@ -11,6 +11,7 @@ from taxonomist.compiled import block_lookup, path_scores
 from taxonomist.compiled.jit import compiled
 from taxonomist.errors import ParameterError
 from taxonomist.inference import path_scorer
+from taxonomist.inference.blend import fit_blend
 from taxonomist.models.path_tuning import Candidates, first_folds
 from tests.unit.models.test_path_svc import DAG, TREE, items
 
@@ -197,3 +198,17 @@ def test_candidates_stand_for_all_categories():
     everything = Candidates.chosen(parts, true, 500)
     assert (everything.true == true).all()
     assert not everything.log_counts.any()
+
+
+def test_candidates_of_folds_with_fewer_categories_fit_as_they_are():
+    rng = np.random.default_rng(0)
+    parts, true = rng.normal(size=(3, 30, 8)), rng.integers(0, 5, size=30)
+    few, many = Candidates.chosen(parts[:, :, :5], true, 9), Candidates.chosen(parts, true, 9)
+    joined = Candidates.join([few, many])
+    assert joined.columns.shape == (60, 8)
+    assert (joined.columns[np.arange(60), joined.true] == np.tile(true, 2)).all()
+    weights = np.ones(30)
+    alone = fit_blend(few.parts, few.true, weights, np.ones(3), few.log_counts)
+    wide = few.widened(8)
+    found = fit_blend(wide.parts, wide.true, weights, np.ones(3), wide.log_counts)
+    np.testing.assert_allclose(found, alone)
