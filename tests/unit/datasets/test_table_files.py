@@ -203,6 +203,25 @@ def test_a_workbook(tmp_path, name):
     assert not notes
 
 
+def test_merged_cells_hold_for_all_their_rows(tmp_path):
+    pytest.importorskip("python_calamine")
+    rows = [["level1", "level2", "text"], ["Garden", "Rakes", "a"], ["", "", "b"], [""] * 3]
+    rows += [["", "Spades", "c"], ["", "", "d"], ["Kitchen", "", "e"]]
+    # One range spans an empty row, one goes to the right only, one begins in the header, and one is
+    # beside the table, which begins in column B.
+    merged = ["B2:B6", "C2:C3", "B7:C7", "D1:D2", "F2:F3"]
+    path = write_workbook(tmp_path / "a.xlsx", merged, goods=[["", *row] for row in rows])
+    lines, values, _ = read(path)
+    assert lines == [2, 3, 5, 6, 7]
+    assert [tuple(row.values()) for row in values] == [
+        ("Garden", "Rakes", "a"),
+        ("Garden", "Rakes", "b"),
+        ("Garden", "Spades", "c"),
+        ("Garden", "", "d"),
+        ("Kitchen", "", "e"),
+    ]
+
+
 def test_the_first_sheet_or_the_one_that_is_named(tmp_path):
     pytest.importorskip("python_calamine")
     path = write_workbook(tmp_path / "a.xlsx", one=[["x"], ["1"]], two=[["y"], ["2"]], three=[])
