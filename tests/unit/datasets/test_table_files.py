@@ -121,6 +121,9 @@ def test_a_json_list(tmp_path, name, indent, monkeypatch):
     path.write_text("\n\n" + json.dumps(OBJECTS, indent=indent, ensure_ascii=False), "utf-8")
     lines, values, _ = read(path)
     assert values == OBJECTS
+    if indent is None:
+        assert lines == list(range(1, len(OBJECTS) + 1))
+        return
     text = path.read_text("utf-8").splitlines()
     assert all("{" in text[line - 1] for line in lines)
 
@@ -274,6 +277,13 @@ def test_addresses_are_refused(address):
     for reading in (read, datasets.read, Taxonomy.read):
         with pytest.raises(FormatError, match=r"only files are read. Download it"):
             reading(address)
+
+
+def test_a_title_above_the_names_of_the_columns(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Export,,\nid,text,label\n1,a,b\n")
+    with pytest.raises(FormatError, match="'labels'; its.*The first line must be the one wi"):
+        datasets.read(path)
 
 
 def test_columns_are_found_in_any_spelling(tmp_path):
