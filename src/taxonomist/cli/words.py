@@ -16,6 +16,7 @@ RULES = (
     (r"^(weights|budget|calibration) must", r"--\1 must"),
     (r"^test_size must", "--test-size must"),
     (r"\btest_size=", "--test-size "),
+    (r"\blabel_sep=", "--separator "),
     (r"^model must be", "--model must be"),
     (r"(has no column '(text|label)'; .*)$", r"\1 Name yours with --\2."),
     (r"^(--calibration must be .*), or None\.", r"\1, or none."),

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.datasets.bad_rows import listed_lines
-from taxonomist.datasets.cells import STEP
+from taxonomist.datasets.cells import STEP, likely_separator
 from taxonomist.errors import FormatError, ParameterError
 from taxonomist.taxonomy import Taxonomy
 
@@ -32,8 +32,8 @@ class LabelTaxonomy(NamedTuple):
     origin
         What it was built from: ``"levels"``, ``"paths"``, ``"codes"`` or ``"labels"``.
     note
-        Sentences about names that occur under several parents, and about those that are written in
-        several ways; empty if there are none.
+        Sentences about names that occur under several parents, names that are written in several
+        ways, and labels that look like several; empty if there are none.
     """
 
     taxonomy: Taxonomy
@@ -76,16 +76,20 @@ def label_taxonomy(name: str, labels: Mapping[Label, int], columns: Columns) -> 
     if not labels:
         raise FormatError(f"{name} holds no labels; give the taxonomy.")
     steps = {(label,) if isinstance(label, str) else label: line for label, line in labels.items()}
-    respelled = _respelled_names(steps)
+    said = [_joined_labels(labels), _respelled_names(steps)]
     if columns.code_prefixes:
         paths = _code_paths(map(shown, labels), columns.code_prefixes)
-        return LabelTaxonomy(Taxonomy.from_paths(paths, ids="name"), "codes", respelled)
+        return LabelTaxonomy(Taxonomy.from_paths(paths, ids="name"), "codes", _lines(said))
     if not has_paths(labels):
-        return LabelTaxonomy(Taxonomy.flat(labels), "labels", respelled)
+        return LabelTaxonomy(Taxonomy.flat(labels), "labels", _lines(said))
     _check_consistent(name, steps)
     origin = "paths" if columns.labels is None or isinstance(columns.labels, str) else "levels"
-    notes = "\n".join(filter(None, (respelled, _shared_names(steps))))
+    notes = _lines([*said, _shared_names(steps)])
     return LabelTaxonomy(Taxonomy.from_paths(list(steps)), origin, notes)
+
+
+def _lines(notes: list[str]) -> str:
+    return "\n".join(filter(None, notes))
 
 
 def check_prefixes(lengths: Sequence[int]) -> None:
@@ -121,6 +125,17 @@ def _check_consistent(name: str, paths: Mapping[tuple[str, ...], int]) -> None:
                 f"contradict each other, because both read {shown(path)!r}. Rename the level that "
                 f"contains {STEP.strip()!r}."
             )
+
+
+def _joined_labels(labels: Mapping[Label, int]) -> str:
+    """Return a sentence about the first label that looks like several others."""
+    for label, line in labels.items():
+        if separator := likely_separator(label, labels.__contains__):
+            return (
+                f"{label!r} (line {line}) is taken as one label. If a cell can hold several, pass "
+                f"label_sep={separator!r}."
+            )
+    return ""
 
 
 def _respelled_names(paths: Mapping[tuple[str, ...], int]) -> str:

@@ -66,6 +66,12 @@ def test_messages_speak_of_options(call, command, said):
     assert not re.search(r"\w=|n_splits|random_state|Looking for", done.err)
 
 
+def test_notes_speak_of_options(call, folder):
+    (folder / "sets.csv").write_text("text,label\nx,a\ny,b\nz,a;b\n")
+    done = call("train", "sets.csv", "--out", "model", "--test-size", "0.9")
+    assert "If a cell can hold several, pass --separator ';'." in done.err
+
+
 def test_errors_in_a_taxonomy_speak_of_options(call):
     done = call("taxonomy", "check", "other.csv")
     assert done.code == 1

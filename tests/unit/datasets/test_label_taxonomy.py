@@ -49,6 +49,12 @@ def test_labels_that_differ_only_in_case_or_spaces_are_told_of():
     assert note({"a": 1, "b": 2, ("x", "a"): 3}).startswith("1 name is in")
 
 
+def test_a_label_that_looks_like_several_is_told_of():
+    note = label_taxonomy("data.csv", {"a": 2, "b;c": 3, "a; b": 4, "b": 5}, Columns()).note
+    assert note.startswith("'a; b' (line 4) is taken as one label. If a cell can hold several, pas")
+    assert note.endswith("pass label_sep=';'.")
+
+
 def test_paths_that_read_the_same_name_their_lines():
     with pytest.raises(FormatError, match=r"lines 2 and 4: the levels \['A > B'\] and \['A', 'B'"):
         built([("A > B",), ("C", "B"), ("A", "B")])
