@@ -219,6 +219,7 @@ def _items(y: LabelsLike, name: str) -> list[Any]:
 
 
 def check_present(values: Sequence[object], name: str) -> None:
+    """Raise a ``LabelError`` that names the first missing label, if there is one."""
     if {*map(type, values)} <= {str} and all(map(str.strip, cast("Sequence[str]", values))):
         return
     at = next((i for i, value in enumerate(values) if is_missing(value)), None)
