@@ -63,6 +63,7 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
+        print_note("taxonomist: interrupted.")
         sys.exit(INTERRUPTED)
     except (TaxonomistError, OSError) as error:
         print_note(f"taxonomist: {_sentence(error)}")

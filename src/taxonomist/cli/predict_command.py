@@ -124,6 +124,7 @@ def predict(
         to = "jsonl" if as_json else to
         predict_files(cluster, classifier, source, columns, out, wanted, to, rows)
         return
+    _check_data(data)
     output = PredictionOutput(out, "jsonl" if as_json else to, wanted, separator, raw_cells)
     with (
         progress() as on_step,
@@ -137,6 +138,12 @@ def predict(
     if out is not None:
         print_note(f"Wrote {n_written:,} rows to {out}.")
     _say_next(classifier, model)
+
+
+def _check_data(data: str) -> None:
+    """Raise if a file does not exist: perhaps it is a text."""
+    if data != "-" and "://" not in data and not Path(data).exists():
+        raise OptionError(f"{data}: there is no such file. Pass a text to classify with --text.")
 
 
 def _say_next(classifier: TextClassifier, model: Path, text: str | None = None) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from taxonomist.cli.checks import OptionError, bad_rows_explained
 from taxonomist.cli.output import print_note, progress
+from taxonomist.cli.words import in_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +41,7 @@ def read_labelled(
             source, columns, taxonomy, skip_bad=skip_bad, strict=strict, on_step=on_step
         )
     if found.note:
-        print_note(found.note)
+        print_note(in_options(found.note))
     return found
 
 

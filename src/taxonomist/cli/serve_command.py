@@ -111,7 +111,7 @@ def serve(
 
     for package in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "prometheus_client"):
         import_extra(package, "server")
-    from taxonomist.server.running import run
+    from taxonomist.server.running import check_port, run
 
     limits = ServiceLimits(
         body_bytes=round(body_mib * 2**20),
@@ -140,6 +140,7 @@ def serve(
         processes=processes,
         limits=limits,
     )
+    check_port(host, port)
     settings = _with_models(settings, label_studio)
     run(settings, host, port, lambda: print_note(f"Serving http://{host}:{port}/"))
 

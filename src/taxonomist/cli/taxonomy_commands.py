@@ -122,7 +122,7 @@ def check(
     try:
         taxonomy, notes = left_out(file, format, cycles, outside, as_spelled=True)
     except (FormatError, TaxonomyError) as error:
-        result["error"] = str(error)
+        result["error"] = in_options(str(error))
     else:
         edges = [edge for note in notes for edge in note.edges]
         found = {"left_out": edges, **findings(taxonomy)}

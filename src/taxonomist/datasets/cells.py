@@ -10,14 +10,16 @@ from taxonomist._unicode import nfc
 from taxonomist.datasets.bad_rows import NoLabelError, RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from taxonomist.datasets.columns import Columns
 
-__all__ = ["Label", "fold_of", "labels_of", "levels_of", "text_of", "word_of"]
+__all__ = ["Label", "fold_of", "labels_of", "levels_of", "likely_separator", "text_of", "word_of"]
 
 STEP = " > "
 """Default separator between the levels of a path."""
+SEPARATORS = ";|,"
+"""What people write between several labels in a cell."""
 
 Label: TypeAlias = str | tuple[str, ...]
 """A label as given: a code, or a path as a tuple of names."""
@@ -97,6 +99,17 @@ def labels_of(value: object, columns: Columns, *, allow_none: bool = False) -> t
     if columns.code_prefixes:
         return tuple(dict.fromkeys(words))
     return tuple(dict.fromkeys(_steps(word, columns.path_sep) for word in words))
+
+
+def likely_separator(label: Label, is_known: Callable[[str], bool]) -> str:
+    """Return the separator of a label that looks like several known ones; empty if it does not."""
+    if not isinstance(label, str):
+        return ""
+    for separator in SEPARATORS:
+        parts = label.split(separator)
+        if len(parts) > 1 and all(is_known(part.strip()) for part in parts):
+            return separator
+    return ""
 
 
 def levels_of(cells: Mapping[str, object], *, empty_is_none: bool = False) -> tuple[Label, ...]:

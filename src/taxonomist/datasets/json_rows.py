@@ -43,7 +43,11 @@ def parse_json(file: TableFile) -> tuple[tuple[str, ...], Iterator[Row]]:
             f"{name}, line {first.line}: {first.fault or 'there are no values'}. Expected one "
             "object on each line, or a list of objects."
         )
-    return columns, chain(seen, rows)
+    found: Iterator[Row] = chain(seen, rows)
+    if len(seen) > 1 and seen[0].line == seen[1].line:
+        # All on one line: the number of the object says more.
+        found = (row._replace(line=number) for number, row in enumerate(found, 1))
+    return columns, found
 
 
 def _lines(text: Iterable[str]) -> Iterator[Row]:

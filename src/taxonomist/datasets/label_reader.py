@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from taxonomist._spreadsheets import unguarded
 from taxonomist._unicode import nfc
 from taxonomist.datasets.bad_rows import RowError
-from taxonomist.datasets.cells import STEP
+from taxonomist.datasets.cells import STEP, likely_separator
 from taxonomist.datasets.label_taxonomy import shown
 from taxonomist.errors import UnknownNodeError
 
@@ -65,6 +65,11 @@ class LabelReader:
     def _node(self, label: Label, hint: bool) -> str:
         """Return the node of a label; raise if it is unknown."""
         found = self.find(label)
+        if found is None and (separator := likely_separator(label, self._taxonomy.__contains__)):
+            raise RowError(
+                f"{label!r} is not a node of the taxonomy, but its parts are: pass "
+                f"label_sep={separator!r}"
+            )
         if found is None and hint:
             try:
                 self._taxonomy.resolve(label)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.datasets.bad_rows import listed_lines
-from taxonomist.datasets.cells import STEP
+from taxonomist.datasets.cells import STEP, likely_separator
 from taxonomist.errors import FormatError, ParameterError
 from taxonomist.taxonomy import Taxonomy
 
@@ -32,7 +32,8 @@ class LabelTaxonomy(NamedTuple):
     origin
         What it was built from: ``"levels"``, ``"paths"``, ``"codes"`` or ``"labels"``.
     note
-        A sentence about names that occur under several parents; empty if there are none.
+        Sentences about names that occur under several parents, names that are written in several
+        ways, and labels that look like several; empty if there are none.
     """
 
     taxonomy: Taxonomy
@@ -74,15 +75,21 @@ def label_taxonomy(name: str, labels: Mapping[Label, int], columns: Columns) -> 
     """
     if not labels:
         raise FormatError(f"{name} holds no labels; give the taxonomy.")
+    steps = {(label,) if isinstance(label, str) else label: line for label, line in labels.items()}
+    said = [_joined_labels(labels), _respelled_names(steps)]
     if columns.code_prefixes:
         paths = _code_paths(map(shown, labels), columns.code_prefixes)
-        return LabelTaxonomy(Taxonomy.from_paths(paths, ids="name"), "codes")
+        return LabelTaxonomy(Taxonomy.from_paths(paths, ids="name"), "codes", _lines(said))
     if not has_paths(labels):
-        return LabelTaxonomy(Taxonomy.flat(labels), "labels")
-    steps = {(label,) if isinstance(label, str) else label: line for label, line in labels.items()}
+        return LabelTaxonomy(Taxonomy.flat(labels), "labels", _lines(said))
     _check_consistent(name, steps)
     origin = "paths" if columns.labels is None or isinstance(columns.labels, str) else "levels"
-    return LabelTaxonomy(Taxonomy.from_paths(list(steps)), origin, _shared_names(steps))
+    notes = _lines([*said, _shared_names(steps)])
+    return LabelTaxonomy(Taxonomy.from_paths(list(steps)), origin, notes)
+
+
+def _lines(notes: list[str]) -> str:
+    return "\n".join(filter(None, notes))
 
 
 def check_prefixes(lengths: Sequence[int]) -> None:
@@ -118,6 +125,37 @@ def _check_consistent(name: str, paths: Mapping[tuple[str, ...], int]) -> None:
                 f"contradict each other, because both read {shown(path)!r}. Rename the level that "
                 f"contains {STEP.strip()!r}."
             )
+
+
+def _joined_labels(labels: Mapping[Label, int]) -> str:
+    """Return a sentence about the first label that looks like several others."""
+    for label, line in labels.items():
+        if separator := likely_separator(label, labels.__contains__):
+            return (
+                f"{label!r} (line {line}) is taken as one label. If a cell can hold several, pass "
+                f"label_sep={separator!r}."
+            )
+    return ""
+
+
+def _respelled_names(paths: Mapping[tuple[str, ...], int]) -> str:
+    """Return a sentence about names in one place that differ only in case or spaces."""
+    spelled: dict[tuple[str, ...], dict[str, int]] = {}
+    for path, line in _places(paths):
+        place = tuple(" ".join(step.casefold().split()) for step in path)
+        spelled.setdefault(place, {}).setdefault(path[-1], line)
+    found = [names for names in spelled.values() if len(names) > 1]
+    if not found:
+        return ""
+    first = [
+        " and ".join(f"{name!r} (line {line})" for name, line in names.items())
+        for names in found[:N_SHOWN]
+    ]
+    more = f"; and {len(found) - N_SHOWN:,} more" if len(found) > N_SHOWN else ""
+    return (
+        "Labels that differ only in case or spaces are different categories: "
+        f"{'; '.join(first)}{more}."
+    )
 
 
 def _shared_names(paths: Mapping[tuple[str, ...], int]) -> str:

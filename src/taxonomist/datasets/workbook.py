@@ -11,7 +11,7 @@ from taxonomist.datasets.table import Row
 from taxonomist.errors import FormatError, MissingExtraError, closest, import_extra, some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from taxonomist.datasets.table_file import TableFile
 
@@ -24,7 +24,8 @@ WORKBOOK_MARKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 def parse_workbook(file: TableFile) -> tuple[tuple[str, ...], Iterator[Row]]:
     """Parse a sheet whose first row that is not empty is the header.
 
-    Line numbers are the row numbers that spreadsheets show.
+    Line numbers are the row numbers that spreadsheets show. A cell that is merged with those below
+    it gives its value to all of these rows.
     """
     sheet = _sheet(file)
     lines = enumerate(sheet.iter_rows(), 1)
@@ -34,9 +35,33 @@ def parse_workbook(file: TableFile) -> tuple[tuple[str, ...], Iterator[Row]]:
     columns = tuple(nfc(word_of(_plain(cell))) for cell in header)
     return columns, (
         Row(line, dict(zip(columns, map(_plain, cells), strict=True)))
-        for line, cells in lines
-        if any(cell != "" for cell in cells)
+        for line, cells in _filled(lines, _merged_down(sheet))
     )
+
+
+def _merged_down(sheet: Any) -> dict[int, list[tuple[int, int]]]:
+    """Return the merged cells by their first line: column and last line of each."""
+    first, last = sheet.start[1], sheet.end[1]
+    found: dict[int, list[tuple[int, int]]] = {}
+    for (top, column), (bottom, _) in sheet.merged_cell_ranges or ():
+        if first <= column <= last:
+            found.setdefault(top + 1, []).append((column - first, bottom + 1))
+    return found
+
+
+def _filled(
+    lines: Iterable[tuple[int, list[object]]], merged: dict[int, list[tuple[int, int]]]
+) -> Iterator[tuple[int, list[object]]]:
+    """Yield the rows that are not empty, with the values of merged cells in every row of these."""
+    held: dict[int, tuple[int, object]] = {}
+    for line, cells in lines:
+        held |= {column: (last, cells[column]) for column, last in merged.get(line, ())}
+        if all(cell == "" for cell in cells):
+            continue
+        for column, (last, value) in held.items():
+            if line <= last:
+                cells[column] = value
+        yield line, cells
 
 
 def _sheet(file: TableFile) -> Any:

@@ -112,6 +112,7 @@ class Targets:
         if taxonomy is None:
             # It warns of many classes, which strings may well have.
             if not all(isinstance(label, str) for label in y.tolist()):
+                labels.check_present(y.tolist(), "y")
                 check_classification_targets(y)
             classes, codes = np.unique(y, return_inverse=True)
             categories, codes = flat_categories(classes.tolist()), codes.astype(np.intp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,13 +22,29 @@ from taxonomist.server.store.tokens import any_tokens
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["prepared", "run"]
+__all__ = ["check_port", "prepared", "run"]
 
 FACTORY = "taxonomist.server.application:app_of_process"
 KEEP_ALIVE_SECONDS = 30
 STOP_SECONDS = 30
 """How long requests that were accepted may take when the server stops."""
 WAITING_CONNECTIONS = 4096
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise a ``ParameterError`` if the service could not listen here."""
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as trial:
+            if os.name == "posix":
+                # A port is free again as soon as its server has ended.
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+    except OSError as error:
+        raise ParameterError(
+            f"The service cannot listen on {host}:{port} ({error.strerror}). Pass another --port, "
+            "or stop what runs there."
+        ) from error
 
 
 def prepared(settings: ServiceSettings, host: str) -> ServiceSettings:
@@ -68,7 +85,8 @@ def run(
     host, port
         Where to listen.
     on_start
-        Called when everything was checked, before the models are loaded.
+        Called when everything was checked and the models are loaded, or with several processes,
+        before these load them.
     """
     settings = prepared(settings, host)
     common = {
@@ -83,12 +101,14 @@ def run(
         "backlog": WAITING_CONNECTIONS,
     }
     set_up_logs()
+    app = make_app(settings) if settings.processes == 1 else None
+    if app is None:
+        _check_models(settings)
     if on_start is not None:
         on_start()
-    if settings.processes == 1:
-        uvicorn.run(make_app(settings), **common)  # type: ignore[arg-type]
+    if app is not None:
+        uvicorn.run(app, **common)  # type: ignore[arg-type]
         return
-    _check_models(settings)
     with tempfile.TemporaryDirectory() as folder:
         os.environ[SETTINGS_VARIABLE] = replace(settings, parent=os.getpid()).to_json()
         os.environ[FOLDER_VARIABLE] = folder

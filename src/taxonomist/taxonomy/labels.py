@@ -82,7 +82,7 @@ def encode(taxonomy: Taxonomy, y: LabelsLike, name: str = "y") -> Codes:
         raise LabelError(
             f"{name} holds label sets, but one label per item is expected. Pass a 1-d array of ids."
         )
-    _check_present(values, name)
+    check_present(values, name)
     return _lookup(taxonomy, values, name)
 
 
@@ -180,7 +180,7 @@ def is_indicator(y: LabelsLike) -> bool:
 def as_sets(y: LabelsLike, name: str = "y") -> list[list[Any]]:
     """Return the labels of each item as a list, which for a single id has one entry."""
     items = _items(y, name)
-    _check_present(items, name)
+    check_present(items, name)
     return [
         [label for label in item if not is_missing(label)] if is_set(item) else [item]
         for item in items
@@ -218,7 +218,8 @@ def _items(y: LabelsLike, name: str) -> list[Any]:
     return list(values)
 
 
-def _check_present(values: Sequence[object], name: str) -> None:
+def check_present(values: Sequence[object], name: str) -> None:
+    """Raise a ``LabelError`` that names the first missing label, if there is one."""
     if {*map(type, values)} <= {str} and all(map(str.strip, cast("Sequence[str]", values))):
         return
     at = next((i for i, value in enumerate(values) if is_missing(value)), None)

@@ -196,7 +196,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         ----------
         texts
             The text of each item: a string, a sequence of strings, or a mapping from column names
-            to strings. The texts are read once and not kept. Or ``CountedTexts``.
+            to strings. The texts are read once and not kept. Or a data frame with columns of texts,
+            or ``CountedTexts``.
         labels
             A node id for each item, or an iterable of node ids.
         sample_weight

@@ -129,7 +129,9 @@ class ChosenNames(NamedTuple):
                 f"({self.gain['low']:+.3f} to {self.gain['high']:+.3f})"
             )
         if documents.without:
-            said += f". {len(documents.without):,} categories have a name but no documents"
+            n_without = len(documents.without)
+            have = "category has" if n_without == 1 else "categories have"
+            said += f". {n_without:,} {have} a name but no documents"
         return f"{said}."
 
 

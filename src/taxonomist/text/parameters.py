@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.probabilities import METHODS
 from taxonomist.models.parameters import Number, TaxonomyOrNone
+from taxonomist.taxonomy.build import is_table, rows
 from taxonomist.text.feature_sets import check_features
 from taxonomist.text.measure import check_measure
 from taxonomist.text.models import choice_of
@@ -33,12 +34,16 @@ _REQUIREMENTS: dict[str, Requirement] = {
 def several(texts: Iterable[Any]) -> Iterable[Any]:
     """Return the texts of several items; raise if there is only one text.
 
-    All methods that take texts ask this function, because a string is a sequence of letters.
+    All methods that take texts ask this function, because a string is a sequence of letters, and a
+    data frame one of names of columns.
     """
     if isinstance(texts, str | bytes | Mapping):
         raise TypeError(
             "texts must be a sequence with one entry per item, not a single text. Pass [text]."
         )
+    columns = getattr(texts, "columns", None)
+    if columns is not None and is_table(texts):
+        return [dict(zip(columns, row, strict=True)) for row in rows(texts)]
     return texts
 
 

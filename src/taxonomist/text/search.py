@@ -155,6 +155,8 @@ class _Search:
             for name in names:
                 if name not in tried:
                     self._leave_out(name, self._first_cost, None, "interrupted")
+            best = min(self.measured, key=_best_first)
+            self._say(f"interrupted, going on with {best.model}", None)
         if not self.measured:
             return sorted(self.left_out, key=_fastest_first)
         return [*sorted(self.measured, key=_best_first), *self.left_out]

@@ -43,7 +43,8 @@ def held_out(labelled: Labelled, share: float, seed: int) -> Bools:
     part = Fraction(share).limit_denominator(min(MOST_FOLDS, n_items))
     if not 0 < part < 1:
         raise LabelError(
-            f"Cannot hold out a fraction of {share:g} of {n_items} items: one part would be empty."
+            f"Cannot hold out a fraction of {share:g} of {n_items:,} items: one part would be "
+            "empty. Add items, or pass test_size=0 to hold out none."
         )
     folds = StratifiedFolds(part.denominator, random_state=seed).folds(labelled.targets)
     # Take folds at equal distances: neighbouring folds hold neighbouring items of a category.

@@ -134,4 +134,6 @@ def read_labelled(
         reader = LabelReader(taxonomy)
         given = [reader.nodes(labels) for labels in given]
     ids = [[label for label in labels if isinstance(label, str)] for labels in given]
+    if origin != "given" and len(ids) > 1 and all(labels == ids[0] for labels in ids):
+        notes.append("All rows have the same label, so there is nothing to tell apart.")
     return Labelled(texts, ids, taxonomy, origin, bad, "\n".join(filter(None, notes)))

@@ -179,6 +179,12 @@ def test_a_missing_column_names_the_nearest(call, there, tmp_path):
     assert "no column 'title'; its columns are 'titel', 'text'. Did you mean 'titel'" in done.err
 
 
+def test_a_text_in_the_place_of_the_file(call, there):
+    done = call("predict", "data", "it purrs")
+    assert done.code == 2
+    assert "it purrs: there is no such file. Pass a text to classify with --text." in done.err
+
+
 def test_no_model(call, there):
     for command in (["predict", "taxonomy.csv", "new.csv"], ["model", "show", "nowhere"]):
         done = call(*command)

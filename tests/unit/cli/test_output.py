@@ -57,10 +57,11 @@ def test_a_bug_exits_with_1(error):
     assert f"{error}: oh" in done.stderr
 
 
-def test_an_interrupt_exits_with_130():
+def test_an_interrupt_exits_with_130(capsys):
     with pytest.raises(SystemExit) as caught, output.plain_errors():
         raise KeyboardInterrupt
     assert caught.value.code == 130
+    assert capsys.readouterr() == ("", "taxonomist: interrupted.\n")
 
 
 def test_nothing_raised_nothing_said(capsys):

@@ -13,6 +13,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "taxonomy.csv").write_text(EDGES)
     (tmp_path / "taxonomy.xyz").write_text(EDGES)
     (tmp_path / "other.csv").write_text("a,b\nx,y\n")
+    (tmp_path / "one.csv").write_text("text,label\nx,y\n")
     write_csv(tmp_path / "data.csv", rows(8))
     return tmp_path
 
@@ -48,6 +49,10 @@ TRAIN = ["train", "data.csv", "--label", "code", "--out", "model"]
         ([*TRAIN, "--calibration", "magic"], "--calibration must be one of auto, temperature,"),
         ([*TRAIN, "--calibration", "magic"], "isotonic, or none. Got 'magic'."),
         ([*TRAIN, "--model", "svm", "--text", "title", "--weights", "1,2"], "--weights must be 1"),
+        ([*TRAIN, "--model", "PathSVC"], "--model must be 'auto' or one of flat, markov"),
+        (["train", "data.csv", "--out", "model"], "Name yours with --label."),
+        (["train", "one.csv", "--out", "model"], "one part would be empty. Add items, or"),
+        (["train", "one.csv", "--out", "model"], "pass --test-size 0 to hold out none."),
         ([*TRAIN, "--seed", str(2**32)], "--seed"),
         (["compare", "data.csv", "--label", "code", "--seed", str(2**32)], "--seed"),
         (["data", "show", "nothing"], "'taxonomist data list' lists them all."),
@@ -59,3 +64,16 @@ def test_messages_speak_of_options(call, command, said):
     assert done.code == 2
     assert said in done.err
     assert not re.search(r"\w=|n_splits|random_state|Looking for", done.err)
+
+
+def test_notes_speak_of_options(call, folder):
+    (folder / "sets.csv").write_text("text,label\nx,a\ny,b\nz,a;b\n")
+    done = call("train", "sets.csv", "--out", "model", "--test-size", "0.9")
+    assert "If a cell can hold several, pass --separator ';'." in done.err
+
+
+def test_errors_in_a_taxonomy_speak_of_options(call):
+    done = call("taxonomy", "check", "other.csv")
+    assert done.code == 1
+    assert "one column per level needs --format levels." in done.out
+    assert "=" not in done.out

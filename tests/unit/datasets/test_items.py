@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from taxonomist import Taxonomy
@@ -96,6 +98,16 @@ def test_nodes_of_labels(taxonomy):
         reader.nodes((("plant", "Cats"),))
     with pytest.raises(RowError, match="'plant > Caats' is not a node"):
         reader.nodes((("plant", "Caats"),))
+
+
+def test_a_label_that_is_several(taxonomy):
+    reader = LabelReader(taxonomy)
+    for label, separator in (("cat; dog", ";"), ("dog|cat", "|"), ("cat,dog,cat", ",")):
+        said = re.escape(f"but its parts are: pass label_sep={separator!r}")
+        with pytest.raises(RowError, match=said):
+            reader.nodes((label,), hint=False)
+    with pytest.raises(RowError, match="'cat;cow' is not a node of the taxonomy"):
+        reader.nodes(("cat;cow",))
 
 
 def test_without_a_hint_nothing_similar_is_looked_for(taxonomy, monkeypatch):

@@ -35,6 +35,26 @@ def test_a_name_in_several_places_is_kept_apart_and_told_of():
     assert several.endswith("'e' (lines 10, 11) and 2 more.")
 
 
+def test_labels_that_differ_only_in_case_or_spaces_are_told_of():
+    def note(labels):
+        return label_taxonomy("data.csv", labels, Columns()).note
+
+    said = "Labels that differ only in case or spaces are different categories: "
+    assert note({"Bug": 2, "bug": 3, "A  b": 4, "a b": 5, "c": 6}) == (
+        f"{said}'Bug' (line 2) and 'bug' (line 3); 'A  b' (line 4) and 'a b' (line 5)."
+    )
+    # What is below them is written in one way, but in two places.
+    levels = note({("Garden", "Rakes"): 2, ("GARDEN", "Rakes"): 3})
+    assert levels.startswith(f"{said}'Garden' (line 2) and 'GARDEN' (line 3).\n1 name is in")
+    assert note({"a": 1, "b": 2, ("x", "a"): 3}).startswith("1 name is in")
+
+
+def test_a_label_that_looks_like_several_is_told_of():
+    note = label_taxonomy("data.csv", {"a": 2, "b;c": 3, "a; b": 4, "b": 5}, Columns()).note
+    assert note.startswith("'a; b' (line 4) is taken as one label. If a cell can hold several, pas")
+    assert note.endswith("pass label_sep=';'.")
+
+
 def test_paths_that_read_the_same_name_their_lines():
     with pytest.raises(FormatError, match=r"lines 2 and 4: the levels \['A > B'\] and \['A', 'B'"):
         built([("A > B",), ("C", "B"), ("A", "B")])

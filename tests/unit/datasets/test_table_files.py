@@ -121,6 +121,9 @@ def test_a_json_list(tmp_path, name, indent, monkeypatch):
     path.write_text("\n\n" + json.dumps(OBJECTS, indent=indent, ensure_ascii=False), "utf-8")
     lines, values, _ = read(path)
     assert values == OBJECTS
+    if indent is None:
+        assert lines == list(range(1, len(OBJECTS) + 1))
+        return
     text = path.read_text("utf-8").splitlines()
     assert all("{" in text[line - 1] for line in lines)
 
@@ -203,6 +206,25 @@ def test_a_workbook(tmp_path, name):
     assert not notes
 
 
+def test_merged_cells_hold_for_all_their_rows(tmp_path):
+    pytest.importorskip("python_calamine")
+    rows = [["level1", "level2", "text"], ["Garden", "Rakes", "a"], ["", "", "b"], [""] * 3]
+    rows += [["", "Spades", "c"], ["", "", "d"], ["Kitchen", "", "e"]]
+    # One range spans an empty row, one goes to the right only, one begins in the header, and one is
+    # beside the table, which begins in column B.
+    merged = ["B2:B6", "C2:C3", "B7:C7", "D1:D2", "F2:F3"]
+    path = write_workbook(tmp_path / "a.xlsx", merged, goods=[["", *row] for row in rows])
+    lines, values, _ = read(path)
+    assert lines == [2, 3, 5, 6, 7]
+    assert [tuple(row.values()) for row in values] == [
+        ("Garden", "Rakes", "a"),
+        ("Garden", "Rakes", "b"),
+        ("Garden", "Spades", "c"),
+        ("Garden", "", "d"),
+        ("Kitchen", "", "e"),
+    ]
+
+
 def test_the_first_sheet_or_the_one_that_is_named(tmp_path):
     pytest.importorskip("python_calamine")
     path = write_workbook(tmp_path / "a.xlsx", one=[["x"], ["1"]], two=[["y"], ["2"]], three=[])
@@ -255,6 +277,13 @@ def test_addresses_are_refused(address):
     for reading in (read, datasets.read, Taxonomy.read):
         with pytest.raises(FormatError, match=r"only files are read. Download it"):
             reading(address)
+
+
+def test_a_title_above_the_names_of_the_columns(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Export,,\nid,text,label\n1,a,b\n")
+    with pytest.raises(FormatError, match="'labels'; its.*The first line must be the one wi"):
+        datasets.read(path)
 
 
 def test_columns_are_found_in_any_spelling(tmp_path):

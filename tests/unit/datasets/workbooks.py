@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -23,13 +24,15 @@ def cell(value: object) -> str:
     return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(str(value))}</t></is></c>'
 
 
-def sheet_xml(rows: list[list[object]]) -> str:
+def sheet_xml(rows: list[list[object]], merged: Iterable[str]) -> str:
     lines = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
-    return f'<worksheet xmlns="{MAIN}"><sheetData>{lines}</sheetData></worksheet>'
+    ranges = "".join(f'<mergeCell ref="{each}"/>' for each in merged)
+    merges = f"<mergeCells>{ranges}</mergeCells>" if ranges else ""
+    return f'<worksheet xmlns="{MAIN}"><sheetData>{lines}</sheetData>{merges}</worksheet>'
 
 
-def write_workbook(path: Path, **sheets: list[list[object]]) -> Path:
-    """Write sheets of rows, by name."""
+def write_workbook(path: Path, merged: Iterable[str] = (), **sheets: list[list[object]]) -> Path:
+    """Write sheets of rows, by name; in each, ranges such as ``"A2:A4"`` are merged cells."""
     numbered = list(enumerate(sheets, 1))
     listed = "".join(
         f'<sheet name={quoteattr(name)} sheetId="{k}" r:id="r{k}"/>' for k, name in numbered
@@ -54,7 +57,7 @@ def write_workbook(path: Path, **sheets: list[list[object]]) -> Path:
         "</workbook>",
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">{links}'
         "</Relationships>",
-        **{f"xl/worksheets/sheet{k}.xml": sheet_xml(sheets[name]) for k, name in numbered},
+        **{f"xl/worksheets/sheet{k}.xml": sheet_xml(sheets[name], merged) for k, name in numbered},
     }
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():

@@ -13,10 +13,11 @@ from taxonomist import (
     HierarchicalSVC,
     LidstoneNB,
     NumberedClassifier,
+    PathSVC,
     Taxonomy,
     models,
 )
-from taxonomist.errors import ParameterError
+from taxonomist.errors import LabelError, ParameterError
 
 TAXONOMY = Taxonomy.from_edges([("a", "b"), ("a", "c"), ("d", "e"), ("d", "f")])
 LABELS = np.array(["b", "c", "e", "f"] * 5)
@@ -84,3 +85,11 @@ def test_partial_fit_refuses_huge_values():
 def test_large_values_are_still_learned():
     model = CoupledBinarySVC(TAXONOMY, random_state=0).fit(X * 1e15, LABELS)
     assert model.score(X * 1e15, LABELS) > 0.8
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+@pytest.mark.parametrize("taxonomy", [None, TAXONOMY])
+def test_a_missing_label_is_named(missing, taxonomy):
+    y = np.array([*LABELS[:2], missing, *LABELS[3:]], dtype=object)
+    with pytest.raises(LabelError, match="y has no label at position 2; remove items without lab"):
+        PathSVC(taxonomy).fit(X, y)

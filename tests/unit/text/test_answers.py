@@ -113,6 +113,18 @@ def test_a_single_text_is_not_taken_for_many(text):
         model.pruning_cost(0.5, text, ["cat"])
 
 
+def test_a_data_frame_has_texts_in_columns():
+    pandas = pytest.importorskip("pandas")
+    texts, y = single()
+    fields = [{"title": text, "note": None if i % 2 else "a b"} for i, text in enumerate(texts)]
+    frame = pandas.DataFrame(fields, index=range(100, 100 + len(y)))
+    fixed = {"model": "flat", "cv": 2, "features": "words", "names": "off"}
+    model = TextClassifier(TREE, **fixed).fit(frame, y)
+    assert model.has_seen(frame).all()
+    assert model.score(frame, pandas.Series(y)) == model.score(fields, y)
+    assert model.predict(frame[:3]).tolist() == model.predict(fields[:3]).tolist()
+
+
 def test_score_is_the_share_of_exact_answers():
     texts, y = single()
     model = TextClassifier(TREE, model="svm", cv=2).fit(texts, y)

@@ -154,6 +154,7 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
     found = timed.run(1000.0)
     assert set(chosen(found)) == {("path", 1.0), ("flat", 1.0)}
     assert [(trial.model, trial.note) for trial in found[2:]] == [("svm", "interrupted")]
+    assert timed.steps[-1].what == f"interrupted, going on with {found[0].model}"
 
 
 def test_an_interrupt_before_anything_is_measured_is_passed_on(monkeypatch):

@@ -30,6 +30,12 @@ def test_without_a_taxonomy_labels_have_one_level(tmp_path):
     assert not found.is_multilabel
 
 
+def test_a_single_label_is_told_of(tmp_path):
+    assert "the same label" in read(tmp_path, "text,code\na,x\nb,x\n").note
+    columns = Columns("text", "code", empty_is_none=True)
+    assert not read(tmp_path, "text,code\na,x\nb,\n", columns).note
+
+
 def test_paths_make_a_taxonomy(tmp_path):
     found = read(tmp_path, "text,code\na,A > B > C\nb,A > D;E\nc,A > B\n")
     assert found.origin == "paths"
@@ -106,8 +112,8 @@ def test_rows_without_a_label(tmp_path):
 
 
 def test_repeated_ids_are_told_of(tmp_path):
-    content = "id,text,code\n" + "".join(f"{k % 7},a,x\n" for k in range(20))
+    content = "id,text,code\n" + "".join(f"{k % 7},a,{'xy'[k % 2]}\n" for k in range(20))
     note = read(tmp_path, content).note
     assert "7 ids occur more than once: '0' in lines 2, 9, 16; '1' in" in note
     assert note.endswith("'4' in lines 6, 13, 20; and 2 more. All these rows are kept.")
-    assert read(tmp_path, "id,text,code\n1,a,x\n,b,x\n,c,x\n").note == ""
+    assert read(tmp_path, "id,text,code\n1,a,x\n,b,y\n,c,x\n").note == ""
