@@ -150,6 +150,41 @@ def test_branch_level_and_inner_nodes(screen, person):
     assert (found[2][1] == "too_vague") == ("Too vague" in chosen)
 
 
+def test_keys_wait_for_the_answers_they_act_on(screen, person):
+    add_documents(screen, [f"{sure_text('elm', i)} common" for i in range(9)], prefix="keys")
+    ann = person()
+    before, done = len(events_of(screen)), []
+
+    def waits(*keys):
+        document = ann.document
+        ann.press(*keys)
+        wait_for(lambda: len(events_of(screen)) > before + len(done))
+        done.append(events_of(screen)[-1])
+        assert done[-1][0] == document
+        ann.wait("id => document.querySelector('.file').dataset.document !== id", document)
+        return done[-1][2]
+
+    ann.slow_down(150)
+    assert waits("l", "1", "Enter") == ["plant"]
+    # The tree has neither shown the offer nor loaded the branch of the animals yet.
+    ann.page.focus(".tree")
+    assert waits("Home", "ArrowRight", "ArrowDown", "Enter") == ["cat"]
+    ann.press("/")
+    ann.page.keyboard.type(NAMES["cow"])
+    assert waits("Enter", "Enter") == ["cow"]
+    ann.page.get_by_role("button", name="Undo").click()
+    ann.wait(f"() => document.querySelector('.file').dataset.document === '{done[-1][0]}'")
+    wait_for(lambda: events_of(screen)[-1][1] == "undo")
+    done.append(events_of(screen)[-1])
+    # The button that was clicked last is not pressed again, and a key held down decides once.
+    assert waits("Enter") == offered(screen, done[-1][0])["labels"]
+    ann.page.keyboard.down("s")
+    ann.page.keyboard.down("s")
+    ann.page.keyboard.up("s")
+    ann.settle()
+    assert [action for _, action, _ in events_of(screen)[before + len(done) :]] == ["skip"]
+
+
 def test_filing_one_branch(screen, person):
     add_documents(screen, [sure_text("oak", i) for i in range(3)], prefix="oaks")
     ann = person("queue")
@@ -303,11 +338,10 @@ def test_the_other_views(screen, person, tmp_path):
     screen.post(f"/v1/projects/{PROJECT}/decisions", body)
     ann.press("g", "d")
     ann.page.locator("li", has_text="doubted0").get_by_role("button", name="Check").click()
+    ann.page.wait_for_selector(".claim")
+    ann.slow_down(150)
     ann.page.locator(".claim").get_by_role("button", name=NAMES["dog"]).click()
-    ann.choose(NAMES["dog"])
-    # Enter would press the button that was clicked last, if it still has the focus.
-    ann.page.get_by_role("button", name="Confirm").click()
-    ann.settle()
+    ann.press("Enter")
     wait_for(lambda: events_of(screen)[-1] == ("doubted0", "accept", ["dog"]))
     ann.open("disputes")
     ann.page.get_by_role("heading", name="Disputes").wait_for()
