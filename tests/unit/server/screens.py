@@ -122,4 +122,6 @@ class Person:
 
     def close(self):
         assert not self.errors
+        # A page that is left gives back what it had open.
+        self.page.goto("about:blank")
         self._context.close()

@@ -35,6 +35,7 @@ DECIDING = [
     ("POST", f"{PROJECT}/learn", {"json": []}),
     ("POST", f"{PROJECT}/decisions", {"json": {"document_id": "x", "action": "skip"}}),
     ("DELETE", f"{PROJECT}/decisions/1", {}),
+    ("PUT", f"{PROJECT}/leases/x", {"json": {"documents": []}}),
 ]
 ADMINISTERING = [
     ("POST", f"{PROJECT}/retrain", {"json": {"force": "maybe"}}),

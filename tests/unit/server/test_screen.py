@@ -222,8 +222,14 @@ def alternatives(server, document):
 def test_two_people_on_one_document(screen, person):
     add_documents(screen, [f"leash cones {i}" for i in range(5)], prefix="two")
     ann, bob = person(), person()
-    assert ann.document == bob.document
     document = ann.document
+    # Bob is given another one; if he opens hers, he is told.
+    assert bob.document != document
+    queue = f"/v1/projects/{PROJECT}/queue?limit=200"
+    assert document in waiting_ids(screen.get(queue))
+    assert document not in waiting_ids(screen.get(f"{queue}&holder=cid"))
+    bob.open(f"file/{document}")
+    bob.see("Somebody else has this document open")
     # Bob has not heard of Ann's decision when he decides.
     bob.page.route("**/decisions?*", lambda route: route.abort())
     ann.decide("Enter")
@@ -243,6 +249,13 @@ def test_two_people_on_one_document(screen, person):
     bob.decide("2")
     bob.settle()
     ann.see("decided about this document just now")
+    held = bob.document
+    bob.open("queue")
+    wait_for(lambda: held in waiting_ids(screen.get(f"{queue}&holder=cid")))
+
+
+def waiting_ids(page):
+    return [each["document_id"] for each in page["documents"]]
 
 
 def test_a_server_that_restarts_between_two_keys(browser, shared, tmp_path):

@@ -1,11 +1,12 @@
 // File documents: the document, the suggestions, the tree, and keys for everything.
 
-import { Unreachable, randomKey } from "../api.js";
+import { randomKey } from "../api.js";
 import { el, fill, speak } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
 import { Choice, placeOf } from "../parts/choice.js";
 import { sayChosen } from "../parts/chosen.js";
 import { claim } from "../parts/claim.js";
+import { documentFacts, nothingWaits } from "../parts/document_facts.js";
 import { Evidence } from "../parts/evidence.js";
 import { KeyLine } from "../parts/key_line.js";
 import { Narrowing } from "../parts/narrowing.js";
@@ -17,7 +18,6 @@ import { Supply } from "../parts/supply.js";
 import { Tree } from "../parts/tree.js";
 import { ACTIONS, number } from "../words.js";
 
-const RETRY_MS = 1000;
 const PATIENCE_MS = 300;
 
 /**
@@ -39,7 +39,7 @@ export class FileView {
     this._isCheck = onDone !== undefined;
     this._onDone = onDone;
     this._branch = branch;
-    this._supply = new Supply(app, { branch: branch ?? null });
+    this._supply = new Supply(app, { branch: branch ?? null, onTaken: (user) => this._otherHas(user) });
     this._choice = new Choice(app.project.is_multilabel);
     /** @type {DocumentInfo | null} */
     this._document = null;
@@ -140,24 +140,9 @@ export class FileView {
   /** Show the next document. */
   async _next() {
     const turn = this._leave();
-    const found = await this._fetchNext(turn);
+    const found = await this._supply.nextWhile(() => turn === this._turn);
     if (turn === this._turn) this._show(found);
     else if (found) this._supply.giveBack(found);
-  }
-
-  /**
-   * @param {number} turn
-   * @returns {Promise<DocumentInfo | null>}
-   */
-  async _fetchNext(turn) {
-    for (;;) {
-      try {
-        return await this._supply.next();
-      } catch (error) {
-        if (!(error instanceof Unreachable) || turn !== this._turn) throw error;
-        await new Promise((go) => { setTimeout(go, RETRY_MS); });
-      }
-    }
   }
 
   /** @param {DocumentInfo | null} document */
@@ -172,30 +157,21 @@ export class FileView {
     this._shownAt = performance.now();
     this.element.classList.toggle("nothing", !document);
     this.element.dataset.document = document?.document_id ?? "";
+    this._supply.hold(document);
     if (!document) {
       fill(this._facts);
       fill(this._why);
-      fill(this._evidence.element, this._nothing());
+      fill(this._evidence.element, nothingWaits(this._app, this._supply.hasOthers));
       this._suggestions.show([]);
       this._choice.set([]);
       this._drawChoice();
       return;
     }
     this._evidence.show(document.texts);
-    fill(this._facts, document.document_id,
-      document.is_random ? el("span", { class: "chip", title: "Belongs to the random share, which measures quality" }, "random share") : null,
-      this._branch ? el("a", { class: "chip", href: this._app.link("file"), title: "File all branches" }, `only ${this._supply.branchName} ×`) : null,
-      document.event ? el("span", { class: "chip" }, `${ACTIONS[document.state]} before`) : null,
-      this._supply.total ? el("span", { class: "left" }, `${number(this._supply.total)} waiting`) : null);
+    fill(this._facts, ...documentFacts(this._app, document, this._branch ? this._supply.branchName : "", this._supply.total));
     this._offer();
     this._focusDocument();
     speak(`Document ${document.document_id}. ${this._suggestions.found[0]?.name ?? ""}`);
-  }
-
-  _nothing() {
-    return el("div", { class: "empty" }, el("h2", {}, "Nothing waits."), el("p", {}, "All documents are decided."),
-      el("p", {}, el("a", { href: this._app.link("queue") }, "Add documents to the queue"), " or ",
-        el("a", { href: this._app.link("quality") }, "see how good the model is"), "."));
   }
 
   /** Show what the model offers, and choose it. */
@@ -384,9 +360,23 @@ export class FileView {
       if (event.action !== "undo" && event.action !== "skip") this._supply.leaveOut(event.document_id);
       return;
     }
-    fill(this._warning, el("p", {}, `${event.user} decided about this document just now: ${whatOf(event, names)}.`),
-      el("button", { class: "button", onclick: () => { this._supply.leaveOut(event.document_id); this._next().catch(notifyError); } }, "Take the next one"),
+    this._warn(`${event.user} decided about this document just now: ${whatOf(event, names)}.`,
       el("button", { class: "button", onclick: () => this._start(event.document_id).catch(notifyError) }, "Decide again"));
+  }
+
+  /** @param {string} user who has the document open, too */
+  _otherHas(user) {
+    const who = user === this._app.session.user ? "Somebody else" : user;
+    this._warn(`${who} has this document open, too.`);
+  }
+
+  /**
+   * @param {string} text
+   * @param {HTMLElement} [button]
+   */
+  _warn(text, button) {
+    const next = () => { this._supply.leaveOut(this._document?.document_id ?? ""); this._next().catch(notifyError); };
+    fill(this._warning, el("p", {}, text), this._isCheck ? null : el("button", { class: "button", onclick: next }, "Take the next one"), button);
     this._warning.hidden = false;
   }
 
@@ -443,6 +433,7 @@ export class FileView {
 
   close() {
     this._isClosed = true;
+    this._supply.close();
     this._others.close();
     this._app.outbox.onRefused = this._app.outbox.onRefused.filter((tell) => tell !== this._refused);
   }
