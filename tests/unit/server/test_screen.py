@@ -183,6 +183,14 @@ def test_keys_wait_for_the_answers_they_act_on(screen, person):
     ann.page.keyboard.up("s")
     ann.settle()
     assert [action for _, action, _ in events_of(screen)[before + len(done) :]] == ["skip"]
+    # A document that is not in view yet is not decided about.
+    ann.slow_down(800)
+    ann.page.evaluate("location.hash = '#/beings/file/keys0'")
+    ann.wait("() => !document.querySelector('.file').dataset.document")
+    ann.press("Enter")
+    ann.see("still on its way")
+    assert ann.document == "keys0"
+    assert len(events_of(screen)) == before + len(done) + 1
 
 
 def test_filing_one_branch(screen, person):

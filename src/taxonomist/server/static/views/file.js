@@ -49,6 +49,7 @@ export class FileView {
     this._turn = 0;
     this._isLevelAsked = false;
     this._isClosed = false;
+    this._isComing = false;
     this._asked = "";
     this._keys = new KeyLine();
     this._evidence = new Evidence(app.project.columns);
@@ -132,6 +133,7 @@ export class FileView {
   _leave() {
     const turn = this._turn += 1;
     this._document = null;
+    this._isComing = true;
     this._keys.clear();
     setTimeout(() => { if (turn === this._turn) this.element.classList.add("coming"); }, PATIENCE_MS);
     return turn;
@@ -149,6 +151,7 @@ export class FileView {
   _show(document) {
     this._turn += 1;
     this._document = document;
+    this._isComing = false;
     this._keys.clear();
     this.element.classList.remove("coming");
     this._narrowing.clear();
@@ -309,7 +312,7 @@ export class FileView {
 
   /** A key that decides never acts on a document that was not in view when it was pressed. */
   _sayComing() {
-    if (this.element.classList.contains("coming")) notify("The document is still on its way, so nothing was decided.");
+    if (this._isComing) notify("The document is still on its way, so nothing was decided.");
   }
 
   _undo() {
