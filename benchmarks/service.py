@@ -82,6 +82,7 @@ class Server:
         self.log = (folder / f"log-{processes}").open("wb")
         command = [sys.executable, "-m", "taxonomist", "serve", f"arxiv={model}"]
         options = ["--port", self.port, "--folder", folder / "state", "--processes", processes]
+        options += ["--rate", 0]
         self.process = subprocess.Popen([*command, *map(str, options)], stderr=self.log)
         for _ in range(600):
             try:

@@ -31,6 +31,8 @@ FORM_ROUTE = "/suggest"
 """How the paths of routes end that take a form, as in Annif; all others take JSON."""
 OPEN_ROUTES = ("/health", "/ready")
 """Routes that need no token and have no limit of rate."""
+SCREEN_FILES = "/static/"
+"""Where the files of the screen are. A browser fetches dozens at once, so they do not count."""
 SAFETY = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -123,7 +125,7 @@ class Guard:
             request.scope[CALLER] = caller
             request.user = caller.name
             key = f"{caller.name}" if caller.role is not None else f"@{request.address}"
-            wait = self._rates.take(key)
+            wait = 0 if request.path.startswith(SCREEN_FILES) else self._rates.take(key)
             if wait:
                 raise ProblemError(
                     429, "Too many requests. Slow down.", headers={"Retry-After": str(wait)}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Floats, TextLike
     from taxonomist.taxonomy import Taxonomy
     from taxonomist.text import TextClassifier
 
@@ -67,10 +67,14 @@ def compare_models(
     """Compare two models on labelled texts."""
     if not texts:
         return ModelDifference(0, 0.0, 0.0, 0.0, 0.0, 0.0, {})
-    answers = new.answer(texts)
+    given: Iterable[TextLike] = texts
+    if new.features_ is old.features_:
+        # Both count the same terms, so the texts are read once.
+        given = new.features_.count(texts)
+    answers = new.answer(given)
     losses = [
         _losses(model.taxonomy_, found, labels, is_multilabel=model.is_multilabel_)
-        for model, found in ((old, old.answer(texts).labels()), (new, answers.labels()))
+        for model, found in ((old, old.answer(given).labels()), (new, answers.labels()))
     ]
     difference = losses[1] - losses[0]
     spread = float(difference.std(ddof=1)) if len(difference) > 1 else 0.0

@@ -41,7 +41,12 @@ class Queue(NamedTuple):
 
 
 def next_documents(
-    project: Project, limit: int, *, branch: str | None = None, random_share: float = 0.1
+    project: Project,
+    limit: int,
+    *,
+    branch: str | None = None,
+    holder: str | None = None,
+    random_share: float = 0.1,
 ) -> Queue:
     """Return the documents to decide about next.
 
@@ -53,13 +58,15 @@ def next_documents(
         Maximum number of documents.
     branch
         A top-level node, to return only documents that the model puts there.
+    holder
+        Who asks, to leave out documents that others have open.
     random_share
         Fraction of the places for marked random documents.
     """
     rescore(project, RESCORED)
     with project.store.reading() as connection:
         totals = branch_totals(connection, project.id, branch)
-        found = waiting(connection, project.id, limit, branch)
+        found = waiting(connection, project.id, limit, branch, holder)
         numbers = ordered(found, totals, limit, random_share)
         return Queue(numbered_documents(connection, project.id, numbers), totals)
 
@@ -69,6 +76,7 @@ def find_waiting(
     limit: int,
     *,
     branch: str | None = None,
+    holder: str | None = None,
     query: str = "",
     newest_first: bool = False,
 ) -> Queue:
@@ -82,6 +90,8 @@ def find_waiting(
         Maximum number of documents.
     branch
         A top-level node, to return only documents that the model puts there.
+    holder
+        Who asks, to leave out documents that others have open.
     query
         Words that must occur, without regard to case and accents; empty for any document.
     newest_first
@@ -96,7 +106,7 @@ def find_waiting(
 
     with project.store.reading() as connection:
         totals = branch_totals(connection, project.id, branch)
-        found = waiting_by_date(connection, project.id, branch, newest_first=newest_first)
+        found = waiting_by_date(connection, project.id, branch, holder, newest_first=newest_first)
         return Queue(list(islice(filter(matches, found), limit)), totals)
 
 

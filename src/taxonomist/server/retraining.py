@@ -43,7 +43,14 @@ class Trainings:
         self._running: dict[str, tuple[subprocess.Popen[bytes], Thread]] = {}
 
     def start(
-        self, project: str, version: str, user: str, *, force: bool = False, kind: str = "train"
+        self,
+        project: str,
+        version: str,
+        user: str,
+        *,
+        force: bool = False,
+        kind: str = "train",
+        full: bool = False,
     ) -> str:
         """Start a training, or a check of the training table, and return the id of its job.
 
@@ -59,6 +66,8 @@ class Trainings:
             Whether the new model goes live even if it is worse.
         kind
             ``"train"``, or ``"check"`` to look for wrong labels in the training table.
+        full
+            Whether to learn the features anew even if few texts are new.
 
         Raises
         ------
@@ -83,6 +92,7 @@ class Trainings:
             "user": user,
             "force": force,
             "kind": kind,
+            "full": full,
         }
         process = subprocess.Popen(
             [sys.executable, "-m", MODULE], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL

@@ -32,7 +32,8 @@ class ServiceLimits:
         Seconds for a request (503).
     rate
         Requests per second and token, or per address without tokens (429 with ``Retry-After``); 0
-        for no limit.
+        for no limit. A suggestion takes about a millisecond of a core, so that one caller cannot
+        take more than half a core.
     burst
         Requests above the rate that are accepted at once.
     """
@@ -42,8 +43,8 @@ class ServiceLimits:
     batch: int = 100
     waiting: int = 2_000
     seconds: float = 30.0
-    rate: float = 0.0
-    burst: int = 200
+    rate: float = 500.0
+    burst: int = 1_000
 
 
 @dataclass(frozen=True)

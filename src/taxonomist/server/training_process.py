@@ -6,7 +6,8 @@ The task comes as JSON on standard input. Progress and result go to the store. T
    row with the same text.
 2. Hold out the documents that were marked at random, and the rows that the live model was not
    trained on. Neither model has seen them.
-3. Train the same kind of model on all others, and compare both on the held-out ones.
+3. Train the same kind of model on all others, and compare both on the held-out ones. If few texts
+   are new, its features stay, and it starts from the last training: see ``text.updating``.
 4. Save the new model. It goes live if it is not worse, or if it is forced to.
 
 A task of the kind ``check`` looks for wrong labels in the table instead: see ``table_check``.
@@ -34,12 +35,17 @@ from taxonomist.server.store import EventStore
 from taxonomist.server.store.jobs import end_job, tell_job
 from taxonomist.server.store.outcomes import standing_decisions
 from taxonomist.server.store.versions import add_version, list_versions, release
+from taxonomist.server.training_rows import read_rows, write_rows
 from taxonomist.text.digests import digest
+from taxonomist.text.updating import can_update, update
 from taxonomist.workflow.labelled import read_labelled
 from taxonomist.workflow.model_columns import as_model_texts, model_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from taxonomist.text import TextClassifier
+    from taxonomist.text.updating import LearnedTexts
 
 __all__ = ["TrainingTask", "train_again"]
 
@@ -60,6 +66,7 @@ class TrainingTask(NamedTuple):
     user: str
     force: bool
     kind: str = "train"
+    full: bool = False
 
     @classmethod
     def read(cls, text: str) -> TrainingTask:
@@ -119,11 +126,7 @@ def train_again(task: TrainingTask, store: EventStore) -> tuple[str, dict[str, o
         fitted = [item for item in items if not item.is_held_out]
         held_out = [item for item in items if item.is_held_out]
         progress.step(f"Training on {len(fitted):,} documents", 1)
-        new = old.classifier.refit(
-            [item.texts for item in fitted],
-            [item.labels if old.is_multilabel else item.labels[0] for item in fitted],
-            None if task.settings.weight == 1 else [item.weight for item in fitted],
-        )
+        new, learned = _fitted(task, old, fitted)
         progress.step(f"Measuring on {len(held_out):,} documents", 2)
         texts, labels = [item.texts for item in held_out], [item.labels for item in held_out]
         found = compare_models(old.classifier, new, texts, labels)
@@ -132,9 +135,29 @@ def train_again(task: TrainingTask, store: EventStore) -> tuple[str, dict[str, o
         new.record(columns=columns, test_items=len(held_out), measures=found.measures, final=False)
         folder = Path(task.settings.folder) / "models" / task.project / task.job
         new.save(folder)
+        if learned is not None:
+            write_rows(rows_file(task), learned)
     finally:
         progress.end()
-    return _released(task, store, folder, {**found.summary(), "documents": len(fitted)})
+    how = {"documents": len(fitted), "kept_features": learned is not None}
+    return _released(task, store, folder, {**found.summary(), **how})
+
+
+def _fitted(
+    task: TrainingTask, old: LiveModel, items: Sequence[LabelledText]
+) -> tuple[TextClassifier, LearnedTexts | None]:
+    """Return a model like the old one, and what makes the next training fast."""
+    texts = [item.texts for item in items]
+    labels = [item.labels if old.is_multilabel else item.labels[0] for item in items]
+    weights = None if task.settings.weight == 1 else [item.weight for item in items]
+    if task.full or not can_update(old.classifier, texts):
+        return old.classifier.refit(texts, labels, weights), None
+    return update(old.classifier, texts, labels, weights, read_rows(rows_file(task)))
+
+
+def rows_file(task: TrainingTask) -> Path:
+    """Return the file with what the last training of a project has learned from."""
+    return Path(task.settings.folder) / "models" / f"{task.project}.npz"
 
 
 def _released(

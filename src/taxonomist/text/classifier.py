@@ -361,7 +361,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         in ``fit``.
         """
         check_is_fitted(self, "model_")
-        again = self._unfitted()
+        again = self.unfitted()
         again._fit(texts, labels, sample_weight, vector_weight=getattr(self, "vector_weight_", 0.0))
         again.search_ = self.search_
         return again.record(search=_as_data(self.search_))
@@ -371,7 +371,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         from taxonomist.evaluation.flat import flat_twin
 
         check_is_fitted(self, "model_")
-        twin, model = self._unfitted(), self.chosen[0]
+        twin, model = self.unfitted(), self.chosen[0]
         if isinstance(model, str):
             model = self.made()
         if isinstance(twin.model, str) and "attributes" not in model.get_params(deep=False):
@@ -380,7 +380,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
             twin.model = flat_twin(model)
         return twin
 
-    def _unfitted(self) -> TextClassifier:
+    def unfitted(self) -> TextClassifier:
         """Return an unfitted classifier with the chosen model and C."""
         model, C = self.chosen
         vectors = "off" if self.used_vectors is None else self.vectors

@@ -30,7 +30,14 @@ if TYPE_CHECKING:
     from taxonomist.text.name_documents import NameDocuments
     from taxonomist.text.search import SearchStep
 
-__all__ = ["FittedTexts", "fit_model", "fit_texts", "prepare_names"]
+__all__ = [
+    "FittedTexts",
+    "fit_model",
+    "fit_texts",
+    "name_counts",
+    "prepare_names",
+    "wanted_names",
+]
 
 SHARE = 0.25
 """Share of the budget for the choice of features, and as much for that of names."""
@@ -99,7 +106,7 @@ def fit_texts(
     classifier.features_ = TextFeatures(**chosen.options)
     classifier.features_.learn_columns(blank)
     classifier.feature_set_ = chosen.name
-    names = _wanted_names(classifier, labels) if fits else None
+    names = wanted_names(classifier, labels) if fits else None
     n = table.n_items
     if names is not None:
         empty = [""] * (table.n_columns - 1)
@@ -157,7 +164,7 @@ def fit_model(
     return chosen.facts(names)
 
 
-def _wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameDocuments | None:
+def wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameDocuments | None:
     """Return the names to learn from; None if they are not wanted."""
     if classifier.names in ("off", 0):
         return None
@@ -165,6 +172,16 @@ def _wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameD
     if classifier.names == "auto" and not isinstance(classifier.model, str):
         return None
     return documents_of_names(classifier.taxonomy, labels, classifier.is_multilabel_)
+
+
+def name_counts(features: TextFeatures, names: NameDocuments) -> CSR:
+    """Return the counts of the terms of names, which stand in the first column."""
+    blank = _blank(features)
+    if isinstance(blank, str):
+        return features.counts(names.texts)
+    if isinstance(blank, dict):
+        return features.counts({**blank, next(iter(blank)): text} for text in names.texts)
+    return features.counts([text, *blank[1:]] for text in names.texts)
 
 
 def _name_rows(classifier: TextClassifier, given: FittedTexts) -> CSR:
@@ -194,7 +211,7 @@ def _budget(classifier: TextClassifier) -> Budget:
     return Budget(None if classifier.budget is None else SHARE * classifier.budget)
 
 
-def _blank(features: TextFeatures) -> TextLike:
+def _blank(features: TextFeatures) -> str | list[str] | dict[str, str]:
     """Return an item without words."""
     if features.columns_ is not None:
         return dict.fromkeys(features.columns_, "")

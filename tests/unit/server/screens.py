@@ -101,6 +101,14 @@ class Person:
             assert time.monotonic() < end, condition
             self.page.wait_for_timeout(20)
 
+    def slow_down(self, milliseconds):
+        """Let every answer of the service come later."""
+        self.page.evaluate(
+            """wait => { const ask = window.fetch; window.fetch = async (...all) => {
+                await new Promise((go) => setTimeout(go, wait)); return ask(...all); }; }""",
+            milliseconds,
+        )
+
     def choose(self, text):
         """Wait until something is chosen."""
         self.wait("text => document.querySelector('.chosen-now').textContent.includes(text)", text)
@@ -114,4 +122,6 @@ class Person:
 
     def close(self):
         assert not self.errors
+        # A page that is left gives back what it had open.
+        self.page.goto("about:blank")
         self._context.close()

@@ -112,6 +112,26 @@ def test_two_people_and_one_document(filing):
     assert decide(filing, "d0", "correct", "cat", expected=first["event"]).status_code == 201
 
 
+def test_documents_that_others_have_open(filing):
+    add(filing, "it barks", "milk grass")
+
+    def hold(holder, *documents):
+        return filing.put(f"{PROJECT}/leases/{holder}", json={"documents": documents})
+
+    def queue(holder):
+        page = filing.get(f"{PROJECT}/queue", params={"holder": holder}).json()
+        return page["total"], [each["document_id"] for each in page["documents"]]
+
+    assert hold("ann", "d0").json() == {"seconds": 120, "others": []}
+    (other,) = hold("bob", "d0", "d1").json()["others"]
+    assert (other["document_id"], other["user"]) == ("d0", "local")
+    assert (queue("ann"), queue("bob")) == ((2, ["d0"]), (2, ["d1"]))
+    # Who has it open decides alone, but nobody is kept from deciding.
+    assert decide(filing, "d0", "accept", expected=0).status_code == 201
+    is_problem(hold("ann", "none"), 404)
+    is_problem(hold("ann", *map(str, range(21))), 400)
+
+
 def test_export_is_what_train_reads(filing, tmp_path):
     add(filing, "=1+1 it barks", "milk,\ngrass", "none")
     decide(filing, "d0", "accept")

@@ -17,7 +17,7 @@ from taxonomist.server import training_process
 from taxonomist.server.live_model import LiveModel
 from taxonomist.server.model_comparison import compare_models
 from taxonomist.server.store import EventStore
-from taxonomist.server.store.jobs import add_job
+from taxonomist.server.store.jobs import add_job, end_job
 from taxonomist.server.training_process import TrainingTask, train_again
 from taxonomist.text import TextClassifier
 from tests.unit.server.corpus import make_model, write_table
@@ -96,6 +96,31 @@ def test_corrections_are_learned_in_a_process_of_its_own(settings, serve):
     is_problem(client.post(f"{PROJECT}/models/abc/live", json={}), 404)
     is_problem(client.get(f"{PROJECT}/models/abc/compare"), 404)
     is_problem(client.get(f"{PROJECT}/retrain/abc"), 404)
+
+
+def test_a_few_corrections_are_learned_from_where_the_last_training_ended(settings, serve):
+    client = serve(replace(settings, random_share=0.0))
+    file = Path(client.app.state.service.settings.folder) / "models" / "beings.npz"
+    teach(client, "meows", "cat", n=3)
+    found = []
+    for damage in (None, None, b"damaged"):
+        if damage is not None:
+            file.write_bytes(damage)
+        task, store = task_of(client)
+        found.append(run(task, store))
+        assert file.stat().st_size > 1000
+    assert [each["kept_features"] for each in found] == [True] * 3
+    assert [each["documents"] for each in found] == [93] * 3
+    task, store = task_of(client)
+    assert run(task._replace(full=True), store)["kept_features"] is False
+
+
+def run(task, store):
+    """Run a training in this process, and return its result."""
+    state, result = train_again(task, store)
+    with store.writing() as connection:
+        end_job(connection, task.job, state, result)
+    return result
 
 
 def test_a_worse_model_goes_live_only_by_force(settings, serve, monkeypatch):

@@ -14,6 +14,7 @@ import pytest
 from taxonomist.errors import ModelFileError, ParameterError
 from taxonomist.server import ServiceLimits, make_app
 from taxonomist.server.logs import set_up_logs
+from taxonomist.server.rates import RateLimit
 from taxonomist.server.running import prepared
 from tests.unit.server.conftest import make_tokens
 from tests.unit.server.test_annif_routes import FORM, PROJECT, is_problem
@@ -35,6 +36,7 @@ DECIDING = [
     ("POST", f"{PROJECT}/learn", {"json": []}),
     ("POST", f"{PROJECT}/decisions", {"json": {"document_id": "x", "action": "skip"}}),
     ("DELETE", f"{PROJECT}/decisions/1", {}),
+    ("PUT", f"{PROJECT}/leases/x", {"json": {"documents": []}}),
 ]
 ADMINISTERING = [
     ("POST", f"{PROJECT}/retrain", {"json": {"force": "maybe"}}),
@@ -162,8 +164,21 @@ def test_rates_are_limited_by_token(settings, tokens, serve):
     assert statuses == [200, 200, 200, 429, 429]
     answer = ask(client, READING[0], tokens["read"])
     assert int(answer.headers["retry-after"]) > 10
+    assert "Slow down" in is_problem(answer, 429)["detail"]
     assert ask(client, READING[0], tokens["admin"]).status_code == 200
-    assert client.get("/health").status_code == 200
+    for free in ("/health", "/static/main.js"):
+        assert client.get(free, headers=tokens["read"]).status_code == 200
+
+
+def test_limits_are_on_unless_they_are_switched_off():
+    limits, time = ServiceLimits(), [0.0]
+    rates = RateLimit(limits.rate, limits.burst, clock=lambda: time[0])
+    waits = [rates.take("a script that runs wild") for _ in range(limits.burst + 1)]
+    assert (set(waits[:-1]), waits[-1]) == ({0}, 1)
+    assert rates.take("somebody else") == 0
+    time[0] += 1
+    assert rates.take("a script that runs wild") == 0
+    assert 0 < limits.seconds <= 60
 
 
 def test_time_is_limited(settings, serve, monkeypatch):

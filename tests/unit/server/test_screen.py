@@ -150,6 +150,49 @@ def test_branch_level_and_inner_nodes(screen, person):
     assert (found[2][1] == "too_vague") == ("Too vague" in chosen)
 
 
+def test_keys_wait_for_the_answers_they_act_on(screen, person):
+    add_documents(screen, [f"{sure_text('elm', i)} common" for i in range(9)], prefix="keys")
+    ann = person()
+    before, done = len(events_of(screen)), []
+
+    def waits(*keys):
+        document = ann.document
+        ann.press(*keys)
+        wait_for(lambda: len(events_of(screen)) > before + len(done))
+        done.append(events_of(screen)[-1])
+        assert done[-1][0] == document
+        ann.wait("id => document.querySelector('.file').dataset.document !== id", document)
+        return done[-1][2]
+
+    ann.slow_down(150)
+    assert waits("l", "1", "Enter") == ["plant"]
+    # The tree has neither shown the offer nor loaded the branch of the animals yet.
+    ann.page.focus(".tree")
+    assert waits("Home", "ArrowRight", "ArrowDown", "Enter") == ["cat"]
+    ann.press("/")
+    ann.page.keyboard.type(NAMES["cow"])
+    assert waits("Enter", "Enter") == ["cow"]
+    ann.page.get_by_role("button", name="Undo").click()
+    ann.wait(f"() => document.querySelector('.file').dataset.document === '{done[-1][0]}'")
+    wait_for(lambda: events_of(screen)[-1][1] == "undo")
+    done.append(events_of(screen)[-1])
+    # The button that was clicked last is not pressed again, and a key held down decides once.
+    assert waits("Enter") == offered(screen, done[-1][0])["labels"]
+    ann.page.keyboard.down("s")
+    ann.page.keyboard.down("s")
+    ann.page.keyboard.up("s")
+    ann.settle()
+    assert [action for _, action, _ in events_of(screen)[before + len(done) :]] == ["skip"]
+    # A document that is not in view yet is not decided about.
+    ann.slow_down(800)
+    ann.page.evaluate("location.hash = '#/beings/file/keys0'")
+    ann.wait("() => !document.querySelector('.file').dataset.document")
+    ann.press("Enter")
+    ann.see("still on its way")
+    assert ann.document == "keys0"
+    assert len(events_of(screen)) == before + len(done) + 1
+
+
 def test_filing_one_branch(screen, person):
     add_documents(screen, [sure_text("oak", i) for i in range(3)], prefix="oaks")
     ann = person("queue")
@@ -187,8 +230,14 @@ def alternatives(server, document):
 def test_two_people_on_one_document(screen, person):
     add_documents(screen, [f"leash cones {i}" for i in range(5)], prefix="two")
     ann, bob = person(), person()
-    assert ann.document == bob.document
     document = ann.document
+    # Bob is given another one; if he opens hers, he is told.
+    assert bob.document != document
+    queue = f"/v1/projects/{PROJECT}/queue?limit=200"
+    assert document in waiting_ids(screen.get(queue))
+    assert document not in waiting_ids(screen.get(f"{queue}&holder=cid"))
+    bob.open(f"file/{document}")
+    bob.see("Somebody else has this document open")
     # Bob has not heard of Ann's decision when he decides.
     bob.page.route("**/decisions?*", lambda route: route.abort())
     ann.decide("Enter")
@@ -208,6 +257,13 @@ def test_two_people_on_one_document(screen, person):
     bob.decide("2")
     bob.settle()
     ann.see("decided about this document just now")
+    held = bob.document
+    bob.open("queue")
+    wait_for(lambda: held in waiting_ids(screen.get(f"{queue}&holder=cid")))
+
+
+def waiting_ids(page):
+    return [each["document_id"] for each in page["documents"]]
 
 
 def test_a_server_that_restarts_between_two_keys(browser, shared, tmp_path):
@@ -303,11 +359,10 @@ def test_the_other_views(screen, person, tmp_path):
     screen.post(f"/v1/projects/{PROJECT}/decisions", body)
     ann.press("g", "d")
     ann.page.locator("li", has_text="doubted0").get_by_role("button", name="Check").click()
+    ann.page.wait_for_selector(".claim")
+    ann.slow_down(150)
     ann.page.locator(".claim").get_by_role("button", name=NAMES["dog"]).click()
-    ann.choose(NAMES["dog"])
-    # Enter would press the button that was clicked last, if it still has the focus.
-    ann.page.get_by_role("button", name="Confirm").click()
-    ann.settle()
+    ann.press("Enter")
     wait_for(lambda: events_of(screen)[-1] == ("doubted0", "accept", ["dog"]))
     ann.open("disputes")
     ann.page.get_by_role("heading", name="Disputes").wait_for()

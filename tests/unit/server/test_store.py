@@ -30,8 +30,9 @@ from taxonomist.server.store.documents import (
     stale_documents,
 )
 from taxonomist.server.store.jobs import add_job, end_job, find_job, list_jobs, tell_job
+from taxonomist.server.store.leases import hold_documents
 from taxonomist.server.store.outcomes import last_event, standing_decisions
-from taxonomist.server.store.schema import events, jobs, metadata, tokens
+from taxonomist.server.store.schema import events, jobs, leases, metadata, tokens
 from taxonomist.server.store.tokens import (
     Role,
     add_token,
@@ -48,7 +49,7 @@ from taxonomist.server.store.versions import (
     live_version,
     release,
 )
-from taxonomist.server.store.waiting import branch_totals, waiting
+from taxonomist.server.store.waiting import branch_totals, waiting, waiting_by_date
 
 OFFER = Offer("v1", ["cat"], [("cat", 0.9), ("dog", 0.1)], 0.3, "animal")
 
@@ -203,6 +204,46 @@ def test_waiting_documents(store, documents):
     decide(store, documents["b"])
     with store.reading() as connection:
         assert len(waiting(connection, "p", 10)) == 2
+
+
+def hold(store, keys, holder):
+    with store.writing() as connection:
+        found = hold_documents(connection, "p", keys, holder, holder.upper())
+    return [(lease.document_key, lease.user) for lease in found]
+
+
+def free(store, holder):
+    with store.reading() as connection:
+        by_loss = {each.number for each in waiting(connection, "p", 10, None, holder)}
+        by_date = {each.id for each in waiting_by_date(connection, "p", None, holder)}
+    assert by_loss == by_date
+    return by_loss
+
+
+def test_leases(store, documents):
+    assert hold(store, ["a", "b"], "ann") == []
+    assert hold(store, ["c", "b"], "bob") == [("b", "ANN")]
+    assert free(store, None) == set(documents.values())
+    assert free(store, "ann") == {documents["a"], documents["b"]}
+    assert free(store, "bob") == {documents["c"]}
+    assert free(store, "other") == set()
+    # What is not asked for again is given back, and so is what nobody renews.
+    assert hold(store, ["a"], "ann") == []
+    assert hold(store, ["b"], "bob") == []
+    with store.writing() as connection:
+        connection.execute(update(leases).values(until=datetime.now(UTC)))
+    assert free(store, "other") == set(documents.values())
+    assert hold(store, ["a", "b"], "cid") == []
+    with pytest.raises(LookupError):
+        hold(store, ["a", "z"], "cid")
+    hold(store, [], "cid")
+    assert free(store, "bob") == set(documents.values())
+
+
+def test_of_many_who_want_a_document_one_gets_it(store, documents):
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda i: hold(store, ["b", "a"], f"h{i}"), range(12)))
+    assert sorted(map(len, found)) == [0] + [2] * 11
 
 
 def test_standing_decisions(store, documents):

@@ -149,13 +149,19 @@ def queue(
     q: Annotated[
         str, Query(max_length=200, description="Words that the texts contain; by date.")
     ] = "",
+    holder: Annotated[
+        Key | None, Query(description="Your key of leases: leave out what others have open.")
+    ] = None,
 ) -> QueuePage:
     """Return the documents to decide about next: those with the largest expected loss first."""
     if q.strip() or order != "loss":
-        found = find_waiting(project, limit, branch=branch, query=q, newest_first=order == "newest")
+        is_newest = order == "newest"
+        found = find_waiting(
+            project, limit, branch=branch, holder=holder, query=q, newest_first=is_newest
+        )
     else:
         share = service.settings.random_share
-        found = next_documents(project, limit, branch=branch, random_share=share)
+        found = next_documents(project, limit, branch=branch, holder=holder, random_share=share)
     totals = [
         BranchWaiting(
             branch=branch_id,

@@ -29,6 +29,7 @@ class RetrainRequest(StrictModel):
     """How to train."""
 
     force: bool = Field(False, description="Let the new model go live even if it is worse.")
+    full: bool = Field(False, description="Learn words anew even if few documents are new.")
 
 
 class JobInfo(BaseModel):
@@ -60,7 +61,9 @@ def start(
     project: AdminProject, caller: Deciding, service: Running, body: RetrainRequest
 ) -> JobInfo:
     """Train on the training table and all decisions, while the live model goes on answering."""
-    job = service.trainings.start(project.id, project.live.version, caller.name, force=body.force)
+    job = service.trainings.start(
+        project.id, project.live.version, caller.name, force=body.force, full=body.full
+    )
     with project.store.reading() as connection:
         found = find_job(connection, project.id, job)
     assert found is not None

@@ -34,6 +34,7 @@ export async function call(method, path, body) {
   try {
     answer = await fetch(new URL(path, BASE), {
       method, headers, credentials: "same-origin",
+      keepalive: method === "PUT", // a page that is left still gives back what it had open
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch {

@@ -174,6 +174,16 @@ function onKey(event) {
   event.preventDefault();
 }
 
+/**
+ * After a click, keys belong to the view again: Enter confirms, and does not press the button once more.
+ * @param {MouseEvent} event
+ */
+function onClick(event) {
+  const target = event.target instanceof Element ? event.target.closest("button, a") : null;
+  // A click that a key has made has no count.
+  if (event.detail && target instanceof HTMLElement && !target.closest("dialog")) target.blur();
+}
+
 outbox.onChanged.push(drawState);
 outbox.onSignedOut.push(() => { session = null; void start(); });
 outbox.onRefused.push((_, problem) => {
@@ -182,6 +192,7 @@ outbox.onRefused.push((_, problem) => {
 });
 window.addEventListener("hashchange", show);
 document.addEventListener("keydown", onKey);
+document.addEventListener("click", onClick, true);
 window.addEventListener("unhandledrejection", (event) => {
   if (event.reason instanceof Problem && event.reason.status === 401) void start();
   else notifyError(event.reason);

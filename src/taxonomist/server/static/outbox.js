@@ -131,12 +131,15 @@ export class Outbox {
   }
 }
 
-/** Each tab has a place of its own in the browser's storage. */
-function ownPlace() {
+/** The key of this tab, which stays when the page is loaded again. */
+export function tabKey() {
   const tab = sessionStorage.getItem(TAB) ?? randomKey();
   sessionStorage.setItem(TAB, tab);
-  return PLACE + tab;
+  return tab;
 }
+
+/** Each tab has a place of its own in the browser's storage. */
+const ownPlace = () => PLACE + tabKey();
 
 /**
  * Return what this tab and others have left. If another tab still sends the same, the keys see to

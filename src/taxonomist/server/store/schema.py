@@ -31,6 +31,7 @@ __all__ = [
     "doubts",
     "events",
     "jobs",
+    "leases",
     "metadata",
     "models",
     "offers",
@@ -171,6 +172,16 @@ jobs = Table(
     Column("seen_at", UtcTime, nullable=False),
     Column("ended_at", UtcTime),
     Column("result", JSON, nullable=False),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("document", ForeignKey("documents.id"), primary_key=True),
+    Column("project", ForeignKey("projects.id"), nullable=False),
+    Column("holder", String(KEY_LENGTH), nullable=False, index=True),
+    Column("user", String(KEY_LENGTH), nullable=False),
+    Column("until", UtcTime, nullable=False),
 )
 
 doubts = Table(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import and_, func, or_, select
 
 from taxonomist.server.store.documents import document_rows, stored
+from taxonomist.server.store.leases import is_free
 from taxonomist.server.store.schema import documents, offers
 from taxonomist.server.store.states import standing
 
@@ -47,8 +48,11 @@ class BranchTotal(NamedTuple):
     risk: float
 
 
-def _ranked(project: str, branch: str | None) -> Subquery:
-    """Return the waiting documents, each with its rank in its branch."""
+def _ranked(project: str, branch: str | None, holder: str | None = None) -> Subquery:
+    """Return the waiting documents, each with its rank in its branch.
+
+    With a holder, without those that others have open.
+    """
     decided = standing(project)
     newest = (
         select(func.max(offers.c.id))
@@ -78,18 +82,24 @@ def _ranked(project: str, branch: str | None) -> Subquery:
     )
     if branch is not None:
         wanted = wanted.where(own == branch)
+    if holder is not None:
+        wanted = wanted.where(is_free(holder))
     return wanted.subquery("ranked")
 
 
 def waiting(
-    connection: Connection, project: str, most: int, branch: str | None = None
+    connection: Connection,
+    project: str,
+    most: int,
+    branch: str | None = None,
+    holder: str | None = None,
 ) -> list[Waiting]:
     """Return at most so many waiting documents of each branch, those with most to lose first.
 
     Documents that were skipped come behind all others. Of the marked random ones, which have no
-    order, there are as many besides.
+    order, there are as many besides. With a holder, documents that others have open are left out.
     """
-    ranked = _ranked(project, branch)
+    ranked = _ranked(project, branch, holder)
     wanted = select(*(ranked.c[name] for name in Waiting._fields)).where(ranked.c.rank <= most)
     rows = connection.execute(wanted.order_by(ranked.c.branch, ranked.c.rank))
     return [Waiting(*row) for row in rows]
@@ -118,14 +128,24 @@ def numbered_documents(
 
 
 def waiting_by_date(
-    connection: Connection, project: str, branch: str | None = None, *, newest_first: bool = False
+    connection: Connection,
+    project: str,
+    branch: str | None = None,
+    holder: str | None = None,
+    *,
+    newest_first: bool = False,
 ) -> Iterator[StoredDocument]:
-    """Yield the documents that wait, in the order in which they were added, or backwards."""
+    """Yield the documents that wait, in the order in which they were added, or backwards.
+
+    With a holder, documents that others have open are left out.
+    """
     number = documents.c.id
     wanted = document_rows(project, is_waiting=True).limit(ROWS_AT_A_TIME)
     wanted = wanted.order_by(number.desc() if newest_first else number)
     if branch is not None:
         wanted = wanted.where(func.coalesce(offers.c.branch, "") == branch)
+    if holder is not None:
+        wanted = wanted.where(is_free(holder))
     page = stored(connection, wanted)
     while page:
         yield from page

@@ -27,8 +27,13 @@ export class Narrowing {
   }
 
   clear() {
-    this._asked += 1;
+    this.forget();
     this.isActive = false;
+  }
+
+  /** Forget an answer that is on its way. */
+  forget() {
+    this._asked += 1;
   }
 
   /**

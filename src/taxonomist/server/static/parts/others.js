@@ -1,8 +1,29 @@
 // What other people decide meanwhile.
 
 import { query } from "../api.js";
+import { ACTIONS } from "../words.js";
 
 const LOOK_MS = 3000;
+
+/**
+ * Return what was decided.
+ * @param {EventInfo} event
+ * @param {Record<string, string>} names
+ */
+export const whatOf = (event, names) =>
+  event.labels.map((label) => names[label] ?? label).join(", ") || ACTIONS[event.action];
+
+/**
+ * Say who decided about a document last; empty if nobody did.
+ * @param {App} app
+ * @param {string} id
+ */
+export async function whoDecided(app, id) {
+  const page = /** @type {EventPage} */ (await app.ask("GET",
+    query("decisions", { newest_first: true, limit: 1, document_id: id })).catch(() => ({ events: [], names: {} })));
+  const last = page.events[0];
+  return last ? `${last.user} decided about it first: ${whatOf(last, page.names)}.` : "";
+}
 
 export class Others {
   /**

@@ -2,6 +2,7 @@
 
 import { query } from "../api.js";
 import { el, fill } from "../dom.js";
+import { notifyError } from "../notices.js";
 import { path } from "../words.js";
 
 const WAIT_MS = 60;
@@ -14,10 +15,13 @@ export class SearchBox {
    * @param {object} options
    * @param {(node: TreeNode) => void} options.onChoose
    * @param {() => void} [options.onLeave] called on Escape
+   * @param {(choice: Promise<void>) => void} [options.onWait] called when people have chosen what the
+   *   service has not found yet
    */
-  constructor(app, { onChoose, onLeave }) {
+  constructor(app, { onChoose, onLeave, onWait }) {
     this._app = app;
     this._onChoose = onChoose;
+    this._onWait = onWait ?? ((choice) => void choice.catch(notifyError));
     this._onLeave = onLeave ?? (() => this.input.blur());
     /** @type {TreeNode[]} */
     this._found = [];
@@ -108,16 +112,20 @@ export class SearchBox {
   }
 
   /** Choose what is found; if the answer has not come yet, wait for it: no keystroke is lost. */
-  async _enter() {
+  _enter() {
     const text = this.input.value.trim();
     if (!text) return;
-    if (this._list.hidden || this._foundFor !== text) {
-      this._asked += 1;
-      const answer = /** @type {{nodes: TreeNode[]}} */ (
-        await this._app.ask("GET", query("search", { q: text, limit: MOST })));
-      this._found = answer.nodes;
-      this._active = 0;
-    }
-    this._choose(this._active);
+    if (this._list.hidden || this._foundFor !== text) this._onWait(this._chooseFirst(text));
+    else this._choose(this._active);
+  }
+
+  /** @param {string} text */
+  async _chooseFirst(text) {
+    this._asked += 1;
+    const answer = /** @type {{nodes: TreeNode[]}} */ (
+      await this._app.ask("GET", query("search", { q: text, limit: MOST })));
+    if (!answer.nodes.length) throw new Error(`Nothing is called “${text}”.`);
+    this._found = answer.nodes;
+    this._choose(0);
   }
 }

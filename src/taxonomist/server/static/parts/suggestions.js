@@ -9,12 +9,14 @@ export class Suggestions {
   /**
    * @param {object} options
    * @param {boolean} options.isMultilabel
+   * @param {import("./key_line.js").KeyLine} options.keys
    * @param {(place: number) => void} options.onChoose
    * @param {(place: number) => void} options.onLook called when one is looked at
    */
-  constructor({ isMultilabel, onChoose, onLook }) {
+  constructor({ isMultilabel, keys, onChoose, onLook }) {
     /** @type {OfferedCategory[]} */
     this.found = [];
+    this._keys = keys;
     this._onChoose = onChoose;
     this._onLook = onLook;
     this._active = 0;
@@ -60,14 +62,17 @@ export class Suggestions {
   /** @param {KeyboardEvent} event */
   _onKey(event) {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (step) {
-      this._active = Math.max(0, Math.min(this.found.length - 1, this._active + step));
-      this._draw();
-      this._onLook(this._active);
-    } else if (event.key === " ") {
-      this._onChoose(this._active);
-    } else return;
+    if (step) this._keys.run(() => this._step(step));
+    else if (event.key === " ") this._keys.run(() => this._onChoose(this._active));
+    else return;
     event.preventDefault();
     event.stopPropagation();
+  }
+
+  /** @param {number} step */
+  _step(step) {
+    this._active = Math.max(0, Math.min(this.found.length - 1, this._active + step));
+    this._draw();
+    this._onLook(this._active);
   }
 }

@@ -1,19 +1,27 @@
 // The next documents, fetched before they are needed, with the explanations of their offers.
 
-import { query } from "../api.js";
+import { Unreachable, query } from "../api.js";
+import { Leases } from "./leases.js";
 
 const PAGE = 20;
 const FEW = 8;
 const EXPLAINED_AHEAD = 2;
+const HELD_AHEAD = 2;
+const RETRY_MS = 1000;
 
 export class Supply {
   /**
    * @param {App} app
    * @param {object} options
    * @param {string | null} options.branch
+   * @param {(user: string) => void} options.onTaken called when somebody else has the
+   *   document open that is in view
    */
-  constructor(app, { branch }) {
+  constructor(app, { branch, onTaken }) {
     this._app = app;
+    this._onTaken = onTaken;
+    this._shown = "";
+    this._leases = new Leases(app, () => this._onLeases());
     this._branch = branch;
     /** @type {DocumentInfo[]} */
     this._ready = [];
@@ -24,6 +32,8 @@ export class Supply {
     /** @type {Promise<void> | null} */
     this._filling = null;
     this.total = 0;
+    /** Whether the service left out documents because others have them open. */
+    this.hasOthers = false;
     this.branchName = branch ?? "";
   }
 
@@ -33,10 +43,50 @@ export class Supply {
    */
   async next() {
     if (!this._ready.length) await this._fill();
+    await this._leases.check(this._ready.slice(0, HELD_AHEAD + 1).map((each) => each.document_id));
+    if (!this._ready.length) await this._fill();
     const found = this._ready.shift() ?? null;
     if (this._ready.length < FEW) void this._fill().catch(() => {});
     this.prepare();
     return found;
+  }
+
+  /**
+   * Return the next document; while it is wanted, ask again until the service answers.
+   * @param {() => boolean} isWanted
+   * @returns {Promise<DocumentInfo | null>}
+   */
+  async nextWhile(isWanted) {
+    for (;;) {
+      try {
+        return await this.next();
+      } catch (error) {
+        if (!(error instanceof Unreachable) || !isWanted()) throw error;
+        await new Promise((go) => { setTimeout(go, RETRY_MS); });
+      }
+    }
+  }
+
+  /**
+   * Hold a document, and those that come next.
+   * @param {DocumentInfo | null} document the one in view
+   */
+  hold(document) {
+    this._shown = document?.document_id ?? "";
+    const ids = this._ready.slice(0, HELD_AHEAD).map((each) => each.document_id);
+    void this._leases.hold(document ? [this._shown, ...ids] : []);
+  }
+
+  /** Leave out what others have open: they will decide about it. */
+  _onLeases() {
+    const { others } = this._leases;
+    this._ready = this._ready.filter((each) => !others.has(each.document_id));
+    const user = others.get(this._shown);
+    if (user !== undefined) this._onTaken(user);
+  }
+
+  close() {
+    this._leases.close();
   }
 
   /** Explain the offers of the documents that come next. */
@@ -75,8 +125,9 @@ export class Supply {
     // Decisions on their way are not in the store yet, so some more are asked for.
     const limit = Math.min(200, PAGE + this._ready.length + this._app.outbox.size);
     const page = /** @type {QueuePage} */ (
-      await this._app.ask("GET", query("queue", { limit, branch: this._branch })));
+      await this._app.ask("GET", query("queue", { limit, branch: this._branch, holder: this._leases.holder })));
     this.total = page.total;
+    this.hasOthers = page.documents.length < Math.min(limit, page.total);
     this.branchName = page.branches.find((each) => each.branch === this._branch)?.name ?? this.branchName;
     const known = new Set(this._ready.map((each) => each.document_id));
     for (const each of page.documents) {

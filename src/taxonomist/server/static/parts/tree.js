@@ -4,11 +4,13 @@
 import { query } from "../api.js";
 import { bar, el, fill } from "../dom.js";
 import { notifyError } from "../notices.js";
+import { KeyLine } from "./key_line.js";
 import { percent } from "../words.js";
 
 const PAGE = 100;
 const SPARE_ROWS = 8;
 const JOINT = "\u001f";
+const KEYS = ["ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "Home", "End", " "];
 
 /**
  * @typedef {object} Branch children of a node, of which some are loaded
@@ -30,12 +32,16 @@ export class Tree {
    * @param {App} app
    * @param {object} options
    * @param {string} options.label
+   * @param {KeyLine} [options.keys] the line in which keys wait
    * @param {(node: TreeNode, isChosen: boolean) => void} options.onActive called when another row
    *   becomes active; chosen means by Enter, space or click
    */
-  constructor(app, { label, onActive }) {
+  constructor(app, { label, onActive, keys = new KeyLine() }) {
     this._app = app;
     this._onActive = onActive;
+    this._keys = keys;
+    /** @type {Promise<unknown> | null} rows on their way, for which keys wait */
+    this._loading = null;
     /** @type {Map<string | null, Branch>} */
     this._branches = new Map();
     /** @type {Set<string>} */
@@ -100,7 +106,12 @@ export class Tree {
    * Open the branches above a node and make its row active.
    * @param {string[]} path ids from the top to the node
    */
-  async reveal(path) {
+  reveal(path) {
+    return this._during(this._reveal(path));
+  }
+
+  /** @param {string[]} path */
+  async _reveal(path) {
     const revealed = this._revealed += 1;
     const steps = await this._shownSteps(path);
     for (let i = 0; i < steps.length; i += 1) {
@@ -113,6 +124,16 @@ export class Tree {
     this._active = steps.join(JOINT);
     this._scrollTo(this._active);
     this._draw();
+  }
+
+  /**
+   * Let keys wait for rows.
+   * @param {Promise<void>} rows
+   */
+  async _during(rows) {
+    const all = this._loading = Promise.all([this._loading, rows]);
+    await all;
+    if (this._loading === all) this._loading = null;
   }
 
   /**
@@ -253,7 +274,7 @@ export class Tree {
     if (this._open.has(row.key)) this._open.delete(row.key);
     else {
       this._open.add(row.key);
-      if (!this._branches.has(row.node.id)) void this._load(row.node.id, 0);
+      if (!this._branches.has(row.node.id)) void this._during(this._load(row.node.id, 0));
     }
     this._rows = null;
     this._draw();
@@ -289,36 +310,35 @@ export class Tree {
    * @returns {boolean} whether it was of use
    */
   onKey(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey) return false;
+    if (event.ctrlKey || event.altKey || event.metaKey || !KEYS.includes(event.key)) return false;
+    if (this._loading) void this._keys.during(this._loading);
+    this._keys.run(() => this._move(event.key));
+    return true;
+  }
+
+  /** @param {string} key */
+  _move(key) {
     const rows = this._allRows();
     const here = rows.findIndex((row) => row.key === this._active);
     const row = rows[here];
     const go = (/** @type {number} */ to) => {
       const target = rows[Math.max(0, Math.min(rows.length - 1, to))];
       if (target) this._activate(target, false);
-      return true;
     };
     const isOpen = row && this._open.has(row.key);
-    switch (event.key) {
-      case "ArrowDown": return go(here + 1);
-      case "ArrowUp": return go(here < 0 ? 0 : here - 1);
-      case "Home": return go(0);
-      case "End": return go(rows.length - 1);
-      case "ArrowRight":
-        if (!row) return go(0);
-        if (row.node?.n_children && !isOpen) { this._toggle(row); return true; }
-        return isOpen ? go(here + 1) : true;
-      case "ArrowLeft": {
-        if (!row) return false;
-        if (isOpen) { this._toggle(row); return true; }
-        const above = row.key.slice(0, Math.max(0, row.key.lastIndexOf(JOINT)));
-        return above ? go(rows.findIndex((each) => each.key === above)) : true;
-      }
-      case " ":
-        if (!row) return false;
-        this._activate(row, true);
-        return true;
-      default: return false;
+    if (key === "ArrowDown") go(here + 1);
+    else if (key === "ArrowUp") go(here < 0 ? 0 : here - 1);
+    else if (key === "Home") go(0);
+    else if (key === "End") go(rows.length - 1);
+    else if (key === " " && row) this._activate(row, true);
+    else if (key === "ArrowRight") {
+      if (!row) go(0);
+      else if (isOpen) go(here + 1);
+      else this._toggle(row);
+    } else if (key === "ArrowLeft" && row) {
+      const above = row.key.slice(0, Math.max(0, row.key.lastIndexOf(JOINT)));
+      if (isOpen) this._toggle(row);
+      else if (above) go(rows.findIndex((each) => each.key === above));
     }
   }
 }

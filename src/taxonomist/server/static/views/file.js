@@ -1,19 +1,24 @@
 // File documents: the document, the suggestions, the tree, and keys for everything.
 
-import { Unreachable, query, randomKey } from "../api.js";
+import { randomKey } from "../api.js";
 import { el, fill, speak } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
 import { Choice, placeOf } from "../parts/choice.js";
+import { sayChosen } from "../parts/chosen.js";
+import { claim } from "../parts/claim.js";
+import { documentFacts, nothingWaits } from "../parts/document_facts.js";
 import { Evidence } from "../parts/evidence.js";
+import { KeyLine } from "../parts/key_line.js";
 import { Narrowing } from "../parts/narrowing.js";
-import { Others } from "../parts/others.js";
+import { Others, whatOf, whoDecided } from "../parts/others.js";
+import { sayWhy } from "../parts/reasons.js";
 import { SearchBox } from "../parts/search_box.js";
 import { Suggestions } from "../parts/suggestions.js";
 import { Supply } from "../parts/supply.js";
 import { Tree } from "../parts/tree.js";
-import { ACTIONS, number, path, percent } from "../words.js";
+import { ACTIONS, number } from "../words.js";
 
-const RETRY_MS = 1000;
+const PATIENCE_MS = 300;
 
 /**
  * @typedef {object} Filed a decision of this page
@@ -34,7 +39,7 @@ export class FileView {
     this._isCheck = onDone !== undefined;
     this._onDone = onDone;
     this._branch = branch;
-    this._supply = new Supply(app, { branch: branch ?? null });
+    this._supply = new Supply(app, { branch: branch ?? null, onTaken: (user) => this._otherHas(user) });
     this._choice = new Choice(app.project.is_multilabel);
     /** @type {DocumentInfo | null} */
     this._document = null;
@@ -43,20 +48,24 @@ export class FileView {
     this._shownAt = 0;
     this._turn = 0;
     this._isLevelAsked = false;
+    this._isClosed = false;
+    this._isComing = false;
     this._asked = "";
+    this._keys = new KeyLine();
     this._evidence = new Evidence(app.project.columns);
     this._suggestions = new Suggestions({
-      isMultilabel: app.project.is_multilabel,
+      isMultilabel: app.project.is_multilabel, keys: this._keys,
       onChoose: (place) => this._chooseSuggestion(place),
       onLook: (place) => this._explain(this._suggestions.found[place]?.label),
     });
     this._tree = new Tree(app, {
-      label: "Taxonomy",
+      label: "Taxonomy", keys: this._keys,
       onActive: (node, isChosen) => this._onTree(node, isChosen),
     });
     this._search = new SearchBox(app, {
       onChoose: (node) => this._chooseNode(node, true),
       onLeave: () => this._focusDocument(),
+      onWait: (choice) => { this._focusDocument(); this._wait(choice); },
     });
     this._facts = el("p", { class: "note facts-line" });
     this._why = el("p", { class: "why note" });
@@ -64,7 +73,7 @@ export class FileView {
     this._chosen = el("div", { class: "chosen-now", "aria-live": "polite" });
     this._narrow = el("div", { class: "narrow", hidden: true });
     const pane = el("section", { class: "card document", "aria-label": "Document" },
-      this._facts, dispute ? this._claim(dispute) : null, this._warning, this._evidence.element, this._why);
+      this._facts, dispute ? claim(app, dispute, (nodes) => this._wait(this._chooseNodes(nodes))) : null, this._warning, this._evidence.element, this._why);
     this.element = el("div", { class: "file" },
       el("h1", { class: "unseen" }, "File documents"), pane,
       el("section", { class: "card middle", "aria-label": "Suggestions" },
@@ -86,90 +95,83 @@ export class FileView {
       ["Undo", "u", () => this._undo()],
     ];
     return el("div", { class: "buttons" }, ...all.map(([name, key, act], i) =>
-      el("button", { class: i ? "button" : "button primary", onclick: act, disabled: !this._app.mayDecide }, name, el("kbd", { "aria-hidden": "true" }, key))));
+      el("button", { class: i ? "button" : "button primary", onclick: () => this._keys.run(act), disabled: !this._app.mayDecide }, name, el("kbd", { "aria-hidden": "true" }, key))));
   }
 
   /**
-   * Say what is in doubt, and let people choose one of the two.
-   * @param {DisputeInfo} dispute
+   * Let keys wait for an answer.
+   * @param {Promise<unknown>} answer
    */
-  _claim(dispute) {
-    const choose = async (/** @type {string[]} */ labels) => {
-      const ids = labels.map((id) => query("", { id }).slice(1)).join("&");
-      const { nodes } = /** @type {{nodes: TreeNode[]}} */ (await this._app.ask("GET", `nodes?${ids}`));
-      this._choice.set(nodes.map(placeOf));
-      if (nodes[0]) void this._tree.reveal(nodes[0].path);
-      this._drawChoice();
-      this._focusDocument();
-    };
-    const button = (/** @type {string[]} */ labels, /** @type {string[]} */ names) => el("button", {
-      class: "button", disabled: !labels.length, onclick: () => choose(labels).catch(notifyError),
-    }, names.join(", ") || "nothing");
-    return el("div", { class: "claim" }, el("span", {}, dispute.is_row ? "Given" : "Decided"), button(dispute.labels, dispute.label_names),
-      el("span", {}, `A model that has not learned from it says, with ${percent(dispute.offered_probability)}`), button(dispute.offered, dispute.offered_names));
+  _wait(answer) {
+    this._keys.during(answer).catch(notifyError);
+  }
+
+  /** @param {Promise<TreeNode[]>} found */
+  async _chooseNodes(found) {
+    const nodes = await found;
+    this._choice.set(nodes.map(placeOf));
+    if (nodes[0]) void this._tree.reveal(nodes[0].path);
+    this._drawChoice();
   }
 
   /** @param {string} wanted */
   async _start(wanted) {
     if (!wanted) return this._next();
+    const turn = this._leave();
     const found = /** @type {DocumentInfo} */ (
       await this._app.ask("GET", `documents/${encodeURIComponent(wanted)}`));
+    if (turn !== this._turn) return;
     this._supply.leaveOut(wanted);
     this._show(found);
     void this._supply.prepare();
   }
 
-  /** Show the next document. While it is fetched there is none, so that keys do not hit the last one. */
-  async _next() {
+  /**
+   * Leave a document. Until another one is shown there is none, so that keys do not hit the last one.
+   * @returns {number} the turn, which is over when something else is shown
+   */
+  _leave() {
     const turn = this._turn += 1;
     this._document = null;
-    const found = await this._fetchNext(turn);
-    if (turn === this._turn) this._show(found);
-    else if (found) this._supply.giveBack(found);
+    this._isComing = true;
+    this._keys.clear();
+    setTimeout(() => { if (turn === this._turn) this.element.classList.add("coming"); }, PATIENCE_MS);
+    return turn;
   }
 
-  /**
-   * @param {number} turn
-   * @returns {Promise<DocumentInfo | null>}
-   */
-  async _fetchNext(turn) {
-    for (;;) {
-      try {
-        return await this._supply.next();
-      } catch (error) {
-        if (!(error instanceof Unreachable) || turn !== this._turn) throw error;
-        await new Promise((go) => { setTimeout(go, RETRY_MS); });
-      }
-    }
+  /** Show the next document. */
+  async _next() {
+    const turn = this._leave();
+    const found = await this._supply.nextWhile(() => turn === this._turn);
+    if (turn === this._turn) this._show(found);
+    else if (found) this._supply.giveBack(found);
   }
 
   /** @param {DocumentInfo | null} document */
   _show(document) {
     this._turn += 1;
     this._document = document;
+    this._isComing = false;
+    this._keys.clear();
+    this.element.classList.remove("coming");
     this._narrowing.clear();
     this._isLevelAsked = false;
     this._warning.hidden = true;
     this._shownAt = performance.now();
     this.element.classList.toggle("nothing", !document);
     this.element.dataset.document = document?.document_id ?? "";
+    this._supply.hold(document);
     if (!document) {
       fill(this._facts);
       fill(this._why);
-      fill(this._evidence.element, el("div", { class: "empty" }, el("h2", {}, "Nothing waits."),
-        el("p", {}, "All documents are decided. "), el("p", {}, el("a", { href: this._app.link("queue") }, "Add documents to the queue"), " or ",
-          el("a", { href: this._app.link("quality") }, "see how good the model is"), ".")));
+      fill(this._evidence.element, nothingWaits(this._app, this._supply.hasOthers));
       this._suggestions.show([]);
       this._choice.set([]);
       this._drawChoice();
       return;
     }
     this._evidence.show(document.texts);
-    fill(this._facts, document.document_id,
-      document.is_random ? el("span", { class: "chip", title: "Belongs to the random share, which measures quality" }, "random share") : null,
-      this._branch ? el("a", { class: "chip", href: this._app.link("file"), title: "File all branches" }, `only ${this._supply.branchName} ×`) : null,
-      document.event ? el("span", { class: "chip" }, `${ACTIONS[document.state]} before`) : null,
-      this._supply.total ? el("span", { class: "left" }, `${number(this._supply.total)} waiting`) : null);
+    fill(this._facts, ...documentFacts(this._app, document, this._branch ? this._supply.branchName : "", this._supply.total));
     this._offer();
     this._focusDocument();
     speak(`Document ${document.document_id}. ${this._suggestions.found[0]?.name ?? ""}`);
@@ -212,25 +214,16 @@ export class FileView {
   }
 
   _drawChoice() {
-    const { places, isTooVague } = this._choice;
     this._narrow.hidden = !this._narrowing.isActive && !this._isLevelAsked;
     this._suggestions.mark(this._choice.labels);
     this._tree.mark(this._choice.labels);
-    const isSet = this._app.project.is_multilabel;
-    if (!this._document) fill(this._chosen);
-    else if (isTooVague) fill(this._chosen, el("p", {}, "Too vague for any category. ", el("kbd", {}, "Enter"), " confirms."));
-    else if (isSet) {
-      fill(this._chosen, el("p", { class: "note" }, places.length ? "Chosen:" : "Nothing chosen: Enter files it under no category."),
-        el("ul", { class: "chips" }, ...places.map((place) => el("li", { class: "chip" },
-          el("button", { class: "link", title: path(place.path_names), onclick: () => this._explain(place.label) }, place.name),
-          el("button", { class: "close", "aria-label": `Take out ${place.name}`, onclick: () => this._toggle(place) }, "×")))));
-    } else {
-      fill(this._chosen, places[0]
-        ? el("p", {}, el("kbd", {}, "Enter"), " files this under ", el("strong", {}, places[0].name),
-          places[0].path_names.length > 1 ? el("span", { class: "path" }, path(places[0].path_names.slice(0, -1))) : null)
-        : el("p", { class: "note" }, "Choose a category."));
-    }
-    this._explain(places[places.length - 1]?.label);
+    if (this._document) {
+      sayChosen(this._chosen, this._choice, {
+        isSet: this._app.project.is_multilabel,
+        onLook: (label) => this._explain(label), onTakeOut: (place) => this._toggle(place),
+      });
+    } else fill(this._chosen);
+    this._explain(this._choice.labels.at(-1));
   }
 
   /**
@@ -244,25 +237,13 @@ export class FileView {
     const found = await this._supply.explain(document, label);
     if (asked !== this._asked) return;
     this._evidence.mark(found);
-    /** @type {Map<string, number>} */
-    const sums = new Map();
-    for (const { word, value } of (found?.levels ?? []).flatMap((level) => level.words)) {
-      sums.set(word, (sums.get(word) ?? 0) + value);
-    }
-    const words = [...sums].map(([word, value]) => ({ word, value }));
-    const name = found?.levels.at(-1)?.name || label;
-    const pro = words.filter((word) => word.value > 0).sort((a, b) => b.value - a.value).slice(0, 6);
-    const contra = words.filter((word) => word.value < 0).sort((a, b) => a.value - b.value).slice(0, 4);
-    const list = (/** @type {{word: string}[]} */ some, /** @type {string} */ kind) =>
-      some.map((each) => el("mark", { class: kind }, each.word));
-    fill(this._why, ...(found ? [`For ${name}${found.probability === null ? "" : ` (${percent(found.probability)})`}: `,
-      ...(pro.length ? list(pro, "for") : ["no word"]), contra.length ? " Against: " : "", ...list(contra, "against")]
-      : ["The model has no reasons for this node."]));
+    sayWhy(this._why, found, label);
   }
 
   /** @param {number} place */
   _chooseSuggestion(place) {
     const found = this._suggestions.found[place];
+    if (!this._document) this._sayComing();
     if (!found || !this._document) return;
     this._toggle(found);
     if (!this._app.project.is_multilabel) this._confirm();
@@ -280,6 +261,7 @@ export class FileView {
    */
   _chooseNode(node, isFound) {
     const place = placeOf(node);
+    this._narrowing.forget();
     if (isFound) void this._tree.reveal(node.path);
     this._toggle(place);
     if (isFound) this._focusDocument();
@@ -297,6 +279,7 @@ export class FileView {
   }
 
   _confirm() {
+    if (!this._document) { this._sayComing(); return; }
     const found = this._choice.decision(this._document?.offer?.labels ?? []);
     if (found) this._decide(found.action, found.labels);
     else speak("Choose a category first.");
@@ -309,7 +292,7 @@ export class FileView {
    */
   _decide(action, labels) {
     const document = this._document;
-    if (!document) return;
+    if (!document) { this._sayComing(); return; }
     if (!this._app.mayDecide) { notify("Sign in with a token that may decide.", { isError: true }); return; }
     const key = (this._isCheck ? "check:" : "") + randomKey();
     const seconds = Math.round(performance.now() - this._shownAt) / 1000;
@@ -322,8 +305,14 @@ export class FileView {
     this._supply.leaveOut(document.document_id);
     this._supply.total = Math.max(0, this._supply.total - 1);
     speak(`${ACTIONS[action]}.`);
+    if (this._isClosed) return;
     if (this._onDone) this._onDone();
     else this._next().catch(notifyError);
+  }
+
+  /** A key that decides never acts on a document that was not in view when it was pressed. */
+  _sayComing() {
+    if (this._isComing) notify("The document is still on its way, so nothing was decided.");
   }
 
   _undo() {
@@ -337,7 +326,7 @@ export class FileView {
   }
 
   _tooVague() {
-    if (this._document) void this._narrowing.stopEarly(this._document).catch(notifyError);
+    if (this._document) this._wait(this._narrowing.stopEarly(this._document));
   }
 
   _restrict() {
@@ -346,14 +335,14 @@ export class FileView {
     const node = this._tree.active;
     const first = this._choice.places[0];
     const branch = node ? (node.n_children ? node.id : node.path.at(-2)) : first?.path[0];
-    if (branch) void this._narrowing.restrict(this._document, branch).catch(notifyError);
+    if (branch) this._wait(this._narrowing.restrict(this._document, branch));
   }
 
   _askLevel() {
     this._isLevelAsked = true;
     const depth = this._app.project.depth;
     fill(this._narrow, "Level: ", ...Array.from({ length: Math.min(9, depth) }, (_, i) =>
-      el("button", { class: "button", onclick: () => this._level(i + 1) }, i + 1)));
+      el("button", { class: "button", onclick: () => this._keys.run(() => this._level(i + 1)) }, i + 1)));
     this._narrow.hidden = false;
     speak(`Which level? 1 to ${number(depth)}.`);
   }
@@ -361,7 +350,7 @@ export class FileView {
   /** @param {number} level */
   _level(level) {
     this._isLevelAsked = false;
-    if (this._document) void this._narrowing.level(this._document, level).catch(notifyError);
+    if (this._document) this._wait(this._narrowing.level(this._document, level));
   }
 
   /**
@@ -370,14 +359,27 @@ export class FileView {
    * @param {Record<string, string>} names
    */
   _otherDecided(event, names) {
-    const what = event.labels.map((label) => names[label] ?? label).join(", ") || ACTIONS[event.action];
     if (event.document_id !== this._document?.document_id) {
       if (event.action !== "undo" && event.action !== "skip") this._supply.leaveOut(event.document_id);
       return;
     }
-    fill(this._warning, el("p", {}, `${event.user} decided about this document just now: ${what}.`),
-      el("button", { class: "button", onclick: () => { this._supply.leaveOut(event.document_id); this._next().catch(notifyError); } }, "Take the next one"),
+    this._warn(`${event.user} decided about this document just now: ${whatOf(event, names)}.`,
       el("button", { class: "button", onclick: () => this._start(event.document_id).catch(notifyError) }, "Decide again"));
+  }
+
+  /** @param {string} user who has the document open, too */
+  _otherHas(user) {
+    const who = user === this._app.session.user ? "Somebody else" : user;
+    this._warn(`${who} has this document open, too.`);
+  }
+
+  /**
+   * @param {string} text
+   * @param {HTMLElement} [button]
+   */
+  _warn(text, button) {
+    const next = () => { this._supply.leaveOut(this._document?.document_id ?? ""); this._next().catch(notifyError); };
+    fill(this._warning, el("p", {}, text), this._isCheck ? null : el("button", { class: "button", onclick: next }, "Take the next one"), button);
     this._warning.hidden = false;
   }
 
@@ -389,15 +391,8 @@ export class FileView {
   async _onRefused(entry, problem) {
     const id = String(entry.body.document_id ?? "");
     this._filed = this._filed.filter((each) => each.key !== entry.key);
-    let text = problem.message;
-    if (problem.status === 409 && id) {
-      const page = /** @type {EventPage} */ (await this._app.ask("GET",
-        `decisions?newest_first=true&limit=1&document_id=${encodeURIComponent(id)}`).catch(() => ({ events: [], names: {} })));
-      const last = page.events[0];
-      const what = last ? last.labels.map((label) => page.names[label] ?? label).join(", ") || ACTIONS[last.action] : "";
-      if (last) text = `${last.user} decided about it first: ${what}.`;
-    }
-    notify(`Your decision about ${id || "a document"} was not stored. ${text}`, {
+    const first = problem.status === 409 && id ? await whoDecided(this._app, id) : "";
+    notify(`Your decision about ${id || "a document"} was not stored. ${first || problem.message}`, {
       isError: true, stays: true,
       actions: id ? [["Look again", () => this._start(id).catch(notifyError)]] : [],
     });
@@ -409,25 +404,39 @@ export class FileView {
 
   /** @param {KeyboardEvent} event */
   onKey(event) {
-    const digit = /^[1-9]$/.test(event.key) ? Number(event.key) : 0;
-    if (digit) {
-      if (this._isLevelAsked) this._level(digit);
-      else this._chooseSuggestion(digit - 1);
-      return true;
-    }
+    const isLink = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
+    if ((event.key === "Enter" || event.key === " ") && isLink) return false;
     if (event.key.startsWith("Arrow") || event.key === " ") return this._tree.onKey(event);
-    const isButton = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
-    if (event.key === "Enter" && isButton) return false;
-    const act = /** @type {Record<string, () => void>} */ ({
-      Enter: () => this._confirm(), "/": () => this._search.focus(), v: () => this._tooVague(),
-      b: () => this._restrict(), l: () => this._askLevel(), u: () => this._undo(),
-      s: () => this._decide("skip", []), r: () => this._decide("reject", []), Escape: () => this._restore(),
-    })[event.key];
-    act?.();
-    return !!act;
+    if (event.key === "/") this._search.focus();
+    else if (event.key === "Escape") { this._keys.clear(); this._restore(); }
+    else {
+      const act = this._actOf(event.key);
+      // A key that is held down decides once.
+      if (act && !event.repeat) this._keys.run(act);
+      return !!act;
+    }
+    return true;
+  }
+
+  /**
+   * What a key does once all answers before it have come.
+   * @param {string} key
+   * @returns {(() => void) | undefined}
+   */
+  _actOf(key) {
+    if (/^[1-9]$/.test(key)) {
+      return () => (this._isLevelAsked ? this._level(Number(key)) : this._chooseSuggestion(Number(key) - 1));
+    }
+    return /** @type {Record<string, () => void>} */ ({
+      Enter: () => this._confirm(), v: () => this._tooVague(), b: () => this._restrict(),
+      l: () => this._askLevel(), u: () => this._undo(),
+      s: () => this._decide("skip", []), r: () => this._decide("reject", []),
+    })[key];
   }
 
   close() {
+    this._isClosed = true;
+    this._supply.close();
     this._others.close();
     this._app.outbox.onRefused = this._app.outbox.onRefused.filter((tell) => tell !== this._refused);
   }

@@ -122,12 +122,16 @@ export class QualityView {
       can_retrain ? null : el("p", { class: "note" }, "There is no training table: start the service with --data."),
       job ? el("p", {}, `Last training: ${job.state}, ${moment(job.started_at)} by ${job.user}. `,
         job.state === "trained" ? "The new model is worse, so it did not go live. " : "",
-        typeof result.error === "string" ? result.error : "") : el("p", { class: "note" }, "Nobody has trained it here yet."));
+        typeof result.error === "string" ? result.error : "",
+        result.kept_features ? ["It kept the words that it knew. ", el("button", {
+          class: "link", disabled: !this._app.mayAdminister, onclick: () => this._start(true),
+        }, "Train from scratch")] : null) : el("p", { class: "note" }, "Nobody has trained it here yet."));
   }
 
-  async _start() {
+  /** Start a training. */
+  async _start(full = false) {
     try {
-      await this._app.ask("POST", "retrain", {});
+      await this._app.ask("POST", "retrain", { full });
       await this._watch();
     } catch (error) {
       notifyError(error);

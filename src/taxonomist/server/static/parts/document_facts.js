@@ -1,0 +1,31 @@
+// What stands above a document, and what stands there if none waits.
+
+import { el } from "../dom.js";
+import { ACTIONS, number } from "../words.js";
+
+/**
+ * @param {App} app
+ * @param {DocumentInfo} document
+ * @param {string} branch name of the branch that is filed; empty for all
+ * @param {number} total number of documents that wait
+ */
+export function documentFacts(app, document, branch, total) {
+  return [
+    document.document_id,
+    document.is_random ? el("span", { class: "chip", title: "Belongs to the random share, which measures quality" }, "random share") : null,
+    branch ? el("a", { class: "chip", href: app.link("file"), title: "File all branches" }, `only ${branch} ×`) : null,
+    document.event ? el("span", { class: "chip" }, `${ACTIONS[document.state]} before`) : null,
+    total ? el("span", { class: "left" }, `${number(total)} waiting`) : null,
+  ];
+}
+
+/**
+ * @param {App} app
+ * @param {boolean} hasOthers whether others have documents open that wait
+ */
+export function nothingWaits(app, hasOthers) {
+  return el("div", { class: "empty" }, el("h2", {}, "Nothing waits."),
+    el("p", {}, hasOthers ? "Others have the last documents open." : "All documents are decided."),
+    el("p", {}, el("a", { href: app.link("queue") }, "Add documents to the queue"), " or ",
+      el("a", { href: app.link("quality") }, "see how good the model is"), "."));
+}
