@@ -10,6 +10,10 @@ from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.node_jobs import JobRoom, Variables
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
     from taxonomist._typing import Codes
 
 PORTIONS = 64
@@ -75,3 +79,24 @@ def written(out: Variables) -> Variables:
         out.alphas[:n_alphas].copy(),
         out.counts,
     )
+
+
+def joined(parts: list[Variables]) -> Variables:
+    """Return the variables of all parts, and empty the list: there is never a second copy of all.
+
+    The counts are of no use then, and empty.
+    """
+    nothing = JobSizes(*[np.arange(0)] * 4).variables(np.arange(0))
+    fields = [list(arrays) for arrays in zip(nothing, *parts, strict=True)]
+    parts.clear()
+    return Variables._make([*map(_moved, fields[:-1]), np.arange(0)])
+
+
+def _moved(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return arrays one after another; each is freed when it was copied."""
+    ends = np.cumsum([len(part) for part in parts]).tolist()
+    whole = np.empty(ends[-1], parts[0].dtype)
+    for number, end in enumerate(ends):
+        whole[end - len(parts[number]) : end] = parts[number]
+        parts[number] = parts[0][:0]
+    return whole

@@ -31,9 +31,9 @@ from threadpoolctl import threadpool_limits
 
 from taxonomist.compiled.arrays import Labels, Rows, read_only
 from taxonomist.compiled.node_jobs import JobArrays, JobResults, Seeds, Variables, solve_jobs
-from taxonomist.inference.block_weights import BlockWeights
+from taxonomist.inference.block_weights import BlockWeights, in_order
 from taxonomist.solvers.newton_svm import MOST_FEATURES, solve_newton
-from taxonomist.solvers.node_jobs import JobSizes, written
+from taxonomist.solvers.node_jobs import JobSizes, joined, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -254,7 +254,7 @@ class _Found(NamedTuple):
     """
 
     features: Integers
-    jobs: Codes
+    jobs: Integers
     values: Reals
     alpha: CSR
 
@@ -359,11 +359,10 @@ def _solve_wide(
         for other in others:
             other.result()
     order = np.concatenate([np.arange(0), *portions])
-    parts = sizes.variables(np.arange(0)), *(done[k] for k in range(len(portions)))
-    features, values, items, columns, alphas, _ = map(np.concatenate, zip(*parts, strict=True))
-    shape = len(problem.costs), groups.n_columns
-    alpha = csr_array((alphas, (items, columns)), shape=shape)
-    return _Found(features, np.repeat(order, results.n_features[order]), values, alpha)
+    features, values, items, columns, alphas, _ = joined([done.pop(k) for k in sorted(done)])
+    alpha = in_order(alphas, items, columns, (len(problem.costs), groups.n_columns))
+    owners = np.repeat(order.astype(np.int32), results.n_features[order])
+    return _Found(features, owners, values, alpha)
 
 
 def _sizes_of(problem: NodeProblems, jobs: Blocks) -> JobSizes:
