@@ -6,8 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from taxonomist.errors import LabelError, ParameterError
+from taxonomist.models.answers import stacked
+from taxonomist.models.probable_questions import NODES_AT_A_TIME
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.explanation import TextExplanation
 from taxonomist.text.gram_explanation import spread_grams
@@ -16,7 +19,7 @@ from taxonomist.text.vector_columns import whole_texts
 from taxonomist.text.vector_explanation import column_names, share_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -117,6 +120,24 @@ class TextAnswers:
         """Return the probability of every node of the taxonomy, (n_items, n_nodes)."""
         self._check_probabilities()
         return np.asarray(self._answers.node_proba())
+
+    def top_proba(self, k: int) -> CSR:
+        """Return the probabilities of the k most probable categories, (n_items, n_classes)."""
+        return stacked([block.top_proba(k) for block in self._blocks()])
+
+    def top_node_proba(self, k: int) -> CSR:
+        """Return the probabilities of the k most probable categories and of all nodes above."""
+        return stacked([block.top_node_proba(k) for block in self._blocks()])
+
+    def _blocks(self) -> Iterator[Any]:
+        """Yield the answers about texts whose node probabilities fit into memory."""
+        self._check_probabilities()
+        size = max(1, NODES_AT_A_TIME // self._classifier.taxonomy_.n_nodes)
+        if len(self) <= size:
+            yield self._answers
+            return
+        for block in gen_batches(len(self), size):
+            yield TextAnswers(self._classifier, self.texts[block], self.vectors[block])._answers
 
     def known_share(self) -> Floats:
         """Return the fraction of each text's terms that occur in the features, (n_items,).
