@@ -21,7 +21,6 @@ from taxonomist.compiled.jit import can_spare, is_compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -176,7 +175,7 @@ class BlockWeights:
 
 
 def in_order(
-    values: NDArray[Any], rows: Integers, columns: Integers, shape: tuple[int, int]
+    values: NDArray[np.generic], rows: Integers, columns: Integers, shape: tuple[int, int]
 ) -> CSR:
     """Return entries as sparse rows with sorted columns, by two sorts that take linear time.
 

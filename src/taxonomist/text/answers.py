@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Floats, Objects, TextLike
     from taxonomist.evaluation.assessment import Assessment
     from taxonomist.losses.categories import LossLike
+    from taxonomist.models.probable_answers import ProbableAnswers
     from taxonomist.models.targets import Targets
     from taxonomist.text.classifier import TextClassifier
 
@@ -56,19 +57,19 @@ class TextAnswers:
     @cached_property
     def _answers(self) -> Any:
         """The model's answers, which all share one set of scores."""
+        return self._answers_to(self.vectors)
+
+    def _answers_to(self, vectors: CSR) -> ProbableAnswers:
+        """Return the model's answers to some of the texts."""
         classifier = self._classifier
-        found = classifier.model_.answer(self.vectors)
+        found: ProbableAnswers = classifier.model_.answer(vectors)
+        # A text without features: nothing is known about it.
+        is_unknown: Bools = np.diff(vectors.indptr) == 0
         # Classifiers of old files and of label sets have no prior.
         prior = getattr(classifier, "prior_", None)
-        if prior is None or not self._is_unknown.any():
+        if prior is None or not is_unknown.any():
             return found
-        return PriorAnswers(found, classifier.model_.targets_, self._is_unknown, prior)
-
-    @cached_property
-    def _is_unknown(self) -> Bools:
-        """Whether each text has no feature: nothing is known about it."""
-        found: Bools = np.diff(self.vectors.indptr) == 0
-        return found
+        return PriorAnswers(found, classifier.model_.targets_, is_unknown, prior)
 
     @cached_property
     def _proba(self) -> Floats:
@@ -129,7 +130,7 @@ class TextAnswers:
         """Return the probabilities of the k most probable categories and of all nodes above."""
         return stacked([block.top_node_proba(k) for block in self._blocks()])
 
-    def _blocks(self) -> Iterator[Any]:
+    def _blocks(self) -> Iterator[ProbableAnswers]:
         """Yield the answers about texts whose node probabilities fit into memory."""
         self._check_probabilities()
         size = max(1, NODES_AT_A_TIME // self._classifier.taxonomy_.n_nodes)
@@ -137,7 +138,7 @@ class TextAnswers:
             yield self._answers
             return
         for block in gen_batches(len(self), size):
-            yield TextAnswers(self._classifier, self.texts[block], self.vectors[block])._answers
+            yield self._answers_to(self.vectors[block])
 
     def known_share(self) -> Floats:
         """Return the fraction of each text's terms that occur in the features, (n_items,).
