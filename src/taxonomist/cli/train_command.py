@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,6 +51,8 @@ from taxonomist.cli.places import check_folder
 from taxonomist.cli.taxonomy_file import Cycles, Outside, read_taxonomy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from taxonomist.datasets.bad_rows import BadRows
     from taxonomist.text import TextClassifier
     from taxonomist.workflow import Labelled, TrainingResult
@@ -164,6 +167,14 @@ def train(
             help="Train without data, on the names in --taxonomy; needs the extra 'vectors'.",
         ),
     ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with a training that was killed, from the branches that were finished; "
+            "give the same data and options.",
+        ),
+    ] = False,
     seed: Seed = 0,
     skip_bad: SkipBad = False,
     strict: Strict = False,
@@ -222,7 +233,7 @@ def train(
         return
     source = TableSource(data, format, encoding, sheet=sheet)
     if cluster := Cluster(dask, workers):
-        _check_cluster(final, vectors)
+        _check_cluster(final, vectors, resume)
         unfitted, rows = TextClassifier(known, **options), RowRules(skip_bad, strict)
         found = train_on_files(cluster, unfitted, source, columns, test_size, rows)
         found.training.classifier.save(out)
@@ -234,11 +245,12 @@ def train(
     classifier = TextClassifier(labelled.taxonomy, **options)
     if model == "auto":
         print_note(_about_search(budget))
-    with progress("models") as on_step:
-        result = workflow.train(
-            classifier, labelled, columns, test_size=test_size, final=final, on_step=on_step
-        )
-    result.classifier.save(out)
+    with _resumable(out, resume):
+        with progress("models") as on_step:
+            result = workflow.train(
+                classifier, labelled, columns, test_size=test_size, final=final, on_step=on_step
+            )
+        result.classifier.save(out)
     _say_result(out, labelled.bad, labelled.origin, result, final=final, as_json=as_json)
     is_measurable = result.assessment is not None and not final
     if is_measurable and not as_json:
@@ -306,8 +318,29 @@ def _read_facts(labelled: Labelled) -> dict[str, object]:
     }
 
 
-def _check_cluster(final: bool, vectors: str) -> None:
+@contextmanager
+def _resumable(out: Path, resume: bool) -> Iterator[None]:
+    """Keep finished branches, and say so if the training does not end well."""
+    from taxonomist.workflow.resuming import branches_folder, n_kept, resumable
+
+    if resume and not n_kept(out):
+        print_note("There are no finished branches to go on from, so training begins anew.")
+    try:
+        with resumable(out, resume=resume):
+            yield
+    except BaseException:
+        if n_kept(out):
+            print_note(
+                f"Finished branches are kept in {branches_folder(out)}: the same command with "
+                "--resume goes on from them."
+            )
+        raise
+
+
+def _check_cluster(final: bool, vectors: str, resume: bool) -> None:
     """Raise for options that are not available on a cluster."""
+    if resume:
+        raise OptionError("--resume is not available on a cluster. Leave it out.")
     if final:
         raise OptionError("--final is not available on a cluster. Pass --test-size 0 instead.")
     if vectors not in ("auto", "off"):

@@ -18,7 +18,7 @@ from sklearn.utils import gen_batches
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from taxonomist._typing import Codes, Floats, Integers, Matrix, Reals
+    from taxonomist._typing import CSR, Codes, Floats, Integers, Matrix, Reals
 
     Cut = Callable[[Reals], Reals]
     """Function that returns an array of weights with the smallest set to 0."""
@@ -171,8 +171,28 @@ class Scored:
 
 def best_columns(scores: Floats, k: int) -> tuple[Codes, Floats]:
     """Return the columns of the k largest scores of each row; ties go to the first column."""
-    best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    return best, np.take_along_axis(scores, best, axis=1)
+    found = top_entries(scores, k)
+    columns, values = (part.reshape(len(scores), k) for part in (found.indices, found.data))
+    order = np.argsort(-values, axis=1, kind="stable")
+    best = np.take_along_axis(columns, order, axis=1).astype(np.intp)
+    return best, np.take_along_axis(values, order, axis=1)
+
+
+def top_entries(scores: Floats, k: int) -> CSR:
+    """Return the k largest scores of each row as a sparse matrix; ties go to the first column.
+
+    Every row has k entries, in the order of columns.
+    """
+    from scipy.sparse import csr_array
+
+    n_items, n_columns = scores.shape
+    least = np.partition(scores, n_columns - k, axis=1)[:, n_columns - k, None]
+    chosen, is_least = scores > least, scores == least
+    n_missing = k - chosen.sum(axis=1, keepdims=True)
+    chosen |= is_least & (is_least.cumsum(axis=1) <= n_missing)
+    columns = np.broadcast_to(np.arange(n_columns, dtype=np.int32), scores.shape)[chosen]
+    ends = np.arange(0, n_items * k + 1, k)
+    return csr_array((scores[chosen], columns, ends), shape=scores.shape)
 
 
 def rows_of(X: Matrix, block: slice) -> Matrix:

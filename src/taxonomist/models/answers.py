@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.errors import ParameterError
+from taxonomist.inference.scorers import top_entries
 from taxonomist.models.explanation import Explanation, NodePart
 from taxonomist.taxonomy import labels
 
@@ -55,11 +56,8 @@ class Answers:
     @cached_property
     def sets(self) -> CSR:
         """Label sets over the nodes of ``taxonomy_``, (n_items, n_nodes) boolean."""
-        from scipy.sparse import csr_array, vstack
-
         decision = self._model.decider
-        found = [decision.sets(block) for block in self._scored.blocks()]
-        return found[0] if len(found) == 1 else csr_array(vstack(found, format="csr"))
+        return stacked([decision.sets(block) for block in self._scored.blocks()])
 
     def predict(self) -> Any:
         """Return the label of each item, or an indicator matrix; see the model's ``predict``."""
@@ -110,9 +108,7 @@ class Answers:
 
     def topk(self, k: int = 5) -> tuple[Objects, Floats]:
         """Return the k best categories of each item, and their scores."""
-        n_classes = len(self._targets.classes)
-        if not 1 <= k <= n_classes:
-            raise ParameterError(f"k must be from 1 to {n_classes}. Got {k!r}.")
+        check_k(k, len(self._targets.classes))
         if self._targets.is_single:
             columns, scores = self._scored.best(k)
         else:
@@ -123,6 +119,12 @@ class Answers:
         """Return the probability of every category; see ``predict_proba``."""
         probabilities = self._model.probabilities
         return np.vstack([probabilities(block) for block in self._scored.blocks()])
+
+    def top_proba(self, k: int) -> CSR:
+        """Return the probabilities of the k most probable categories; see ``predict_proba``."""
+        check_k(k, len(self._targets.classes))
+        probabilities = self._model.probabilities
+        return stacked([top_entries(probabilities(block), k) for block in self._scored.blocks()])
 
     def explain(
         self,
@@ -156,6 +158,19 @@ class Answers:
             parts.append(NodePart(names.get(node, node), name, part.value, words, part.rest))
         score = sum(part.value for part in parts)
         return Explanation(targets.classes[[c]].tolist()[0], against, score, parts)
+
+
+def stacked(blocks: list[CSR]) -> CSR:
+    """Return the rows of all blocks."""
+    from scipy.sparse import csr_array, vstack
+
+    return blocks[0] if len(blocks) == 1 else csr_array(vstack(blocks, format="csr"))
+
+
+def check_k(k: int, n_classes: int) -> None:
+    """Raise if k is not a number of categories."""
+    if not 1 <= k <= n_classes:
+        raise ParameterError(f"k must be from 1 to {n_classes}. Got {k!r}.")
 
 
 def rows_of(sets: CSR) -> list[list[int]]:

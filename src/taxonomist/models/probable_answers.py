@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from taxonomist.errors import ParameterError
+from taxonomist.inference.scorers import best_columns, top_entries
 from taxonomist.inference.stopping import (
     check_risk,
     confident_nodes,
@@ -14,7 +16,7 @@ from taxonomist.inference.stopping import (
     least_cost_nodes,
     least_cost_sets,
 )
-from taxonomist.models.answers import rows_of
+from taxonomist.models.answers import check_k, rows_of
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
@@ -57,6 +59,21 @@ class ProbableAnswers:
         """Return the probability that items belong at or below every node."""
         return self.of_nodes
 
+    def top_proba(self, k: int) -> CSR:
+        """Return the probabilities of the k most probable categories; see ``predict_proba``."""
+        check_k(k, len(self._targets.classes))
+        return top_entries(self.proba(), k)
+
+    def top_node_proba(self, k: int) -> CSR:
+        """Return the probabilities of the k most probable categories and of all nodes above."""
+        best = self.top_proba(k)
+        above = self._taxonomy.ancestor_matrix()[self._targets.nodes]
+        chosen = csr_array((np.ones(best.nnz), best.indices, best.indptr), shape=best.shape) @ above
+        chosen.sort_indices()
+        rows = np.repeat(np.arange(chosen.shape[0]), np.diff(chosen.indptr))
+        values = self.node_proba()[rows, chosen.indices]
+        return csr_array((values, chosen.indices, chosen.indptr), shape=chosen.shape)
+
     def plain(self) -> Any:
         """Return the predictions without ``depth`` and ``cost``."""
         return self.wrapped("predict").predict()
@@ -67,12 +84,9 @@ class ProbableAnswers:
 
     def topk(self, k: int = 5) -> tuple[Objects, Floats]:
         """Return the k most probable categories of each item, and their probabilities."""
-        n_classes = len(self._targets.classes)
-        if not 1 <= k <= n_classes:
-            raise ParameterError(f"k must be from 1 to {n_classes}. Got {k!r}.")
-        probabilities = self.proba()
-        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
-        return self._targets.classes[best], np.take_along_axis(probabilities, best, axis=1)
+        check_k(k, len(self._targets.classes))
+        best, probabilities = best_columns(self.proba(), k)
+        return self._targets.classes[best], probabilities
 
     def explain(self, item: int = 0, n: int = 10, **options: Any) -> Explanation:
         """Explain a score of the model; see its ``explain``."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from sklearn.utils import _safe_indexing, gen_batches
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from taxonomist.models.answers import stacked
 from taxonomist.models.probable_answers import is_own_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist._typing import Floats, MatrixLike, Objects
+    from taxonomist._typing import CSR, Floats, MatrixLike, Objects
     from taxonomist.losses.categories import LossLike
     from taxonomist.models.probable_answers import ProbableAnswers
     from taxonomist.models.targets import Targets
@@ -84,9 +85,7 @@ class ProbableQuestions:
         found = [block.predict(depth=depth, risk=risk, cost=cost) for block in self._blocks(X)]
         if self.targets_.is_single:
             return np.concatenate(found)
-        from scipy.sparse import csr_array, vstack
-
-        return csr_array(vstack(found, format="csr"))
+        return stacked(found)
 
     def predict_labels(
         self,
@@ -131,21 +130,39 @@ class ProbableQuestions:
 
     # Probabilities ---------------------------------------------------------------------------
 
-    def predict_proba(self, X: MatrixLike) -> Floats:
-        """Return the probability of every category.
+    @overload
+    def predict_proba(self, X: MatrixLike, *, top: None = None) -> Floats: ...
+
+    @overload
+    def predict_proba(self, X: MatrixLike, *, top: int) -> CSR: ...
+
+    def predict_proba(self, X: MatrixLike, *, top: int | None = None) -> Floats | CSR:
+        """Return the probability of every category, or of the most probable ones.
 
         Parameters
         ----------
         X
             Items as in ``fit``.
+        top
+            How many categories of each item to return. They are the most probable ones, with the
+            same probabilities as without ``top``; only blocks of items have a dense array for a
+            moment.
 
         Returns
         -------
-        ndarray, shape (n_items, n_classes)
+        ndarray or csr_array, shape (n_items, n_classes)
             Probabilities in the order of ``classes_``. Rows do not depend on the other items. With
-            one category per item, every row sums to 1.
+            one category per item, every row of the whole array sums to 1. With ``top``, a sparse
+            array with so many entries in each row.
+
+        Raises
+        ------
+        ParameterError
+            If ``top`` is not a number of categories.
         """
-        return self.answer(X).proba()
+        if top is None:
+            return self.answer(X).proba()
+        return stacked([block.top_proba(top) for block in self._blocks(X)])
 
     def predict_log_proba(self, X: MatrixLike) -> Floats:
         """Return the logarithm of ``predict_proba``."""
@@ -153,21 +170,37 @@ class ProbableQuestions:
             logs: Floats = np.log(self.predict_proba(X))
         return logs
 
-    def predict_node_proba(self, X: MatrixLike) -> Floats:
-        """Return the probability that items belong at or below every node.
+    @overload
+    def predict_node_proba(self, X: MatrixLike, *, top: None = None) -> Floats: ...
+
+    @overload
+    def predict_node_proba(self, X: MatrixLike, *, top: int) -> CSR: ...
+
+    def predict_node_proba(self, X: MatrixLike, *, top: int | None = None) -> Floats | CSR:
+        """Return the probability that items belong at or below every node, or the probable ones.
 
         Parameters
         ----------
         X
             Items as in ``fit``.
+        top
+            If given, only so many most probable categories of each item and the nodes above them
+            are returned, with the same probabilities.
 
         Returns
         -------
-        ndarray, shape (n_items, n_nodes)
+        ndarray or csr_array, shape (n_items, n_nodes)
             Probabilities in the order of ``taxonomy_.nodes``. No node is more probable than its
-            parents.
+            parents. With ``top``, a sparse array.
+
+        Raises
+        ------
+        ParameterError
+            If ``top`` is not a number of categories.
         """
-        return self.answer(X).node_proba()
+        if top is None:
+            return self.answer(X).node_proba()
+        return stacked([block.top_node_proba(top) for block in self._blocks(X)])
 
     def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[Objects, Floats]:
         """Return the k most probable categories of each item.

@@ -20,7 +20,7 @@ from taxonomist.taxonomy import labels
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import Floats, LabelsLike, Matrix, MatrixLike, Objects
+    from taxonomist._typing import CSR, Floats, LabelsLike, Matrix, MatrixLike, Objects
     from taxonomist.inference.label_sets import FittedRule, Limits
     from taxonomist.inference.scorers import Scorer
     from taxonomist.models.decisions import Decision
@@ -176,19 +176,21 @@ class Questions(ClassifierMixin):
         return self.predict_topk(X, len(self.classes_) if k is None else k)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: MatrixLike) -> Floats:
+    def predict_proba(self, X: MatrixLike, *, top: int | None = None) -> Floats | CSR:
         """Return the uncalibrated probability of every category, (n_items, n_classes).
 
         With one label per item, every row sums to 1. Word models treat label sets in the same way:
-        their rows are probabilities under the assumption of a single label.
+        their rows are probabilities under the assumption of a single label. With ``top``, a sparse
+        array has the so many most probable categories of each item.
         """
-        return self.answer(X).proba()
+        answers = self.answer(X)
+        return answers.proba() if top is None else answers.top_proba(top)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: MatrixLike) -> Floats:
         """Return the logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
-            logs: Floats = np.log(self.predict_proba(X))
+            logs: Floats = np.log(self.answer(X).proba())
         return logs
 
     @available_if(_can_explain)  # type: ignore[untyped-decorator]

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from taxonomist.compiled.arrays import Rows
-from taxonomist.compiled.node_jobs import JobRoom, Variables
+from taxonomist.compiled.arrays import Rows, read_only
+from taxonomist.compiled.node_jobs import JobRoom, Seeds, Variables
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes
+    from numpy.typing import NDArray
+
+    from taxonomist._typing import CSR, Codes
 
 PORTIONS = 64
 """Jobs are shared out to threads in about so many portions of equal work."""
@@ -33,6 +35,11 @@ class JobSizes(NamedTuple):
     n_entries: Codes
     n_features: Codes
     n_columns: Codes
+
+    @property
+    def work(self) -> int:
+        """The entries that all jobs visit in one pass, times their columns."""
+        return int((self.n_entries * self.n_columns).sum())
 
     def portions(self, todo: Codes) -> list[Codes]:
         """Return the jobs to do in portions of about equal work, the largest jobs first."""
@@ -75,3 +82,40 @@ def written(out: Variables) -> Variables:
         out.alphas[:n_alphas].copy(),
         out.counts,
     )
+
+
+def joined(parts: list[Variables]) -> Variables:
+    """Return the variables of all parts, and empty the list: there is never a second copy of all.
+
+    The counts are of no use then, and empty.
+    """
+    nothing = JobSizes(*[np.arange(0)] * 4).variables(np.arange(0))
+    fields = [list(arrays) for arrays in zip(nothing, *parts, strict=True)]
+    parts.clear()
+    return Variables._make([*map(_moved, fields[:-1]), np.arange(0)])
+
+
+def _moved(parts: list[NDArray[np.generic]]) -> NDArray[np.generic]:
+    """Return arrays one after another; each is freed when it was copied."""
+    ends = np.cumsum([len(part) for part in parts]).tolist()
+    whole = np.empty(ends[-1], parts[0].dtype)
+    for number, end in enumerate(ends):
+        whole[end - len(parts[number]) : end] = parts[number]
+        parts[number] = parts[0][:0]
+    return whole
+
+
+def mixed_seeds(random_state: int, seeds: Codes) -> Seeds:
+    """Return seeds above 0 that depend on the random state too."""
+    first = np.random.default_rng(random_state).integers(1, 2**63, dtype=np.uint64)
+    steps = (seeds.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    return (first + steps) | np.uint64(1)
+
+
+def start_rows(start: CSR | None) -> Rows:
+    """Return the dual variables of a start as rows; without one, no rows."""
+    if start is None:
+        nothing = np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0, np.float32)
+        return read_only(Rows(*nothing))
+    indptr, indices = start.indptr.astype(np.intp), start.indices.astype(np.int32)
+    return read_only(Rows(indptr, indices, start.data.astype(np.float32)))

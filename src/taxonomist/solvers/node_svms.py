@@ -29,16 +29,23 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist._threads import one_blas_thread
-from taxonomist.compiled.arrays import Labels, Rows, read_only
-from taxonomist.compiled.node_jobs import JobArrays, JobResults, Seeds, Variables, solve_jobs
-from taxonomist.inference.block_weights import BlockWeights
+from taxonomist.compiled.node_jobs import (
+    JobArrays,
+    JobResults,
+    JobRoom,
+    Variables,
+    solve_jobs,
+)
+from taxonomist.inference.block_weights import BlockWeights, in_order
+from taxonomist.solvers.checkpoints import KeptPortions
 from taxonomist.solvers.newton_svm import MOST_FEATURES, solve_newton
-from taxonomist.solvers.node_jobs import JobSizes, written
+from taxonomist.solvers.node_jobs import JobSizes, joined, mixed_seeds, start_rows, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taxonomist._typing import CSR, Bools, Codes, Floats, Integers, Reals
+    from taxonomist.compiled.arrays import Labels, Rows
 
 MOST_COLUMNS = 16
 """Most columns of a block: their weights of one feature fill a cache line."""
@@ -254,7 +261,7 @@ class _Found(NamedTuple):
     """
 
     features: Integers
-    jobs: Codes
+    jobs: Integers
     values: Reals
     alpha: CSR
 
@@ -325,31 +332,30 @@ def _solve_wide(
     start: CSR | None,
 ) -> _Found:
     """Solve all jobs by dual coordinate ascent; threads take portions of them."""
-    groups = problem.groups
-    arrays = JobArrays(
-        problem.rows,
-        problem.norms[groups.items],
-        problem.costs[groups.items].astype(np.float32),
-        float(problem.constant),
-        problem.is_squared,
-        *groups[:3],
-        *jobs,
-        _mixed(options.random_state, groups.seeds[jobs.begin]),
-    )
-    sizes = _sizes_of(problem, jobs)
+    arrays, sizes = _job_arrays(problem, jobs, options), _sizes_of(problem, jobs)
+    begin = start_rows(start)
     portions = sizes.portions(todo)
     done: dict[int, Variables] = {}
     waiting = iter(range(len(portions)))
-    begin = _rows_of(start)
+    limits = np.array([problem.n_features, options.tol, options.max_iter], dtype=np.float64)
+    kept = KeptPortions.of(arrays, (*begin, todo, limits), sizes.work)
+
+    def solved(number: int, room: JobRoom) -> Variables:
+        some = portions[number]
+        found = None if kept is None else kept.load(number, some, arrays, results)
+        if found is not None:
+            return found
+        out = sizes.variables(some)
+        solve_jobs(some, arrays, begin, room, results, out, options.tol, options.max_iter)
+        found = written(out)
+        if kept is not None:
+            kept.save(number, some, arrays, results, found)
+        return found
 
     def work_off() -> None:
         room = sizes.room(problem.n_features)
         for number in waiting:
-            out = sizes.variables(portions[number])
-            solve_jobs(
-                portions[number], arrays, begin, room, results, out, options.tol, options.max_iter
-            )
-            done[number] = written(out)
+            done[number] = solved(number, room)
             if callback is not None:
                 callback(len(done), len(portions))
 
@@ -359,11 +365,25 @@ def _solve_wide(
         for other in others:
             other.result()
     order = np.concatenate([np.arange(0), *portions])
-    parts = sizes.variables(np.arange(0)), *(done[k] for k in range(len(portions)))
-    features, values, items, columns, alphas, _ = map(np.concatenate, zip(*parts, strict=True))
-    shape = len(problem.costs), groups.n_columns
-    alpha = csr_array((alphas, (items, columns)), shape=shape)
-    return _Found(features, np.repeat(order, results.n_features[order]), values, alpha)
+    features, values, items, columns, alphas, _ = joined([done.pop(k) for k in sorted(done)])
+    alpha = in_order(alphas, items, columns, (len(problem.costs), problem.groups.n_columns))
+    owners = np.repeat(order.astype(np.int32), results.n_features[order])
+    return _Found(features, owners, values, alpha)
+
+
+def _job_arrays(problem: NodeProblems, jobs: Blocks, options: NodeOptions) -> JobArrays:
+    """Return the problems as compiled loops read them."""
+    groups = problem.groups
+    return JobArrays(
+        problem.rows,
+        problem.norms[groups.items],
+        problem.costs[groups.items].astype(np.float32),
+        float(problem.constant),
+        problem.is_squared,
+        *groups[:3],
+        *jobs,
+        mixed_seeds(options.random_state, groups.seeds[jobs.begin]),
+    )
 
 
 def _sizes_of(problem: NodeProblems, jobs: Blocks) -> JobSizes:
@@ -373,22 +393,6 @@ def _sizes_of(problem: NodeProblems, jobs: Blocks) -> JobSizes:
     n_entries = np.diff(ends[groups.first])[jobs.group]
     n_features = np.minimum(n_entries, problem.n_features)
     return JobSizes(np.diff(groups.first)[jobs.group], n_entries, n_features, jobs.end - jobs.begin)
-
-
-def _mixed(random_state: int, seeds: Codes) -> Seeds:
-    """Return seeds above 0 that depend on the random state too."""
-    first = np.random.default_rng(random_state).integers(1, 2**63, dtype=np.uint64)
-    steps = (seeds.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    return (first + steps) | np.uint64(1)
-
-
-def _rows_of(start: CSR | None) -> Rows:
-    """Return the dual variables of a start as rows; without one, no rows."""
-    if start is None:
-        nothing = np.zeros(1, np.intp), np.empty(0, np.int32), np.empty(0, np.float32)
-        return read_only(Rows(*nothing))
-    indptr, indices = start.indptr.astype(np.intp), start.indices.astype(np.int32)
-    return read_only(Rows(indptr, indices, start.data.astype(np.float32)))
 
 
 def _solve_narrow(

@@ -6,8 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from taxonomist.errors import LabelError, ParameterError
+from taxonomist.models.answers import stacked
+from taxonomist.models.probable_questions import NODES_AT_A_TIME
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.explanation import TextExplanation
 from taxonomist.text.gram_explanation import spread_grams
@@ -16,13 +19,14 @@ from taxonomist.text.vector_columns import whole_texts
 from taxonomist.text.vector_explanation import column_names, share_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
     from taxonomist._typing import CSR, Bools, Floats, Objects, TextLike
     from taxonomist.evaluation.assessment import Assessment
     from taxonomist.losses.categories import LossLike
+    from taxonomist.models.probable_answers import ProbableAnswers
     from taxonomist.models.targets import Targets
     from taxonomist.text.classifier import TextClassifier
 
@@ -53,19 +57,19 @@ class TextAnswers:
     @cached_property
     def _answers(self) -> Any:
         """The model's answers, which all share one set of scores."""
+        return self._answers_to(self.vectors)
+
+    def _answers_to(self, vectors: CSR) -> ProbableAnswers:
+        """Return the model's answers to some of the texts."""
         classifier = self._classifier
-        found = classifier.model_.answer(self.vectors)
+        found: ProbableAnswers = classifier.model_.answer(vectors)
+        # A text without features: nothing is known about it.
+        is_unknown: Bools = np.diff(vectors.indptr) == 0
         # Classifiers of old files and of label sets have no prior.
         prior = getattr(classifier, "prior_", None)
-        if prior is None or not self._is_unknown.any():
+        if prior is None or not is_unknown.any():
             return found
-        return PriorAnswers(found, classifier.model_.targets_, self._is_unknown, prior)
-
-    @cached_property
-    def _is_unknown(self) -> Bools:
-        """Whether each text has no feature: nothing is known about it."""
-        found: Bools = np.diff(self.vectors.indptr) == 0
-        return found
+        return PriorAnswers(found, classifier.model_.targets_, is_unknown, prior)
 
     @cached_property
     def _proba(self) -> Floats:
@@ -117,6 +121,24 @@ class TextAnswers:
         """Return the probability of every node of the taxonomy, (n_items, n_nodes)."""
         self._check_probabilities()
         return np.asarray(self._answers.node_proba())
+
+    def top_proba(self, k: int) -> CSR:
+        """Return the probabilities of the k most probable categories, (n_items, n_classes)."""
+        return stacked([block.top_proba(k) for block in self._blocks()])
+
+    def top_node_proba(self, k: int) -> CSR:
+        """Return the probabilities of the k most probable categories and of all nodes above."""
+        return stacked([block.top_node_proba(k) for block in self._blocks()])
+
+    def _blocks(self) -> Iterator[ProbableAnswers]:
+        """Yield the answers about texts whose node probabilities fit into memory."""
+        self._check_probabilities()
+        size = max(1, NODES_AT_A_TIME // self._classifier.taxonomy_.n_nodes)
+        if len(self) <= size:
+            yield self._answers
+            return
+        for block in gen_batches(len(self), size):
+            yield self._answers_to(self.vectors[block])
 
     def known_share(self) -> Floats:
         """Return the fraction of each text's terms that occur in the features, (n_items,).

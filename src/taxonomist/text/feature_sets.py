@@ -40,6 +40,8 @@ FEATURE_SETS: dict[str, Options] = {
     "words 1-2 + characters": {"words": (1, 2), "characters": (3, 5)},
 }
 """Sets of features by name: words, pairs of words, and character n-grams within words."""
+LARGEST = "words 1-2 + characters"
+"""The set that has the terms of all others."""
 CHARACTER_WEIGHT = 0.7
 """Length of character n-grams beside words of length 1. Of .7 and 1, on one split of 2,400 items
 each, .7 was ahead on trec-question, naics2012, onet-soc, reuters21578 and debian-debtags, and 1 on
@@ -50,6 +52,9 @@ FEWEST_DOCUMENTS = 30
 """Fewer documents are not held out for choices."""
 SIMPLE = "words"
 """The set of features if nothing can be chosen."""
+MOST_VALUES = 20_000_000
+"""Stored values of all documents up to which a set of features is tried. Training on so many takes
+about a minute of one core, and 4 GB. The first set, single words, is always tried."""
 
 
 class FeatureTrial(NamedTuple):
@@ -88,6 +93,8 @@ class ChosenFeatures(NamedTuple):
         What the chosen set gains over words, with an interval; None if only words were tried.
     n_items
         The number of documents that sets were tried on.
+    left_out
+        Sets that were not tried, because training on all documents would be too much work.
     """
 
     options: Options
@@ -95,6 +102,7 @@ class ChosenFeatures(NamedTuple):
     trials: list[FeatureTrial]
     gain: dict[str, float] | None
     n_items: int
+    left_out: list[str]
 
     @property
     def facts(self) -> dict[str, object]:
@@ -105,12 +113,21 @@ class ChosenFeatures(NamedTuple):
             "trials": [dict(trial._asdict()) for trial in self.trials],
             "gain": self.gain,
             "items": self.n_items,
+            "left_out": self.left_out,
             "said": self._said,
         }
 
     @property
     def _said(self) -> str:
-        """A sentence about the choice."""
+        """Sentences about the choice."""
+        if not self.left_out:
+            return self._chosen
+        missing = " and ".join(map(repr, self.left_out))
+        return f"{self._chosen} Not tried, as too much work for so many documents: {missing}."
+
+    @property
+    def _chosen(self) -> str:
+        """A sentence about the set that was chosen."""
         if not self.trials:
             return f"Features: {self.name or 'as given'}."
         best = self.trials[0]
@@ -210,7 +227,7 @@ def choose_features(
     columns = _column_weights(table) if classifier.weights is None else None
     tries = [(each, None) for each in names] or ([(name, None)] if columns else [])
     if not tries or len(items.labels) < FEWEST_DOCUMENTS:
-        return ChosenFeatures(fixed, name, [], None, 0)
+        return ChosenFeatures(fixed, name, [], None, 0, [])
     chosen, some = items.some()
     search = _Search(classifier, table.select(chosen), blank, some, budget, on_trial)
     for each in tries:
@@ -225,7 +242,8 @@ def choose_features(
     if best.weights is not None:
         options["weights"] = list(best.weights)
     ranked = sorted(search.trials, key=lambda trial: -trial.f1)
-    return ChosenFeatures(options, best.features, ranked, search.gain, len(chosen))
+    found = options, best.features, ranked, search.gain, len(chosen)
+    return ChosenFeatures(*found, search.left_out)
 
 
 class _Search:
@@ -248,6 +266,7 @@ class _Search:
         self._on_trial = on_trial
         self._values: list[Floats] = []
         self.trials: list[FeatureTrial] = []
+        self.left_out: list[str] = []
 
     @property
     def best(self) -> FeatureTrial:
@@ -261,8 +280,11 @@ class _Search:
         return difference(self._values[place], self._values[0]) if len(self.trials) > 1 else None
 
     def run(self, name: str, weights: tuple[float, ...] | None) -> None:
-        """Try a set of features, if there is time."""
+        """Try a set of features, if there is time and training is not too much work."""
         if self.trials and (not self._budget.left or self.best.f1 >= 1):
+            return
+        if self.left_out and name == LARGEST:
+            self.left_out.append(name)
             return
         self._on_trial(name or "column weights")
         start = time.perf_counter()
@@ -270,6 +292,9 @@ class _Search:
         features = TextFeatures(**{**options, "weights": weights or options["weights"]})
         features.learn_columns(self._blank)
         X = features.weigh(features.fit_table(self._table))
+        if self.trials and weights is None and X.nnz > MOST_VALUES * self._items.share:
+            self.left_out.append(name)
+            return
         values = self._items.f1(X)
         trial = FeatureTrial(name, weights, float(values.mean()), time.perf_counter() - start)
         logger.info("Features %s, weights %s: F1 %.4f in %.1f s.", *trial)

@@ -143,7 +143,9 @@ def fit_model(
     y, names = given.items.labels, given.names
     rows = None if names is None else (_name_rows(classifier, given), names.labels)
     budget = _budget(classifier)
-    chosen = choose_names(classifier.names, given.items, X, rows, budget, _teller(callback, budget))
+    tell = _teller(callback, budget)
+    chosen = choose_names(classifier.names, given.items, X, rows, budget, tell)
+    tell("training")
     classifier.name_weight_, classifier.named_only_ = chosen.weight, []
     options = {} if sample_weight is None else {"sample_weight": sample_weight}
     if rows is None or names is None or not chosen.weight:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from taxonomist.errors import LabelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taxonomist._typing import Floats, Objects, TextLike
+    from taxonomist._typing import CSR, Floats, Objects, TextLike
     from taxonomist.evaluation.assessment import Assessment
     from taxonomist.losses.categories import LossLike
     from taxonomist.text.answers import TextAnswers
@@ -75,13 +75,36 @@ class TextQuestions:
         """
         return self.answer(texts).topk(k)
 
-    def predict_proba(self, texts: Iterable[TextLike]) -> Floats:
-        """Return the probability of every category, (n_items, n_classes)."""
-        return self.answer(texts).proba()
+    @overload
+    def predict_proba(self, texts: Iterable[TextLike], *, top: None = None) -> Floats: ...
 
-    def predict_node_proba(self, texts: Iterable[TextLike]) -> Floats:
-        """Return the probability of every node of ``taxonomy_``, (n_items, n_nodes)."""
-        return self.answer(texts).node_proba()
+    @overload
+    def predict_proba(self, texts: Iterable[TextLike], *, top: int) -> CSR: ...
+
+    def predict_proba(self, texts: Iterable[TextLike], *, top: int | None = None) -> Floats | CSR:
+        """Return the probability of every category, (n_items, n_classes).
+
+        With ``top``, a sparse array has the so many most probable categories of each text.
+        """
+        answers = self.answer(texts)
+        return answers.proba() if top is None else answers.top_proba(top)
+
+    @overload
+    def predict_node_proba(self, texts: Iterable[TextLike], *, top: None = None) -> Floats: ...
+
+    @overload
+    def predict_node_proba(self, texts: Iterable[TextLike], *, top: int) -> CSR: ...
+
+    def predict_node_proba(
+        self, texts: Iterable[TextLike], *, top: int | None = None
+    ) -> Floats | CSR:
+        """Return the probability of every node of ``taxonomy_``, (n_items, n_nodes).
+
+        With ``top``, a sparse array has the so many most probable categories of each text, and the
+        nodes above them.
+        """
+        answers = self.answer(texts)
+        return answers.node_proba() if top is None else answers.top_node_proba(top)
 
     def explain(self, text: TextLike, n: int = 10, category: object = None) -> TextExplanation:
         """Return the words in a text for and against a category.

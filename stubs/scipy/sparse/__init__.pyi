@@ -105,6 +105,7 @@ class coo_array(_sparse_array):  # noqa: N801
     coords: tuple[NDArray[Any], NDArray[Any]]
     row: NDArray[Any]
     col: NDArray[Any]
+    has_canonical_format: bool
 
 def issparse(x: object) -> TypeIs[_sparse_array]: ...
 def get_index_dtype(

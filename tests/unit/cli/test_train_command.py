@@ -405,3 +405,35 @@ def test_names_alone_make_a_model(call, folder):
     assert done.code == 0, done.err
     assert "cat" in done.out
     assert call("evaluate", "model", "data.csv", "--text", "text", "--label", "code").code == 0
+
+
+def test_a_killed_training_is_resumed(call, folder, monkeypatch):
+    from taxonomist.solvers import checkpoints
+
+    monkeypatch.setattr(checkpoints, "LEAST_WORK", 0)
+    save, saved = checkpoints.KeptPortions.save, []
+
+    def save_some(self, *args):
+        if len(saved) == 2:
+            raise KeyboardInterrupt
+        saved.append(save(self, *args))
+
+    # More than 128 words, so that the solver is not that of few features.
+    write_csv(folder / "data.csv", rows(140))
+    options = ("-t", "taxonomy.csv", "--features", "words", "--names", "off", "--weights", "1,1")
+    done, _ = train(call, *options, "--resume")
+    assert done.code == 0, done.err
+    assert "no finished branches to go on from" in done.err
+    parts = {path.name: path.read_bytes() for path in folder.glob("model/**/*.npy")}
+    with monkeypatch.context() as killing:
+        killing.setattr(checkpoints.KeptPortions, "save", save_some)
+        done, _ = train(call, *options)
+    assert done.code == 130
+    assert "Finished branches are kept in model.branches: the same command with --res" in done.err
+    assert len(list((folder / "model.branches").glob("*.npz"))) == 2
+    done, _ = train(call, *options, "--resume")
+    assert done.code == 0, done.err
+    assert "no finished branches" not in done.err
+    assert not (folder / "model.branches").exists()
+    assert parts
+    assert parts == {path.name: path.read_bytes() for path in folder.glob("model/**/*.npy")}

@@ -8,6 +8,7 @@ import pytest
 from taxonomist import Taxonomy, TextClassifier
 from taxonomist.errors import ParameterError
 from taxonomist.features import TextFeatures
+from taxonomist.text import feature_sets
 from taxonomist.text.feature_sets import CHARACTER_WEIGHT, FEATURE_SETS
 from taxonomist.text.held_out_trials import TrialItems, sampled
 
@@ -105,6 +106,19 @@ def test_a_budget_ends_the_choice():
     assert len(model.training_["features"]["trials"]) == 1
     assert model.feature_set_ == "words"
     assert model.training_["names"]["weight"] == 0
+
+
+def test_sets_that_are_too_much_work_are_left_out_and_named(monkeypatch):
+    monkeypatch.setattr(feature_sets, "MOST_VALUES", 80 * 10)
+    texts, labels = compounds()
+    told = []
+    model = TextClassifier(TREE, vectors="off", names="off", budget=None)
+    model.fit(texts, labels, callback=lambda step: told.append(step.what))
+    facts = model.training_["features"]
+    assert {trial["features"] for trial in facts["trials"]} == {"words", "words 1-2"}
+    assert facts["left_out"] == ["words + characters", "words 1-2 + characters"]
+    assert "Not tried, as too much work for so many documents: 'words + ch" in facts["said"]
+    assert told[-1] == "training"
 
 
 def test_the_shortest_column_gets_more_weight_where_that_helps():
