@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Codes, Floats, TextLike
     from taxonomist.text.classifier import TextClassifier
+    from taxonomist.text.cost_choice import ChosenCost
     from taxonomist.text.name_documents import ChosenNames, NameDocuments
     from taxonomist.text.search import SearchStep
 
@@ -143,7 +144,9 @@ def fit_model(
     classifier.name_weight_, classifier.named_only_ = chosen.weight, []
     facts: dict[str, object] = {}
     if chooses_cost(classifier, len(y)):
-        facts["C"] = _set_cost(classifier, model, X, given.items, rows, chosen, tell)
+        cost = _cost(classifier, X, given.items, rows, chosen, tell)
+        classifier.cost_, facts["C"] = cost.C, cost.facts
+        getattr(model, "model", model).set_params(C=cost.C)
     options = {} if sample_weight is None else {"sample_weight": sample_weight}
     if rows is None or names is None or not chosen.weight:
         classifier.model_ = model.fit(X, y, **options)
@@ -163,16 +166,15 @@ def fit_model(
     return {"names": chosen.facts(names), **facts}
 
 
-def _set_cost(
+def _cost(
     classifier: TextClassifier,
-    model: Any,
     X: CSR,
     items: TrialItems,
     rows: tuple[CSR, Sequence[object]] | None,
     names: ChosenNames,
     on_trial: Callable[[str], object],
-) -> dict[str, object]:
-    """Choose C, give it to the model and the classifier, and return facts about it."""
+) -> ChosenCost:
+    """Choose C on held-out documents, with the chosen names beside them."""
     chosen, some = items.some()
     documents = X[chosen]
     extra, labels = (None, ()) if rows is None else some_names(*rows)
@@ -181,10 +183,7 @@ def _set_cost(
         with_cost = some._replace(options={**some.options, "C": C})
         return with_cost.f1(documents, extra, labels, names.weight)
 
-    cost = choose_cost(f1, names.values, _budget(classifier), on_trial)
-    classifier.cost_ = cost.C
-    getattr(model, "model", model).set_params(C=cost.C)
-    return cost.facts
+    return choose_cost(f1, names.values, _budget(classifier), on_trial)
 
 
 def _wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameDocuments | None:
