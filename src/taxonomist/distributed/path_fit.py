@@ -44,6 +44,7 @@ from taxonomist.distributed.path_parts import (
     send_rows,
     squares_after,
 )
+from taxonomist.errors import ParameterError
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.models.learning import Learned, plain_folds
 from taxonomist.models.path_columns import PathColumns, families_of, plan_columns
@@ -114,6 +115,8 @@ def fit_paths(engine: Engine, blocks: Sequence[Sequence[Handle]], model: PathSVC
     """
     started = perf_counter()
     model.check()
+    if model.complement:
+        raise ParameterError("On a cluster, PathSVC needs complement=False.")
     parts, facts = load_parts(engine, blocks, model)
     check_memory(engine.capacity(), facts.n_bytes)
     (model.n_features_in_,) = facts.n_features

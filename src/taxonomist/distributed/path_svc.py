@@ -30,7 +30,7 @@ class DaskPathSVC(DaskClassifier):
         The Dask client. None uses the default client when it is needed. It is never pickled.
     **parameters
         The other parameters of ``PathSVC``. ``n_jobs`` is the number of threads of one task, by
-        default 1. ``warm_start`` must be False.
+        default 1. ``warm_start`` and ``complement`` must be False.
 
     Attributes
     ----------

@@ -163,6 +163,7 @@ def _model_of(local: Block) -> TaxonomyClassifier:
             n_jobs=local.n_jobs,
             cv=local.cv,
             measure=local.measure,
+            complement=False,
         )
     if type(model) not in FITS:
         raise ParameterError(

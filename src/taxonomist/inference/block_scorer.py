@@ -48,6 +48,11 @@ class BlockScorer:
         """The number of scores of an item that are held at the same time."""
         return self.weights.n_columns
 
+    @property
+    def n_classifiers(self) -> int:
+        """The number of columns that are classifiers of nodes; others come behind them."""
+        return self.weights.n_columns
+
     def raw(self, X: CSR, n_threads: int = 1) -> Reals:
         """Return the margins of all classifiers, (n_items, n_columns)."""
         out = np.empty((X.shape[0], self.weights.n_columns), np.float32)
@@ -92,6 +97,8 @@ class BlockScorer:
         """
         found: dict[int, list[tuple[int, float]]] = {}
         for first, features, weights in self.weights.blocks():
+            if first >= self.n_classifiers:
+                break
             for inside, column in enumerate(weights.T):
                 best = np.argsort(-column, kind="stable")[:n]
                 found[int(self.nodes[first + inside])] = [

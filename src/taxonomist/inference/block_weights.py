@@ -115,6 +115,40 @@ class BlockWeights:
         places = spread(table.start[wanted], np.diff(table.first)[blocks])
         return features[wanted], blocks, table.values[places]
 
+    def beside(self, other: BlockWeights) -> BlockWeights:
+        """Return these blocks of columns, and behind them those of other weights."""
+        mine, yours = self.table, other.table
+        n_mine, n_yours = np.diff(mine.indptr), np.diff(yours.indptr)
+        indptr = mine.indptr + yours.indptr
+        block = np.empty(int(indptr[-1]), np.int32)
+        start = np.empty(len(block), np.intp)
+        # Segments of a feature stay in the order of blocks.
+        for part, to, n_blocks, n_values in (
+            (mine, np.arange(len(mine.block)) + np.repeat(yours.indptr[:-1], n_mine), 0, 0),
+            (
+                yours,
+                np.arange(len(yours.block)) + np.repeat(mine.indptr[1:], n_yours),
+                len(mine.first) - 1,
+                len(mine.values),
+            ),
+        ):
+            block[to], start[to] = part.block + n_blocks, part.start + n_values
+        first = np.concatenate([mine.first, yours.first[1:] + mine.first[-1]])
+        values, bias = (np.concatenate([mine[k], yours[k]]) for k in (4, 5))
+        return BlockWeights(BlockTable(indptr, block, start, first, values, bias))
+
+    def first_blocks(self, n_blocks: int) -> BlockWeights:
+        """Return the first blocks of columns."""
+        table = self.table
+        first = table.first[: n_blocks + 1]
+        is_wanted = np.arange(len(table.first) - 1) < n_blocks
+        return BlockWeights.join(
+            len(table.indptr) - 1,
+            *self.segments(is_wanted),
+            np.diff(first),
+            table.bias[: first[-1]],
+        )
+
     @property
     def n_columns(self) -> int:
         """The number of classifiers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +19,7 @@ from taxonomist.inference.linear_scorer import in_blocks
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
+    from taxonomist.inference.block_weights import BlockWeights
     from taxonomist.inference.scorers import ScorePart
     from taxonomist.taxonomy import Taxonomy
 
@@ -48,6 +49,8 @@ class Blend(NamedTuple):
     sharpness, chance
         a and ε of probabilities: those of the softmax of a times the scores have the weight 1 - ε,
         and all categories with training items share ε. Predictions do not depend on them.
+    typical
+        Weight of the category's typical features, if there are any.
     """
 
     own: float = 1.0
@@ -56,25 +59,26 @@ class Blend(NamedTuple):
     rarity: float = 0.0
     sharpness: float = 1.0
     chance: float = 0.0
+    typical: float = 0.0
 
     @property
     def parts(self) -> Floats:
-        """The weights of the parts without that of rarity, (3,)."""
-        return np.array(self[:3])
+        """The weights of the parts without that of rarity, (4,)."""
+        return np.array([*self[:3], self.typical])
 
 
 @dataclass(frozen=True, eq=False)
 class PathScorer(BlockScorer):
     """Scores of categories for one category per item.
 
-    f(x, c) = θ_1 s_c(x) + θ_2 Σ_z q(s_z(x)) + θ_3 Σ_z q(t_z(x)) - τ log n_c,
+    f(x, c) = θ_1 s_c(x) + θ_2 Σ_z q(s_z(x)) + θ_3 Σ_z q(t_z(x)) + θ_4 g_c(x) - τ log n_c,
 
     q(s) = -max(0, 1 - s)²,
 
     where z runs over the nodes from the top to c, s_z is the margin of node z against all other
-    items, t_z its margin against siblings, and n_c the number of training items of c. q keeps a
-    sure node from paying for a doubtful one. The last term makes up for the low margins of rare
-    categories.
+    items, t_z its margin against siblings, g_c the score of typical features, if there is one, and
+    n_c the number of training items of c. q keeps a sure node from paying for a doubtful one. The
+    last term makes up for the low margins of rare categories.
 
     Attributes
     ----------
@@ -91,6 +95,8 @@ class PathScorer(BlockScorer):
     beam
         If it is not None, the best categories are searched for from the top, and at most so many
         nodes of each depth are expanded.
+    has_typical
+        Whether the last columns are the typical features of the categories.
     """
 
     taxonomy: Taxonomy
@@ -100,6 +106,26 @@ class PathScorer(BlockScorer):
     counts: Floats
     blend: Blend = field(default_factory=Blend)
     beam: int | None = None
+    has_typical: bool = False
+
+    def with_typical(self, typical: BlockWeights) -> PathScorer:
+        """Return a scorer that also has typical features, one column per category."""
+        weights = self.weights.beside(typical)
+        nodes = np.concatenate([self.nodes, self.category_nodes])
+        return replace(self, weights=weights, nodes=nodes, has_typical=True)
+
+    def without_typical(self) -> PathScorer:
+        """Return the scorer without typical features."""
+        if not self.has_typical:
+            return self
+        n = self.n_classifiers
+        weights = self.weights.first_blocks(int(np.searchsorted(self.weights.table.first, n)))
+        return replace(self, weights=weights, nodes=self.nodes[:n], has_typical=False)
+
+    @property
+    def n_classifiers(self) -> int:
+        """The number of columns that are classifiers of nodes."""
+        return self.weights.n_columns - (len(self.counts) if self.has_typical else 0)
 
     @property
     def seen(self) -> Bools:
@@ -118,8 +144,8 @@ class PathScorer(BlockScorer):
         return max(len(self.counts), self.weights.n_columns)
 
     @cached_property
-    def tables(self) -> tuple[CSR, CSR, CSR]:
-        """The classifiers that each part of a score sums, (n_categories, n_columns) each."""
+    def tables(self) -> tuple[CSR, ...]:
+        """The columns that each part of a score sums, (n_categories, n_columns) each."""
         nodes, everyone = self.category_nodes, np.arange(len(self.category_nodes))
         paths = csr_array(self.taxonomy.ancestor_matrix()[nodes])
         rows = np.repeat(everyone, np.diff(paths.indptr))
@@ -131,7 +157,11 @@ class PathScorer(BlockScorer):
             return csr_array((ones, (rows[has], found[has])), shape=shape)
 
         along = table(self.above, rows, paths.indices), table(self.beside, rows, paths.indices)
-        return table(self.above, everyone, nodes), *along
+        parts = table(self.above, everyone, nodes), *along
+        if not self.has_typical:
+            return parts
+        typical = np.arange(self.n_classifiers, self.weights.n_columns)
+        return *parts, table(typical, everyone, everyone)
 
     @cached_property
     def _tables_of_seen(self) -> tuple[CSR, ...]:
@@ -139,27 +169,29 @@ class PathScorer(BlockScorer):
         return tuple(csr_array(table[self.seen]) for table in self.tables)
 
     def parts(self, raw: Reals) -> Floats:
-        """Return the three parts of the scores of categories with items, (3, n_seen, n_items)."""
+        """Return the parts of the scores of categories with items, (3 or 4, n_seen, n_items)."""
         margins = np.ascontiguousarray(raw.T, dtype=np.float64)
         squashed = squash(margins)
-        own, above, beside = self._tables_of_seen
-        return np.stack([own @ margins, above @ squashed, beside @ squashed])
+        own, above, beside, *typical = self._tables_of_seen
+        linear = [table @ margins for table in typical]
+        return np.stack([own @ margins, above @ squashed, beside @ squashed, *linear])
 
     @cached_property
     def terms(self) -> PathTerms:
         """The terms of every score, from the top down."""
-        theta, parts = self.blend.parts, [table.tocoo() for table in self.tables]
+        parts = [table.tocoo() for table in self.tables]
+        theta = self.blend.parts[: len(parts)]
         rows = np.concatenate([part.row for part in parts])
         columns = np.concatenate([part.col for part in parts])
         weights = np.repeat(theta, [part.nnz for part in parts])
-        is_own = np.arange(len(rows)) < parts[0].nnz
+        is_linear = np.repeat([True, False, False, True][: len(parts)], [p.nnz for p in parts])
         order = np.lexsort((columns, rows))
         ends = np.cumsum(np.bincount(rows, minlength=len(self.counts)))
         return PathTerms(
             np.concatenate([[0], ends]).astype(np.intp),
             columns[order].astype(np.int32),
-            np.where(is_own, weights, 0.0)[order],
-            np.where(is_own, 0.0, weights)[order],
+            np.where(is_linear, weights, 0.0)[order],
+            np.where(is_linear, 0.0, weights)[order],
             self.blend.rarity * self.rarity,
         )
 
@@ -190,7 +222,8 @@ class PathScorer(BlockScorer):
         is_worth_it = self.beam is not None or (
             (self.above < 0).all() and _can_search(X.shape[0] * self.n_scores)
         )
-        if is_worth_it and self.taxonomy.is_tree and k <= self.seen.sum():
+        is_possible = self.taxonomy.is_tree and not self.has_typical
+        if is_worth_it and is_possible and k <= self.seen.sum():
             found, scores, _ = self.search(X, k, n_threads)
             if (found >= 0).all():
                 return found, scores

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from taxonomist._threads import n_threads
+from taxonomist.errors import ParameterError
 from taxonomist.inference.node_probabilities import sum_of_categories
+from taxonomist.inference.path_scorer import PathScorer
 from taxonomist.models.answers import Answers
 from taxonomist.models.probable_answers import ProbableAnswers
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Bools, Floats, Objects
+    from taxonomist._typing import Bools, Floats, MatrixLike, Objects
     from taxonomist.inference.node_scorer import NodeScorer
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.path_svc import PathSVC
@@ -78,3 +82,22 @@ class PathAnswers(ProbableAnswers, Answers):
     def wrapped(self, question: str) -> Answers:  # noqa: ARG002
         """Return the plain predictions."""
         return self._plain
+
+
+def searched(model: PathSVC, X: MatrixLike, k: int, beam: int | None) -> PathSearch:
+    """Search for the k best categories of each item from the top; see ``PathSVC.search``."""
+    scorer = model.scorer_
+    is_possible = isinstance(scorer, PathScorer) and not scorer.has_typical
+    if not (is_possible and model.taxonomy_.is_tree):
+        raise ParameterError(
+            "search needs single labels, a taxonomy that is a tree, and complement=False; use "
+            "predict_topk."
+        )
+    if not 1 <= k <= len(model.classes_):
+        raise ParameterError(f"k must be between 1 and {len(model.classes_)}. Got {k}.")
+    rows = model.checked_rows(X, reset=False)
+    found = replace(cast("PathScorer", scorer), beam=beam)
+    columns, scores, is_exact = found.search(rows, k, n_threads(model.n_jobs))
+    labels = model.classes_.astype(object)[columns]
+    labels[columns < 0] = None
+    return PathSearch(labels, scores, is_exact)

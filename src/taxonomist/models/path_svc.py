@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -26,7 +25,7 @@ from taxonomist.models.parameters import (
     at_least,
     check_size,
 )
-from taxonomist.models.path_answers import PathAnswers, PathSearch
+from taxonomist.models.path_answers import PathAnswers, PathSearch, searched
 from taxonomist.models.path_branches import Branches, check_branches
 from taxonomist.models.path_learning import (
     PathParameters,
@@ -130,6 +129,11 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         Seed of the order in which items are visited.
     n_jobs
         Number of threads. None uses all cores. The result does not depend on it.
+    complement
+        Whether scores of single labels have one more part, complement naive Bayes, see
+        ``taxonomist.models.typical_features``: it helps if there are few items, or long texts.
+        Held-out items decide on its weight. There is none with ``negatives="siblings"``, and where
+        it is used, all categories are scored, whatever ``beam`` is.
 
     Attributes
     ----------
@@ -138,9 +142,9 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     taxonomy_
         The taxonomy as given.
     blend_
-        With one category per item, the weights ``own``, ``above`` and ``beside`` of the three parts
-        of a score, and the weight of ``rarity``; and ``sharpness`` and ``chance``, by which scores
-        become probabilities. See ``taxonomist.inference.path_scorer.Blend``.
+        With one category per item, the weights ``own``, ``above``, ``beside`` and ``typical`` of
+        the parts of a score, and that of ``rarity``; and ``sharpness`` and ``chance``, by which
+        scores become probabilities. See ``taxonomist.inference.path_scorer.Blend``.
     thresholds_
         With label sets, the threshold of the probability of each node.
     objective_, dual_objective_, duality_gap_
@@ -166,7 +170,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     """
 
     traits = Traits(
-        single={"path": {}},
+        single={"path": {"complement": True}},
         sets={"path": {}},
         fits_probabilities=True,
         parts=(
@@ -209,6 +213,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         warm_start: bool = False,
         random_state: Seed = None,
         n_jobs: int | None = None,
+        complement: bool = False,
     ) -> None:
         self.taxonomy = taxonomy
         self.C = C
@@ -225,6 +230,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.complement = complement
 
     # Learning ---------------------------------------------------------------------------------
 
@@ -283,8 +289,9 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         training, tops = self._training(X, y, sample_weight), tuple(nodes)
         n_old = self.start_.alpha.shape[0]
         check_branches(training, tops, n_old)
-        weights = cast("PathScorer | NodeScorer", self.scorer_).weights
-        branches = Branches(tops, len(training.weights) > n_old, weights)
+        scorer = cast("PathScorer | NodeScorer", self.scorer_)
+        scorer = scorer.without_typical() if isinstance(scorer, PathScorer) else scorer
+        branches = Branches(tops, len(training.weights) > n_old, scorer.weights)
         self.store(self.learn(training, self.start_, branches), training.targets)
         self._hold_out(training, None, None)
         return self
@@ -311,7 +318,8 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     def path_parameters(self) -> PathParameters:
         """Return the parameters of the classifiers."""
         is_squared = self.loss == "squared_hinge"
-        return PathParameters(self.C, self.negatives, self.constant, is_squared, self.beam)
+        given = self.C, self.negatives, self.constant, is_squared, self.beam
+        return PathParameters(*given, self.complement)
 
     def node_options(self) -> NodeOptions:
         """Return the solver options; every call may draw another seed."""
@@ -324,8 +332,8 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
 
     def tuning_folds(self, folds: Folds) -> Folds:
         """Return folds with enough held-out items; see ``first_folds``."""
-        is_single = self.targets_.is_single
-        return first_folds(folds, len(self.classes_) if is_single else 4 * self.taxonomy_.n_nodes)
+        n_sets = 4 * self.taxonomy_.n_nodes
+        return first_folds(folds, len(self.classes_) if self.targets_.is_single else n_sets)
 
     def tuning(self, training: Training, held_out: Codes) -> BlendTuning | NodeTuning:
         """Return the tuning of weights, probabilities and decision on held-out margins."""
@@ -398,18 +406,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
             If the model predicts label sets, or if the taxonomy is a DAG.
         """
         check_is_fitted(self)
-        if not (self.targets_.is_single and self.taxonomy_.is_tree):
-            raise ParameterError(
-                "search needs single labels and a taxonomy that is a tree; use predict_topk."
-            )
-        if not 1 <= k <= len(self.classes_):
-            raise ParameterError(f"k must be between 1 and {len(self.classes_)}. Got {k}.")
-        scorer = replace(cast("PathScorer", self.scorer_), beam=beam)
-        rows = self.checked_rows(X, reset=False)
-        columns, scores, is_exact = scorer.search(rows, k, n_threads(self.n_jobs))
-        labels = self.classes_.astype(object)[columns]
-        labels[columns < 0] = None
-        return PathSearch(labels, scores, is_exact)
+        return searched(self, X, k, beam)
 
     @property
     def decider(self) -> NodeDecision:

@@ -97,7 +97,7 @@ class HeldOutMargins:
 class BlendTuning(HeldOutMargins):
     """Fits the weights of a score to held-out items.
 
-    The weights of the three parts maximise the likelihood. Margins of rare categories are too low,
+    The weights of the parts maximise the likelihood. Margins of rare categories are too low,
     in a way that the likelihood does not show: what makes up for that is chosen by the hierarchical
     F1 of the best categories, and then the weights are fitted again. Last come the two numbers that
     only probabilities depend on.
@@ -125,7 +125,7 @@ class BlendTuning(HeldOutMargins):
         items, scorer, blend = self.items, self._scorer, self._scorer.blend
         if len(items):
             found, weights = Candidates.join(self._candidates), self._training.weights[items]
-            rarity, guess = scorer.rarity[found.columns], blend.parts
+            rarity, guess = scorer.rarity[found.columns], blend.parts[: len(found.parts)]
             theta = fit_blend(found.parts, found.true, weights, guess, found.log_counts)
             tau = self._best_rarity(found, blended(found.parts, theta), rarity, weights)
             if tau:
@@ -134,7 +134,10 @@ class BlendTuning(HeldOutMargins):
             scores = blended(found.parts, theta) + tau * rarity
             n_seen = int(scorer.seen.sum())
             trust = fit_trust(scores, found.true, weights, found.log_counts, n_seen)
-            blend = Blend._make((*theta.tolist(), tau, *trust))
+            typical = sum(theta.tolist()[3:])
+            blend = Blend._make((*theta.tolist()[:3], tau, *trust, typical))
+            if not typical:
+                scorer = scorer.without_typical()
         return {"scorer_": replace(scorer, blend=blend), "blend_": blend._asdict()}
 
     def _best_rarity(
@@ -162,7 +165,7 @@ class Candidates(NamedTuple):
     true
         The place of the item's own category among them, (n_items,).
     parts
-        The three parts of their scores, (3, n_items, n_candidates).
+        The parts of their scores, (3 or 4, n_items, n_candidates).
     log_counts
         The logarithm of the number of categories that each stands for, (n_items, n_candidates);
         -inf for a category that is there twice.
@@ -184,7 +187,7 @@ class Candidates(NamedTuple):
         if n >= n_categories:
             columns = np.tile(np.arange(n_categories), (n_items, 1))
             return cls(columns, true, parts, np.zeros(columns.shape))
-        sums, half = parts.sum(axis=0, dtype=np.float32), n // 2
+        sums, half = parts[:3].sum(axis=0, dtype=np.float32), n // 2
         sums[np.arange(n_items), true] = np.inf
         best = np.argpartition(-sums, half, axis=1)[:, :half]
         some = np.random.default_rng(0).choice(n_categories, n - half, replace=False)

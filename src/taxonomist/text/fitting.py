@@ -11,11 +11,12 @@ from taxonomist.errors import LabelError
 from taxonomist.features import TextFeatures
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.text.budget import Budget
+from taxonomist.text.cost_choice import choose_cost, chooses_cost
 from taxonomist.text.digests import digest, digests, noted
 from taxonomist.text.feature_sets import choose_features, feature_options
 from taxonomist.text.held_out_trials import TrialItems
 from taxonomist.text.models import DEFAULT_MODEL
-from taxonomist.text.name_documents import choose_names, documents_of_names
+from taxonomist.text.name_documents import choose_names, documents_of_names, some_names
 from taxonomist.text.names import NAME_WEIGHT, fit_uncentred, name_documents
 from taxonomist.text.parameters import several
 from taxonomist.text.vector_columns import wanted_vectors
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import CSR, Codes, TextLike
+    from taxonomist._typing import CSR, Codes, Floats, TextLike
     from taxonomist.text.classifier import TextClassifier
-    from taxonomist.text.name_documents import NameDocuments
+    from taxonomist.text.cost_choice import ChosenCost
+    from taxonomist.text.name_documents import ChosenNames, NameDocuments
     from taxonomist.text.search import SearchStep
 
 __all__ = [
@@ -123,14 +125,15 @@ def fit_model(
     sample_weight: ArrayLike | None,
     callback: Callable[[SearchStep], object] | None,
 ) -> dict[str, object]:
-    """Fit a model to documents and names, and return facts about the names.
+    """Fit a model to documents and names, and return facts about names and C.
 
     Names are in no fold: probabilities and decisions are fitted to documents alone.
 
     Parameters
     ----------
     classifier
-        The classifier; gets ``model_``, ``name_weight_`` and ``named_only_``.
+        The classifier; gets ``model_``, ``name_weight_``, ``named_only_``, and ``cost_`` if C is
+        chosen.
     model
         The unfitted model.
     X
@@ -145,12 +148,17 @@ def fit_model(
     budget = _budget(classifier)
     tell = _teller(callback, budget)
     chosen = choose_names(classifier.names, given.items, X, rows, budget, tell)
-    tell("training")
     classifier.name_weight_, classifier.named_only_ = chosen.weight, []
+    facts: dict[str, object] = {}
+    if chooses_cost(classifier, len(y)):
+        cost = _cost(classifier, X, given.items, rows, chosen, tell)
+        classifier.cost_, facts["C"] = cost.C, cost.facts
+        getattr(model, "model", model).set_params(C=cost.C)
+    tell("training")
     options = {} if sample_weight is None else {"sample_weight": sample_weight}
     if rows is None or names is None or not chosen.weight:
         classifier.model_ = model.fit(X, y, **options)
-        return chosen.facts(names)
+        return {"names": chosen.facts(names), **facts}
     n, n_names = len(y), len(names.labels)
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     weights = np.append(weights, np.full(n_names, chosen.weight))
@@ -163,7 +171,27 @@ def fit_model(
     if has_folds and folds:
         classifier.model_.set_params(cv=classifier.cv)
     classifier.named_only_ = names.without
-    return chosen.facts(names)
+    return {"names": chosen.facts(names), **facts}
+
+
+def _cost(
+    classifier: TextClassifier,
+    X: CSR,
+    items: TrialItems,
+    rows: tuple[CSR, Sequence[object]] | None,
+    names: ChosenNames,
+    on_trial: Callable[[str], object],
+) -> ChosenCost:
+    """Choose C on held-out documents, with the chosen names beside them."""
+    chosen, some = items.some()
+    documents = X[chosen]
+    extra, labels = (None, ()) if rows is None else some_names(*rows)
+
+    def f1(C: float) -> Floats:
+        with_cost = some._replace(options={**some.options, "C": C})
+        return with_cost.f1(documents, extra, labels, names.weight)
+
+    return choose_cost(f1, names.values, _budget(classifier), on_trial)
 
 
 def wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameDocuments | None:

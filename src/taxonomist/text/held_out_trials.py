@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from taxonomist.inference.path_scorer import PathScorer
 from taxonomist.text.models import make_model
+from taxonomist.text.sampling import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from taxonomist.models.path_svc import PathSVC
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["MOST_ITEMS", "TrialItems", "difference", "sampled", "used_labels"]
+__all__ = ["MOST_ITEMS", "TrialItems", "difference", "used_labels"]
 
 N_FOLDS = 2
 """Folds of a trial, which trains one more model than there are folds."""
@@ -39,8 +40,8 @@ MOST_WORDS = 100_000
 takes some seconds."""
 SETS = (list, tuple, set, frozenset)
 """Types of label sets."""
-PER_CATEGORY = 2
-"""Items of every category that a sample keeps, as far as these are at most half of it."""
+SHARE = 0.5
+"""The share of a sample that first items of categories may take."""
 
 
 class TrialItems(NamedTuple):
@@ -78,7 +79,9 @@ class TrialItems(NamedTuple):
 
     def some(self) -> tuple[Codes, TrialItems]:
         """Return the documents to try something on, and their labels."""
-        chosen = sampled(self.labels, self.options["random_state"], self.most)
+        seed = self.options["random_state"]
+        found = sampled(self.labels, self.is_multilabel, self.most, seed, SHARE)
+        chosen: Codes = np.sort(found)
         labels = [self.labels[i] for i in chosen.tolist()]
         return chosen, self._replace(labels=labels, share=len(labels) / len(self.labels))
 
@@ -172,33 +175,6 @@ class HeldOutDocuments:
             return self._targets.close(csr_array((np.ones(len(best), bool), best, ends), shape))
         scored = SimpleNamespace(scorer=replace(scorer, model=tuned.model), raw=raw)
         return model.decider.sets(cast("Scored", scored))
-
-
-def sampled(labels: Sequence[object], seed: int, most: int) -> Codes:
-    """Return at most so many items, at random but with some of every category.
-
-    Parameters
-    ----------
-    labels
-        The labels of the items. Items with a label set count for its first label.
-    seed
-        Random seed.
-    most
-        The number of items.
-    """
-    order = np.random.default_rng(seed).permutation(len(labels))
-    if len(order) <= most:
-        return np.sort(order)
-    met: dict[object, int] = {}
-    first = []
-    for i in order.tolist():
-        label = labels[i]
-        key = next(iter(label), None) if isinstance(label, SETS) else label
-        met[key] = met.get(key, 0) + 1
-        first.append(met[key] <= PER_CATEGORY)
-    kept = order[np.array(first)][: most // 2]
-    others = order[~np.isin(order, kept)]
-    return np.sort(np.concatenate([kept, others[: most - len(kept)]]))
 
 
 def used_labels(labels: Sequence[object]) -> set[object]:

@@ -136,4 +136,4 @@ def make_model(
     if is_multilabel:
         fixed |= decision_for(measure, made)
     found = {key: value for key, value in options.items() if key in known}
-    return made.set_params(**fixed, **({"C": C} if choice.has_cost else {}), **found)
+    return made.set_params(**{**fixed, **({"C": C} if choice.has_cost else {}), **found})

@@ -32,14 +32,17 @@ __all__ = [
     "documents_of_names",
     "flat_names",
     "readable",
+    "some_names",
 ]
 
 logger = logging.getLogger(__name__)
 
 NAMES = ("auto", "on", "off")
 """Words for the parameter ``names``."""
-NAME_WEIGHTS = (0.0, 0.3, 1.0, 3.0, 10.0)
-"""Weights of a name beside a document, to choose from."""
+NAME_WEIGHTS = (0.0, 1.0, 3.0, 10.0)
+"""Weights of a name beside a document, to climb as long as held-out documents are better."""
+LESS = 0.3
+"""The weight to try if 1 is worse than 0."""
 GUESS = 1.0
 """The weight if there are too few documents to hold some out. With 7 documents of each of the 15
 newsgroups, weights of 1, 3 and 10 are within a point of each other, and 3 to 5 points better than
@@ -99,12 +102,15 @@ class ChosenNames(NamedTuple):
         What names gain, with an interval; None if that was not measured.
     note
         Why names are not used; empty if they are.
+    values
+        The F1 of each held-out document with this weight; None if that was not measured.
     """
 
     weight: float
     trials: list[NameTrial]
     gain: dict[str, float] | None
     note: str = ""
+    values: Floats | None = None
 
     def facts(self, documents: NameDocuments | None) -> dict[str, object]:
         """Return the choice as plain data."""
@@ -260,25 +266,34 @@ def choose_names(
     if len(items.labels) < FEWEST_DOCUMENTS:
         return ChosenNames(GUESS, [], None)
     chosen, some = items.some()
-    rows, labels = _some_names(*names)
+    rows, labels = some_names(*names)
+    documents = X[chosen]
     values: dict[float, Floats] = {}
     trials: list[NameTrial] = []
-    for weight in NAME_WEIGHTS:
-        if trials and (not budget.left or _is_over(trials)):
-            break
+    while (weight := _next_weight(trials)) is not None and (not trials or budget.left):
         on_trial(f"names with weight {weight:g}")
         start = time.perf_counter()
-        values[weight] = some.f1(X[chosen], rows, labels, weight)
+        values[weight] = some.f1(documents, rows, labels, weight)
         trial = NameTrial(weight, float(values[weight].mean()), time.perf_counter() - start)
         logger.info("Names with weight %g: F1 %.4f in %.1f s.", *trial)
         trials.append(trial)
     return _best(values, trials, is_on=given == "on")
 
 
-def _is_over(trials: list[NameTrial]) -> bool:
-    """Return whether a larger weight cannot be better, as far as the last two weights tell."""
-    last = trials[-1]
-    return bool(last.weight) and (last.f1 >= 1 or (len(trials) > 2 and last.f1 < trials[-2].f1))
+def _next_weight(trials: list[NameTrial]) -> float | None:
+    """Return the next weight to try: larger ones as long as these are better, else a smaller one.
+
+    None if no other weight is worth a trial, as far as those before tell.
+    """
+    if len(trials) < 2:
+        return NAME_WEIGHTS[len(trials)]
+    last, before = trials[-1], trials[-2]
+    if last.f1 >= 1 or last.weight < before.weight:
+        return None
+    if last.f1 > before.f1 or (len(trials) == 2 and last.f1 == before.f1):
+        at = NAME_WEIGHTS.index(last.weight) + 1
+        return NAME_WEIGHTS[at] if at < len(NAME_WEIGHTS) else None
+    return LESS if len(trials) == 2 else None
 
 
 def _best(values: dict[float, Floats], trials: list[NameTrial], is_on: bool) -> ChosenNames:
@@ -286,15 +301,18 @@ def _best(values: dict[float, Floats], trials: list[NameTrial], is_on: bool) -> 
     ranked = sorted(trials, key=lambda trial: -trial.f1)
     used = [trial for trial in ranked if trial.weight]
     if not used:
-        return ChosenNames(GUESS if is_on else 0.0, ranked, None, "no time was left to try them")
+        weight = GUESS if is_on else 0.0
+        known = None if weight else values[0.0]
+        return ChosenNames(weight, ranked, None, "no time was left to try them", known)
     best = used[0].weight
     gain = difference(values[best], values[0.0])
     if not is_on and gain["estimate"] + (gain["high"] - gain["estimate"]) / 1.96 < 0:
-        return ChosenNames(0.0, ranked, gain, "held-out documents are better without them")
-    return ChosenNames(best, ranked, gain)
+        note = "held-out documents are better without them"
+        return ChosenNames(0.0, ranked, gain, note, values[0.0])
+    return ChosenNames(best, ranked, gain, values=values[best])
 
 
-def _some_names(rows: CSR, labels: Sequence[object]) -> tuple[CSR, Sequence[object]]:
+def some_names(rows: CSR, labels: Sequence[object]) -> tuple[CSR, Sequence[object]]:
     """Return at most as many names as documents of a trial."""
     if len(labels) <= MOST_ITEMS:
         return rows, labels

@@ -10,7 +10,8 @@ import numpy as np
 
 from taxonomist.text.budget import Budget
 from taxonomist.text.models import BLEND, MODELS, choice_of, members_of
-from taxonomist.text.search_problem import MOST_ITEMS, SearchProblem, sampled
+from taxonomist.text.sampling import sampled
+from taxonomist.text.search_problem import MOST_ITEMS, SearchProblem
 from taxonomist.text.timing import estimate, training_seconds
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["SearchProblem", "sampled"]
+__all__ = ["SearchProblem"]
 
 MOST_ITEMS = 5000
 """Maximum number of items for the search: enough to rank models, in bounded time."""
-RARE = 3
-"""Items of a rare category that a sample keeps, if it has as many and there is room."""
 
 
 class SearchProblem(NamedTuple):
@@ -122,36 +120,3 @@ class SearchProblem(NamedTuple):
         found = [label for labels in outcomes for label in labels]
         truth = self.labels_of(np.concatenate(tested))
         return score_of(self.measure, truth, found, self.taxonomy, self.is_multilabel)
-
-
-def sampled(labels: Sequence[object], is_multilabel: bool, most: int, seed: int) -> Codes:
-    """Return items in random order, at most so many, with those of rare categories first of all.
-
-    In turn, a first, a second and a third item of every category is taken, and then any others.
-    Without this, a sample of a corpus with many categories would hold few of them, and the search
-    would judge models on a much easier problem.
-
-    Parameters
-    ----------
-    labels
-        The label of each item, or its labels.
-    is_multilabel
-        Whether items have label sets.
-    most
-        Maximum number of items.
-    seed
-        Random seed.
-    """
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(labels))
-    if len(order) <= most:
-        return order
-    turns = np.full(len(order), RARE)
-    counts: dict[object, int] = {}
-    for place, item in enumerate(order.tolist()):
-        row = cast("Sequence[object]", labels[item]) if is_multilabel else (labels[item],)
-        turns[place] = min((counts.get(label, 0) for label in row), default=RARE)
-        for label in row:
-            counts[label] = counts.get(label, 0) + 1
-    kept = np.argsort(np.minimum(turns, RARE), kind="stable")[:most]
-    return rng.permutation(order[kept])

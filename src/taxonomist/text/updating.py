@@ -125,7 +125,7 @@ def update(
         **classifier.training_,
         "items": len(y),
         "seconds": working_clock() - start,
-        "names": facts,
+        **facts,
         "added": _n_added(classifier, marks),
     }
     return again, LearnedTexts(mark, marks, label_marks, counts, model.start_)

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from taxonomist import TextClassifier
+from taxonomist import PathSVC, TextClassifier
 from tests.unit.cli.running import run_here
 
 WORDS = {"cat": "purrs sleeps", "dog": "barks runs", "oak": "leaves acorns", "fir": "needles cones"}
@@ -60,6 +60,7 @@ def test_the_model_is_that_of_all_rows_that_were_not_held_out(trained, parts):
     used = [row for row in rows if model.has_seen([row[0]])[0]]
     assert len(used) == said["train_items"]
     words = {"vectors": "off", "features": "words", "names": "off"}
+    words["model"] = PathSVC(model.taxonomy, random_state=0)
     local = TextClassifier(model.taxonomy, **words).fit(*zip(*used, strict=True))
     texts = [text for text, _ in rows]
     assert model.predict(texts).tolist() == local.predict(texts).tolist()

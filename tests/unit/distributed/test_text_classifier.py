@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from taxonomist import TextClassifier, datasets
+from taxonomist import PathSVC, TextClassifier, datasets
 from taxonomist.distributed import DaskTextClassifier
 from taxonomist.distributed.engine import LocalEngine
 from taxonomist.distributed.text_parts import add_frequencies
@@ -30,6 +30,11 @@ WORDS = {"features": "words", "names": "off"}
 """What a cluster does, where nothing is chosen."""
 
 
+def plain(taxonomy):
+    """Return the model of a cluster, which has no typical features."""
+    return PathSVC(taxonomy, random_state=0)
+
+
 def in_parts(model, texts, labels):
     """Fit a model to parts, in this process."""
     blocks = [cut(texts, ENDS), cut(labels, ENDS), cut(None, ENDS)]
@@ -47,7 +52,7 @@ def assert_same_features(one, other):
 )
 def test_same_vocabulary_and_model(corpus, options):
     taxonomy, texts, labels = corpus
-    local = TextClassifier(taxonomy, **WORDS, **options).fit(texts, labels)
+    local = TextClassifier(taxonomy, model=plain(taxonomy), **WORDS, **options).fit(texts, labels)
     other = in_parts(DaskTextClassifier(taxonomy, **options), texts, labels)
     assert_same_features(local.features_, other.features_)
     assert_same(local.model_, other.model_)
@@ -83,7 +88,7 @@ def test_other_models(corpus):
 
 def test_on_a_cluster(corpus, client, tmp_path):
     taxonomy, texts, labels = corpus
-    local = TextClassifier(taxonomy, **WORDS).fit(texts, labels)
+    local = TextClassifier(taxonomy, model=plain(taxonomy), **WORDS).fit(texts, labels)
     frame = dd.from_pandas(pd.DataFrame({"text": texts, "label": labels}), npartitions=3)
     model = DaskTextClassifier(taxonomy, client=client).fit(frame, "label")
     assert_same_features(local.features_, model.features_)

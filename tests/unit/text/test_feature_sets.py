@@ -10,7 +10,7 @@ from taxonomist.errors import ParameterError
 from taxonomist.features import TextFeatures
 from taxonomist.text import feature_sets
 from taxonomist.text.feature_sets import CHARACTER_WEIGHT, FEATURE_SETS
-from taxonomist.text.held_out_trials import TrialItems, sampled
+from taxonomist.text.held_out_trials import TrialItems
 
 TREE = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak", "plant > fern"])
 STEMS = {"cat": "purrs", "dog": "barks", "oak": "acorn", "fern": "frond"}
@@ -141,14 +141,6 @@ def test_label_sets_choose_too():
     more = [[label, "oak"] if label != "oak" else [label] for label in labels]
     model = TextClassifier(TREE, vectors="off", budget=None).fit(texts, more)
     assert "characters" in model.feature_set_
-
-
-def test_samples_keep_rare_categories():
-    labels = ["often"] * 1000 + [f"rare{k}" for k in range(40)]
-    kept = sampled(labels, seed=0, most=100)
-    assert len(kept) == len({*kept.tolist()}) == 100
-    assert sum(labels[i] != "often" for i in kept) >= 40
-    assert sampled(labels[:50], 0, 100).tolist() == list(range(50))
 
 
 def test_few_items_keep_words_of_one_item():

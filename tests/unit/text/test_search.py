@@ -10,8 +10,8 @@ from taxonomist.text import search as searching
 from taxonomist.text import timing
 from taxonomist.text.budget import BUDGET, Budget
 from taxonomist.text.models import make_model, members_of
+from taxonomist.text.sampling import sampled
 from taxonomist.text.search import COSTS, SearchProblem, Trial, search
-from taxonomist.text.search_problem import sampled
 
 N_ITEMS = 150
 
@@ -357,6 +357,9 @@ def test_a_sample_keeps_rare_categories():
     assert len({labels[item] for item in sampled(labels, False, 30, 0)}) == 30
     few = sampled(labels, False, 2000, 0)
     assert sorted(few.tolist()) == list(range(980))
+    half = [labels[item] for item in sampled(labels, False, 160, 0, 0.5)]
+    assert len(set(half)) == 41
+    assert 80 < half.count("many") < 120
     sets = [[label, "many"] for label in labels]
     kept = sampled(sets, True, 100, 1)
     assert {f"rare{k}" for k in range(40)} <= {label for item in kept for label in sets[item]}

@@ -90,7 +90,7 @@ def test_words_alone_are_what_they_were(monkeypatch):
     auto = classifier().fit(*TRAIN)
     features = TextFeatures()
     X = features.fit_transform(TRAIN[0])
-    plain = PathSVC(TAXONOMY, random_state=0).fit(X, TRAIN[1])
+    plain = PathSVC(TAXONOMY, complement=True, random_state=0).fit(X, TRAIN[1])
     wanted = plain.predict_proba(features.transform(TEST[0]))
     for model in (OFF, auto):
         assert np.array_equal(model.predict_proba(TEST[0]), wanted)
