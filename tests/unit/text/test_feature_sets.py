@@ -118,7 +118,7 @@ def test_sets_that_are_too_much_work_are_left_out_and_named(monkeypatch):
     assert {trial["features"] for trial in facts["trials"]} == {"words", "words 1-2"}
     assert facts["left_out"] == ["words + characters", "words 1-2 + characters"]
     assert "Not tried, as too much work for so many documents: 'words + ch" in facts["said"]
-    assert told[-1] == "training"
+    assert told[-1] == "training the model"
 
 
 def test_the_shortest_column_gets_more_weight_where_that_helps():

@@ -70,7 +70,7 @@ def test_facts_are_about_documents_alone():
     assert facts["weight"] == model.name_weight_
     assert {0.0, facts["weight"]} <= {trial["weight"] for trial in facts["trials"]}
     assert facts["gain"]["low"] <= facts["gain"]["estimate"] <= facts["gain"]["high"]
-    assert "1 categories have a name but no documents" in facts["said"]
+    assert "1 category has a name but no documents" in facts["said"]
 
 
 def test_held_out_documents_decide():
