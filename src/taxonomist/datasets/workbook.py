@@ -33,17 +33,22 @@ def parse_workbook(file: TableFile) -> tuple[tuple[str, ...], Iterator[Row]]:
     if header is None:
         raise FormatError(f"{file.source.name}: the sheet {sheet.name!r} is empty.")
     columns = tuple(nfc(word_of(_plain(cell))) for cell in header)
+    merged = _merged_down(sheet.merged_cell_ranges or (), sheet.start[1], sheet.end[1])
     return columns, (
         Row(line, dict(zip(columns, map(_plain, cells), strict=True)))
-        for line, cells in _filled(lines, _merged_down(sheet))
+        for line, cells in _filled(lines, merged)
     )
 
 
-def _merged_down(sheet: Any) -> dict[int, list[tuple[int, int]]]:
-    """Return the merged cells by their first line: column and last line of each."""
-    first, last = sheet.start[1], sheet.end[1]
+def _merged_down(
+    ranges: Iterable[tuple[tuple[int, int], tuple[int, int]]], first: int, last: int
+) -> dict[int, list[tuple[int, int]]]:
+    """Return the merged cells by their first line: column and last line of each.
+
+    Columns count from the first one of the table.
+    """
     found: dict[int, list[tuple[int, int]]] = {}
-    for (top, column), (bottom, _) in sheet.merged_cell_ranges or ():
+    for (top, column), (bottom, _) in ranges:
         if first <= column <= last:
             found.setdefault(top + 1, []).append((column - first, bottom + 1))
     return found
