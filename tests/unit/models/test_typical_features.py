@@ -49,7 +49,7 @@ def test_weights_are_those_of_complement_naive_bayes(items):
 def test_features_with_values_below_0_have_no_weight(items):
     X, y = items
     X = X.copy()
-    X.data[X.indices == 3] *= -1
+    X.data[np.flatnonzero(X.indices == 3)[::2]] *= -1
     labels = sparse.csr_array((y[:, None] == np.unique(y)[None]).astype(bool))
     found = typical_features(X, labels, np.ones(len(y)))
     assert found.table.indptr[3] == found.table.indptr[4] < found.table.indptr[5]
