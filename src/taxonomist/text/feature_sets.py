@@ -54,7 +54,7 @@ SIMPLE = "words"
 """The set of features if nothing can be chosen."""
 MOST_VALUES = 20_000_000
 """Stored values of all documents up to which a set of features is tried. Training on so many takes
-about a minute of one core, and 4 GB. The first set, single words, is always tried."""
+about a minute of one core, and 3 GB. The first set, single words, is always tried."""
 
 
 class FeatureTrial(NamedTuple):
