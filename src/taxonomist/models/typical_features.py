@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats
 
 SMOOTHING = 0.1
-"""α, for items of length 1. Of .03, .1, .3 and 1, with 7 and 20 documents of each newsgroup and
-with 2,700 documents of three corpora, it was the best or within half a point of accuracy."""
+"""α, for items of length 1. Of .1, .3 and 1, .1 was the best or within a point on newsgroups, and
+with word pairs and characters of trec-question and naics2012. With their words alone, where this
+part gains nothing, 1 did the least harm."""
 
 
 def typical_features(X: CSR, labels: CSR, item_weights: Floats) -> BlockWeights:
