@@ -154,7 +154,8 @@ def fit_model(
         cost = _cost(classifier, X, given.items, rows, chosen, tell)
         classifier.cost_, facts["C"] = cost.C, cost.facts
         getattr(model, "model", model).set_params(C=cost.C)
-    tell("training the model")
+    if not classifier.search_:
+        tell("training the model")
     options = {} if sample_weight is None else {"sample_weight": sample_weight}
     if rows is None or names is None or not chosen.weight:
         classifier.model_ = model.fit(X, y, **options)

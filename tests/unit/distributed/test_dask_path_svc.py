@@ -164,6 +164,8 @@ def test_errors_of_workers_are_those_of_the_local_model(client):
         DaskPathSVC(TREE).fit(np.ones((4, 3)), labels)
     with pytest.raises(ParameterError, match="warm_start=False"):
         DaskPathSVC(TREE, warm_start=True).fit(given, labels)
+    with pytest.raises(ParameterError, match="complement=False"):
+        DaskPathSVC(TREE, complement=True).fit(given, labels)
     # The scheduler hears of released tasks a little later.
     wait_for(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 

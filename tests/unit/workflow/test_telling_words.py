@@ -28,7 +28,8 @@ def test_a_node_has_the_words_of_its_items(model, is_sets):
 def test_the_weights_of_a_path_model_are_those_of_the_classifier_against_siblings():
     classifier = TextClassifier(TREE, cv=2).fit(TEXTS, LABELS)
     scorer, terms = classifier.model_.scorer_, classifier.features_.terms_
-    last = {int(node): column for column, node in enumerate(scorer.nodes)}
+    of_classifiers = scorer.nodes[: scorer.n_classifiers].tolist()
+    last = {node: column for column, node in enumerate(of_classifiers)}
     taxonomy = classifier.model_.targets_.categories.expanded
     for node, found in classifier.model_.top_features(3).items():
         row = scorer.weights.of_column(last[taxonomy.code(node)], np.arange(len(terms)))
