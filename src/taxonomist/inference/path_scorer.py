@@ -165,12 +165,12 @@ class PathScorer(BlockScorer):
 
     @cached_property
     def _tables_of_seen(self) -> tuple[CSR, ...]:
-        """The rows of ``tables`` of categories with training items."""
-        return tuple(csr_array(table[self.seen]) for table in self.tables)
+        """The rows of ``tables`` of categories with training items, in single precision."""
+        return tuple(csr_array(table[self.seen], dtype=np.float32) for table in self.tables)
 
-    def parts(self, raw: Reals) -> Floats:
+    def parts(self, raw: Reals) -> Reals:
         """Return the parts of the scores of categories with items, (3 or 4, n_seen, n_items)."""
-        margins = np.ascontiguousarray(raw.T, dtype=np.float64)
+        margins = np.ascontiguousarray(raw.T, dtype=np.float32)
         squashed = squash(margins)
         own, above, beside, *typical = self._tables_of_seen
         linear = [table @ margins for table in typical]
@@ -320,10 +320,12 @@ class PathScorer(BlockScorer):
         return linear, squashed, float(terms.offset[category])
 
 
-def squash(margins: Floats) -> Floats:
+def squash(margins: Reals) -> Reals:
     """Return -max(0, 1 - s)²: 0 for margins of at least 1, and -1 for a margin of 0."""
-    found: Floats = -np.square(np.maximum(1.0 - margins, 0.0))
-    return found
+    found = 1 - margins
+    np.maximum(found, 0, out=found)
+    np.square(found, out=found)
+    return np.negative(found, out=found)
 
 
 def _can_search(n_scores: int) -> bool:

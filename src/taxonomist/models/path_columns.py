@@ -76,6 +76,12 @@ class Family(NamedTuple):
         found = [indices[indptr[node] : indptr[node + 1]] for node in self.parents]
         return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
 
+    def size(self, table: csc_array, counts: Sequence[int]) -> int:
+        """Return the number of items of the family, given the number of items of each node."""
+        if len(self.parents) == 1 and self.parents != (0,):
+            return counts[self.parents[0]]
+        return len(self.members(table))
+
 
 class ColumnPlan(NamedTuple):
     """The classifiers of all nodes, without their training items.
@@ -187,7 +193,8 @@ def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns
     table.sort_indices()
     counts = np.diff(table.indptr)
     families = families_of(taxonomy, negatives)
-    sizes = np.array([len(family.members(table)) for family in families], dtype=np.intp)
+    listed = counts.tolist()
+    sizes = np.array([family.size(table, listed) for family in families], dtype=np.intp)
     plan = plan_columns(taxonomy, negatives, families, counts, sizes)
     groups = groups_of(table, plan.families, plan.seeds)
     return PathColumns(groups, *plan[1:5], counts.astype(float), table.shape[0])

@@ -18,7 +18,7 @@ from taxonomist.inference.path_scorer import Blend
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR, Codes, Floats
+    from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.inference.label_sets import Limits
     from taxonomist.inference.node_scorer import NodeScorer
     from taxonomist.inference.path_scorer import PathScorer
@@ -177,7 +177,7 @@ class Candidates(NamedTuple):
     log_counts: Floats
 
     @classmethod
-    def chosen(cls, parts: Floats, true: Codes, n: int) -> Candidates:
+    def chosen(cls, parts: Reals, true: Codes, n: int) -> Candidates:
         """Return the item's own category, the best by the sum of parts, and a sample of all.
 
         Half of the n candidates are a sample. Without it, few competitors would be left of those
@@ -186,7 +186,7 @@ class Candidates(NamedTuple):
         _, n_items, n_categories = parts.shape
         if n >= n_categories:
             columns = np.tile(np.arange(n_categories), (n_items, 1))
-            return cls(columns, true, parts, np.zeros(columns.shape))
+            return cls(columns, true, parts.astype(np.float64), np.zeros(columns.shape))
         sums, half = parts[:3].sum(axis=0, dtype=np.float32), n // 2
         sums[np.arange(n_items), true] = np.inf
         best = np.argpartition(-sums, half, axis=1)[:, :half]
@@ -198,7 +198,8 @@ class Candidates(NamedTuple):
         log_counts[:, :half] = 0.0
         log_counts[:, half:][is_best[:, some]] = -np.inf
         place = (best == true[:, None]).argmax(axis=1)
-        return cls(columns, place, np.take_along_axis(parts, columns[None], axis=2), log_counts)
+        of_chosen = np.take_along_axis(parts, columns[None], axis=2).astype(np.float64)
+        return cls(columns, place, of_chosen, log_counts)
 
     def widened(self, n: int) -> Candidates:
         """Return n candidates, of which the last ones stand for no category."""
