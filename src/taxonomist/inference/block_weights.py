@@ -31,7 +31,7 @@ DENSE = 4
 """How many blocks of a feature are looked up in vain in the time that one spares if it is found."""
 MOST_SEGMENTS = 10**8
 """Segments that are added one by one at most, rather than compiling the faster loop over blocks."""
-MOST_WEIGHTS = 2_000_000
+MOST_WEIGHTS = 10_000_000
 """Weights that are added up without numba at most: its import takes longer."""
 
 
