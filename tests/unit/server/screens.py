@@ -121,7 +121,7 @@ class Person:
         self.page.get_by_text(text).first.wait_for()
 
     def close(self):
-        assert self.errors == []
+        assert not self.errors, self.errors
         # A page that is left gives back what it had open.
         self.page.goto("about:blank")
         self._context.close()

@@ -168,7 +168,7 @@ def test_keys_wait_for_the_answers_they_act_on(screen, person):
     assert waits("l", "1", "Enter") == ["plant"]
     # The tree has neither shown the offer nor loaded the branch of the animals yet.
     ann.page.focus(".tree")
-    assert waits("Home", "ArrowRight", "ArrowDown", "Enter") == ["cat"]
+    assert waits("Home", "ArrowLeft", "ArrowRight", "ArrowDown", "Enter") == ["cat"]
     ann.press("/")
     ann.page.keyboard.type(NAMES["cow"])
     assert waits("Enter", "Enter") == ["cow"]
@@ -360,6 +360,7 @@ def test_the_other_views(screen, person, tmp_path):
     ann.press("g", "d")
     ann.page.locator("li", has_text="doubted0").get_by_role("button", name="Check").click()
     ann.page.wait_for_selector(".claim")
+    assert ann.document == "doubted0"
     ann.slow_down(150)
     ann.page.locator(".claim").get_by_role("button", name=NAMES["dog"]).click()
     ann.press("Enter")

@@ -59,7 +59,7 @@ export class Evidence {
     fill(this.element, ...shown.map((name, i) => {
       const text = this._texts[name] ?? "";
       const part = el(i === 0 && shown.length > 1 ? "h2" : "p", { class: "text", dir: "auto" });
-      put(part, ...marked(text.slice(0, left), spans.get(name) ?? []));
+      put(part, marked(text.slice(0, left), spans.get(name) ?? []));
       isCut ||= text.length > left;
       left -= Math.min(left, text.length);
       return el("section", {}, shown.length > 1 ? el("h3", {}, name) : null, part);
@@ -79,7 +79,8 @@ export class Evidence {
     if (!this._found) return found;
     const { text, spans } = this._found;
     const parts = this._columns.map((name) => this._texts[name] ?? "");
-    const largest = Math.max(...spans.map((span) => Math.abs(span.value)), 0) || 1;
+    // A long text has more marks than a function can have arguments.
+    const largest = spans.reduce((most, span) => Math.max(most, Math.abs(span.value)), 0) || 1;
     const place = placer(text);
     let start = 0;
     for (const [i, part] of parts.entries()) {
