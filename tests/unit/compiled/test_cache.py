@@ -56,6 +56,8 @@ class Package:
             "HOME": str(self.home),
             "XDG_CACHE_HOME": str(self.home / "cache"),
             "TMPDIR": str(self.temporary),
+            # Byte code of a file that is rewritten within a second would be taken for new.
+            "PYTHONDONTWRITEBYTECODE": "1",
         }
         done = subprocess.run(
             [sys.executable, "-c", code],
