@@ -124,6 +124,11 @@ def test_progress_and_history(filing):
     assert filing.get(f"{PROJECT}/progress", params=later).json()["n_decided"] == 0
 
     path = f"{PROJECT}/decisions"
+    for route in (f"{PROJECT}/progress", path):
+        # In UTC, this is before the first year.
+        answer = filing.get(route, params={"since": "0001-01-01T01:00:00+08:01"})
+        assert answer.status_code == 400
+        assert "between the years 1 and 9999" in answer.json()["detail"]
     page = filing.get(path, params={"newest_first": True, "limit": 1}).json()
     assert [each["action"] for each in page["events"]] == ["skip"]
     page = filing.get(path, params={"newest_first": True, "after": page["next"]}).json()

@@ -27,7 +27,7 @@ __all__ = [
     "ReadProject",
     "Running",
     "StrictModel",
-    "as_utc",
+    "Time",
     "check_length",
     "needs",
 ]
@@ -54,6 +54,14 @@ def printable(text: str) -> str:
     return text
 
 
+def in_utc(time: datetime) -> datetime:
+    """Return a time in UTC, which one without a time zone is in."""
+    try:
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must lie between the years 1 and 9999 in UTC") from None
+
+
 Prose = Annotated[str, AfterValidator(storable)]
 """A text of a document."""
 Key = Annotated[
@@ -63,6 +71,8 @@ Key = Annotated[
     AfterValidator(printable),
 ]
 """An id that a client chose, or an id of a node."""
+Time = Annotated[datetime, AfterValidator(in_utc)]
+"""A time, which is in UTC inside."""
 EventNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER, description="Number of the event.")]
 After = Annotated[
     int, Query(ge=0, le=MOST_NUMBER, description="Return what comes behind this number.")
@@ -121,10 +131,3 @@ def check_length(service: Service, *texts: str) -> None:
     most = service.settings.limits.text_chars
     if any(len(text) > most for text in texts):
         raise problem(400, f"A text must have at most {most:,} characters.")
-
-
-def as_utc(time: datetime | None) -> datetime | None:
-    """Return a time in UTC, which one without a time zone is in."""
-    if time is None:
-        return None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -21,7 +21,7 @@ from taxonomist.server.routes.arguments import (
     ReadProject,
     Running,
     StrictModel,
-    as_utc,
+    Time,
 )
 from taxonomist.server.store.decisions import (
     EventFilter,
@@ -136,13 +136,13 @@ def show_all(
     document_id: Annotated[Key | None, Query(description="Only events of this document.")] = None,
     user: Annotated[Key | None, Query(description="Only events of this user.")] = None,
     action: Annotated[Action | None, Query(description="Only these events.")] = None,
-    since: Annotated[datetime | None, Query(description="Only events since then.")] = None,
+    since: Annotated[Time | None, Query(description="Only events since then.")] = None,
     newest_first: Annotated[
         bool, Query(description="Backwards: 'after' then is the number to go on before.")
     ] = False,
 ) -> EventPage:
     """List all events: who decided what, when, and what was offered by which model."""
-    wanted = EventFilter(document_id, user, action, as_utc(since))
+    wanted = EventFilter(document_id, user, action, since)
     with project.store.reading() as connection:
         found = list_events(
             connection,
@@ -161,11 +161,11 @@ def show_all(
 @router.get("/progress")
 def progress(
     project: ReadProject,
-    since: Annotated[datetime, Query(description="When the day began.")],
+    since: Annotated[Time, Query(description="When the day began.")],
 ) -> FilingProgress:
     """Return how many documents people decided about since a time, and how many wait."""
     with project.store.reading() as connection:
-        counts = decided_since(connection, project.id, as_utc(since) or since)
+        counts = decided_since(connection, project.id, since)
         totals = branch_totals(connection, project.id)
     users = [UserProgress(user=user, n_decided=count) for user, count in counts]
     return FilingProgress(
