@@ -9,7 +9,6 @@ import typer
 
 from taxonomist.cli.checks import (
     OptionError,
-    can_explain,
     check_probabilities,
     check_text,
 )
@@ -147,7 +146,7 @@ def _check_data(data: str) -> None:
 
 
 def _say_next(classifier: TextClassifier, model: Path, text: str | None = None) -> None:
-    if can_explain(classifier):
+    if classifier.can_explain:
         after_predicting(model, text)
 
 

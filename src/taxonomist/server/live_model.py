@@ -11,6 +11,7 @@ from taxonomist.persistence import describe
 from taxonomist.server.store.documents import Offer
 from taxonomist.text import TextClassifier
 from taxonomist.workflow.choices import NarrowedChoice, choose, expected_losses, most_probable
+from taxonomist.workflow.label_ancestors import LabelAncestors
 from taxonomist.workflow.node_titles import NodeTitles
 from taxonomist.workflow.predictions import Predictor
 
@@ -104,7 +105,8 @@ class LiveModel:
             return []
         classifier = self.classifier
         answers = classifier.answer(texts)
-        labels = [self.most_specific(found) for found in choose(classifier, answers, _PLAIN)]
+        most_specific = LabelAncestors(self.taxonomy).most_specific
+        labels = [*map(most_specific, choose(classifier, answers, _PLAIN))]
         tops = most_probable(classifier, answers, N_OFFERED)
         losses = expected_losses(classifier, answers, labels).tolist()
         return [
@@ -123,15 +125,11 @@ class LiveModel:
     @property
     def can_explain(self) -> bool:
         """Whether the model can say which words decided."""
-        return hasattr(self.classifier.model_, "explain")
+        return self.classifier.can_explain
 
     def most_specific(self, labels: Sequence[str]) -> list[str]:
-        """Return labels without those above others, and without a virtual root."""
-        taxonomy = self.taxonomy
-        above = {node for label in labels for node in taxonomy.ancestors(str(label))}
-        if taxonomy.has_artificial_root:
-            above.add(taxonomy.root)
-        return [str(label) for label in labels if label not in above]
+        """Return the labels that are not ancestors of others, without a virtual root."""
+        return LabelAncestors(self.taxonomy).most_specific(labels)
 
     def branch_of(self, labels: Sequence[str]) -> str:
         """Return the top-level node of the first label; empty without labels."""

@@ -14,6 +14,7 @@ from taxonomist.server.store.doubts import RowDoubt, replace_doubts
 from taxonomist.server.training_process import JobProgress, folder_of, labelled_rows
 from taxonomist.text.digests import digest
 from taxonomist.workflow.choices import most_probable
+from taxonomist.workflow.labelled import targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +66,7 @@ def _doubts_of_fold(
         return []
     model = old.classifier.refit(
         [texts[row] for row in fitted],
-        [list(labels[row]) if old.is_multilabel else labels[row][0] for row in fitted],
+        targets_of([labels[row] for row in fitted], is_multilabel=old.is_multilabel),
     )
     answers = model.answer([texts[row] for row in held_out])
     offered = [old.most_specific([str(label) for label in each]) for each in answers.labels()]

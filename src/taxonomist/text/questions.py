@@ -26,6 +26,13 @@ class TextQuestions:
     faster, because it vectorises and scores the texts only once.
     """
 
+    model_: Any
+
+    @property
+    def can_explain(self) -> bool:
+        """Whether the model can explain its predictions by words."""
+        return hasattr(self.model_, "explain")
+
     @abstractmethod
     def answer(self, texts: Iterable[TextLike]) -> TextAnswers:
         """Vectorise texts once, for any number of predictions about them."""

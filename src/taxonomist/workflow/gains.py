@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taxonomist.evaluation.headline import difference_of_each
 from taxonomist.evaluation.outcomes import Outcomes
 from taxonomist.workflow.comparison import FLAT
+from taxonomist.workflow.labelled import targets_of
 from taxonomist.workflow.steps import silent, span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taxonomist.evaluation.significance import Interval
-    from taxonomist.taxonomy import Taxonomy
     from taxonomist.text import TextClassifier
+    from taxonomist.text.answers import TextAnswers
     from taxonomist.workflow.labelled import Labelled
     from taxonomist.workflow.steps import OnStep
 
@@ -25,16 +28,24 @@ SHOWN = {False: ("hierarchical_f1", "accuracy"), True: ("hierarchical_f1", "cate
 
 
 def taxonomy_gain(
-    classifier: TextClassifier, train: Labelled, test: Labelled, on_step: OnStep = silent
-) -> dict[str, Any]:
+    classifier: TextClassifier,
+    train: Labelled,
+    answers: TextAnswers,
+    truth: Sequence[Sequence[str]],
+    on_step: OnStep = silent,
+) -> dict[str, object]:
     """Train the flat twin of a classifier, and return by how much the taxonomy improves it.
 
     Parameters
     ----------
     classifier
         The fitted classifier.
-    train, test
-        The items that it was trained on, and those to measure both on.
+    train
+        The items that it was trained on.
+    answers
+        Its predictions for the items to measure both on, whose texts are counted.
+    truth
+        The labels of these items.
     on_step
         Called before the twin is trained.
 
@@ -46,7 +57,7 @@ def taxonomy_gain(
         model ignores it.
     """
     taxonomy, model = classifier.taxonomy_, classifier.chosen[0]
-    if taxonomy.height < 2 or model == FLAT or not test.texts:
+    if taxonomy.height < 2 or model == FLAT or not len(answers):
         return {}
     seconds = float(classifier.training_["seconds"])
     if seconds > MOST_SECONDS:
@@ -57,23 +68,20 @@ def taxonomy_gain(
     on_step("Training without the taxonomy", 0, None)
     twin = classifier.flat_twin().set_params(calibration=None)
     twin.fit(train.texts, train.targets)
-    ours, others = (_outcomes(one, test, taxonomy) for one in (classifier, twin))
+    both = answers.labels(), twin.predict_labels(answers.texts)
+    is_multilabel = classifier.is_multilabel_
+    right = targets_of(truth, is_multilabel=is_multilabel)
+    ours, others = (
+        Outcomes.of(right, targets_of(labels, is_multilabel=is_multilabel), taxonomy, None)
+        for labels in both
+    )
     found = difference_of_each(ours, others, classifier.random_state)
-    chosen = {name: found[name] for name in SHOWN[classifier.is_multilabel_] if name in found}
+    chosen = {name: found[name] for name in SHOWN[is_multilabel] if name in found}
     numbers = {
         name: {"estimate": value.estimate, "low": value.low, "high": value.high}
         for name, value in chosen.items()
     }
     return {"said": _said(chosen), **numbers}
-
-
-def _outcomes(classifier: TextClassifier, test: Labelled, taxonomy: Taxonomy) -> Outcomes:
-    """Return the predictions of a classifier, beside the truth."""
-    found = classifier.predict_labels(test.texts)
-    if classifier.is_multilabel_:
-        return Outcomes.of(test.labels, found, taxonomy, None)
-    truth, predicted = ([label for (label,) in labels] for labels in (test.labels, found))
-    return Outcomes.of(truth, predicted, taxonomy, None)
 
 
 def _said(gains: dict[str, Interval]) -> str:

@@ -103,8 +103,10 @@ def train(
     if len(test):
         on_step("Measuring", 0, None)
         tested = labelled.take(test)
-        assessment = classifier.evaluate(tested.texts, tested.labels)
-        if gain := taxonomy_gain(classifier, labelled.take(fitted), tested, on_step):
+        answers = classifier.answer(classifier.features_.count(tested.texts))
+        assessment = answers.evaluate(tested.labels)
+        train = labelled.take(fitted)
+        if gain := taxonomy_gain(classifier, train, answers, tested.labels, on_step):
             bought["taxonomy_gain"] = gain
     n_train, n_dropped = len(fitted), len(chosen) - len(test)
     if final and n_train < len(labelled.texts):
