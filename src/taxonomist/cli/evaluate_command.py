@@ -22,7 +22,7 @@ from taxonomist.cli.options import (
     TrainedLabel,
     TrainedText,
 )
-from taxonomist.cli.output import AsJson, print_json, print_table, print_text
+from taxonomist.cli.output import AsJson, print_json, print_table, print_text, rounded
 
 if TYPE_CHECKING:
     from taxonomist.evaluation import Assessment
@@ -85,11 +85,4 @@ def _print_nodes(found: Assessment) -> None:
     print_text()
     heads = ("node", "support", "predicted", "precision", "recall", "f1")
     used = [each for each in found.nodes if each.support or each.predicted]
-    print_table(heads, [[_rounded(getattr(each, head)) for head in heads] for each in used])
-
-
-def _rounded(value: object) -> object:
-    """Round a number to three decimals; return None for NaN."""
-    if not isinstance(value, float):
-        return value
-    return None if value != value else round(value, 3)
+    print_table(heads, [[rounded(getattr(each, head), 3) for head in heads] for each in used])

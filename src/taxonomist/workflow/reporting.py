@@ -9,6 +9,7 @@ from taxonomist.workflow.flat_comparison import TwinItems, compare_twins, twin_c
 from taxonomist.workflow.labelled import targets_of
 from taxonomist.workflow.steps import silent
 from taxonomist.workflow.telling_words import telling_words
+from taxonomist.workflow.training import findings
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -133,9 +134,5 @@ def _facts(classifier: TextClassifier) -> dict[str, object]:
     trials = [
         {**trial._asdict(), "chosen": place == 0} for place, trial in enumerate(classifier.search_)
     ]
-    said = {
-        name: fact["said"]
-        for name, fact in classifier.training_.items()
-        if isinstance(fact, dict) and "said" in fact
-    }
+    said = {name: fact["said"] for name, fact in findings(classifier).items()}
     return {**known, **said, "search": trials}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from taxonomist.workflow.labelled import Labelled
     from taxonomist.workflow.steps import OnStep
 
-__all__ = ["TrainingResult", "train"]
+__all__ = ["TrainingResult", "findings", "train"]
 
 TRYING = "Trying models"
 """Name of the step of a model search."""
@@ -122,6 +122,12 @@ def train(
         **bought,
     )
     return result
+
+
+def findings(classifier: TextClassifier) -> dict[str, dict[str, object]]:
+    """Return the training facts that explain themselves, by name: ``said`` is a sentence."""
+    facts = classifier.training_.items()
+    return {name: fact for name, fact in facts if isinstance(fact, dict) and "said" in fact}
 
 
 def _fit(classifier: TextClassifier, labelled: Labelled, on_step: OnStep) -> None:
