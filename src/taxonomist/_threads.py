@@ -24,7 +24,7 @@ def n_threads(n_jobs: int | None) -> int:
 def one_blas_thread() -> AbstractContextManager[object]:
     """Return a context in which NumPy and SciPy use one thread.
 
-    Small problems gain nothing from more, and the others would wait for work in busy loops.
+    Small problems gain nothing from more threads, which would only wait in busy loops.
     """
     limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
     return limited

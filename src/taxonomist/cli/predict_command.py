@@ -140,7 +140,7 @@ def predict(
 
 
 def _check_data(data: str) -> None:
-    """Raise if a file does not exist: perhaps it is a text."""
+    """Raise if the file does not exist; the argument may be a text."""
     if data != "-" and "://" not in data and not Path(data).exists():
         raise OptionError(f"{data}: there is no such file. Pass a text to classify with --text.")
 

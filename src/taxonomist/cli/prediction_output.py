@@ -1,4 +1,4 @@
-"""Output of predictions: a file or standard output, in some format."""
+"""Write predictions to a file or to standard output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["PredictionOutput"]
 
 
 class PredictionOutput:
-    """Output for predictions: a file or standard output, and a format."""
+    """Writes predictions to a file or to standard output, in one format."""
 
     def __init__(
         self, out: Path | None, to: str | None, wanted: Wanted, separator: str, raw_cells: bool

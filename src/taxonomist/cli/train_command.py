@@ -155,8 +155,8 @@ def train(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with a training that was killed, from the branches that were finished; "
-            "give the same data and options.",
+            help="Continue an interrupted training from its finished branches; pass the same data "
+            "and options.",
         ),
     ] = False,
     seed: Seed = 0,
@@ -244,7 +244,7 @@ def train(
 
 def _about_search(budget: float) -> str:
     limit = "" if isinf(budget) else f" for at most {budget:g} s"
-    return f"Looking for the best model{limit}. Ctrl-C goes on with the best one so far."
+    return f"Looking for the best model{limit}. Ctrl-C stops at the best one so far."
 
 
 def _check_target(out: Path) -> None:
@@ -281,19 +281,19 @@ def _numbers(given: str | None) -> list[float] | None:
 
 @contextmanager
 def _resumable(out: Path, resume: bool) -> Iterator[None]:
-    """Keep finished branches, and say so if the training does not end well."""
+    """Keep finished branches, and print a note about them if the training fails."""
     from taxonomist.workflow.resuming import branches_folder, n_kept, resumable
 
     if resume and not n_kept(out):
-        print_note("There are no finished branches to go on from, so training begins anew.")
+        print_note("There are no finished branches to continue from, so training starts over.")
     try:
         with resumable(out, resume=resume):
             yield
     except BaseException:
         if n_kept(out):
             print_note(
-                f"Finished branches are kept in {branches_folder(out)}: the same command with "
-                "--resume goes on from them."
+                f"Finished branches are kept in {branches_folder(out)}. To continue from them, run "
+                "the same command with --resume."
             )
         raise
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["CHECK_PREFIX", "Dispute", "doubted", "find_disputes"]
 
 CHECK_PREFIX = "check:"
-"""How the keys of decisions begin that somebody took with the doubt in view."""
+"""Prefix of the keys of decisions that people made with the doubt in view."""
 LEAST_DOUBT = 0.2
-"""Smaller differences of probabilities are no reason to look again."""
+"""Minimum difference of the probabilities of a dispute."""
 
 
 class Dispute(NamedTuple):

@@ -32,7 +32,7 @@ FORM_ROUTE = "/suggest"
 OPEN_ROUTES = ("/health", "/ready")
 """Routes that need no token and have no limit of rate."""
 SCREEN_FILES = "/static/"
-"""Where the files of the screen are. A browser fetches dozens at once, so they do not count."""
+"""Path of the screen's files. A browser fetches dozens at once, so the rate limit ignores them."""
 SAFETY = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",

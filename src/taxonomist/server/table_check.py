@@ -26,7 +26,7 @@ __all__ = ["check_table"]
 
 N_FOLDS = 3
 MOST_DOUBTS = 500
-"""Rows that are kept, those with the greatest doubt."""
+"""Maximum number of rows to keep, those with the greatest doubt."""
 
 
 def check_table(task: TrainingTask, store: EventStore) -> tuple[str, dict[str, object]]:
@@ -59,7 +59,7 @@ def _doubts_of_fold(
     labels: Sequence[Sequence[str]],
     is_out: Sequence[bool],
 ) -> list[RowDoubt]:
-    """Return the doubts about the rows of a fold, by a model of all others."""
+    """Return the doubts about the rows of a fold, by a model that was trained on the others."""
     fitted = [row for row, out in enumerate(is_out) if not out]
     held_out = [row for row, out in enumerate(is_out) if out]
     if not fitted or not held_out:

@@ -96,7 +96,7 @@ def update(
     texts, labels, sample_weight
         All items, old and new, as in ``TextClassifier.fit``.
     known
-        What the last update returned; it is of use if the features are still the same.
+        What the last update returned. It is used only if the features are still the same.
 
     Returns
     -------

@@ -124,7 +124,7 @@ def check_length(service: Service, *texts: str) -> None:
 
 
 def as_utc(time: datetime | None) -> datetime | None:
-    """Return a time in UTC, which one without a time zone is in."""
+    """Return a time in UTC; a time without a time zone is taken as UTC."""
     if time is None:
         return None
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

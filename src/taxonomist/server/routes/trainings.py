@@ -29,7 +29,7 @@ class RetrainRequest(StrictModel):
     """How to train."""
 
     force: bool = Field(False, description="Let the new model go live even if it is worse.")
-    full: bool = Field(False, description="Learn words anew even if few documents are new.")
+    full: bool = Field(False, description="Learn words again even if few documents are new.")
 
 
 class JobInfo(BaseModel):

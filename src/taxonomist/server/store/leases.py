@@ -1,7 +1,7 @@
 """Who has which documents open.
 
 A lease keeps a document out of the queues of others for a short time. It ends by itself, and it
-does not forbid anything: of two decisions that expect the same state, one is refused as ever.
+does not forbid anything: of two decisions that expect the same state, one is still refused.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Lease(NamedTuple):
 def hold_documents(
     connection: Connection, project: str, keys: Sequence[str], holder: str, user: str
 ) -> list[Lease]:
-    """Lease documents in place of those that were leased before; return what others have.
+    """Replace the leases of a holder, and return the documents that others have open.
 
     Parameters
     ----------
