@@ -40,6 +40,16 @@ def test_rooms_of_the_contract_are_folders_or_files():
         assert (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").is_file()
 
 
+def test_the_walks_name_files_that_are_there():
+    """The ways of a row and of a request, below the picture."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    _, *walks = re.findall(r"```\n(.*?)```", text.partition("## The house")[2], re.S)
+    named = {name for walk in walks for name in re.findall(r"\b\w+(?:/\w+)+", walk)}
+    assert len(named) > 15
+    missing = {name for name in named if not list(PACKAGE.glob(f"{name}*"))}
+    assert not missing
+
+
 def test_no_file_is_long():
     long = {
         path.relative_to(PACKAGE).as_posix(): n_lines

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["read_rows", "write_rows"]
 
-KINDS = {"LearnedTexts": LearnedTexts}
+STORED = {"LearnedTexts": LearnedTexts}
 
 
 def write_rows(folder: Path, learned: LearnedTexts) -> None:
     """Write what was learned from; a reader sees the old state or the new one."""
     try:
-        save(learned, folder, kinds=KINDS)
+        save(learned, folder, kinds=STORED)
     except ModelFileError:
         # What is there is too damaged to be replaced.
         rmtree(folder, ignore_errors=True)
-        save(learned, folder, kinds=KINDS)
+        save(learned, folder, kinds=STORED)
 
 
 def read_rows(folder: Path) -> LearnedTexts | None:
@@ -36,7 +36,7 @@ def read_rows(folder: Path) -> LearnedTexts | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = load(folder, mmap=False, kinds=KINDS)
+            found = load(folder, mmap=False, kinds=STORED)
         except (ModelFileError, OSError):
             return None
     return found if isinstance(found, LearnedTexts) else None

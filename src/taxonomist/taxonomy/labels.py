@@ -16,6 +16,7 @@ import numpy as np
 
 from taxonomist.errors import LabelError, some
 from taxonomist.taxonomy.build import is_missing, is_table, rows
+from taxonomist.taxonomy.label_lookup import codes_meant, similar_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -236,7 +237,7 @@ def _lookup(taxonomy: Taxonomy, values: Sequence[object], name: str) -> Codes:
     found: dict[object, int] = {}
     unknown = []
     for value in dict.fromkeys(values):
-        meant = taxonomy.codes_meant(value)
+        meant = codes_meant(taxonomy, value)
         if len(meant) > 1:
             raise LabelError(
                 f"{value!r} in {name} is ambiguous: it means {len(meant)} nodes. Pass ids."
@@ -251,7 +252,8 @@ def _lookup(taxonomy: Taxonomy, values: Sequence[object], name: str) -> Codes:
 
 
 def _unknown_message(taxonomy: Taxonomy, unknown: Sequence[object], name: str) -> str:
-    hint = next(filter(None, map(taxonomy.similar_ids, unknown[:3])), "")
+    hints = (similar_ids(taxonomy.nodes, label) for label in unknown[:3])
+    hint = next(filter(None, hints), "")
     count = "1 label" if len(unknown) == 1 else f"{len(unknown)} labels"
     are = "is not a node" if len(unknown) == 1 else "are not nodes"
     return f"{count} in {name} {are} of the taxonomy: {some(unknown)}.{hint}"
