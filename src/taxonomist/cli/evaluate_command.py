@@ -54,18 +54,12 @@ def evaluate(
     Measures have 95% intervals. JSON output also has every node, confusions and reliability.
     """
     from taxonomist import workflow
-    from taxonomist.cli.reading import read_to_measure
+    from taxonomist.cli.reading import given_columns, read_to_measure
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
 
     classifier = TextClassifier.load(model)
-    columns = {
-        "text": text,
-        "labels": label,
-        "label_sep": separator,
-        "path_sep": path_separator,
-        "empty_is_none": empty_is_none or None,
-    }
+    columns = given_columns(text, label, separator, path_separator, empty_is_none)
     source = TableSource(data, format, encoding, sheet=sheet)
     rows = read_to_measure(
         classifier, source, columns, skip_bad=skip_bad, strict=strict, every=every
