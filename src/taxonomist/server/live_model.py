@@ -93,6 +93,10 @@ class LiveModel:
         found[place] = f"{found[place]}\n{text}" if found[place] else text
         return found
 
+    def by_column(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """Return texts with the columns of the model; those that are absent are empty."""
+        return {name: texts.get(name, "") for name in self.columns}
+
     def suggest(self, texts: Sequence[Mapping[str, str]], k: int) -> list[list[tuple[str, float]]]:
         """Return the k most probable categories of each text."""
         if not texts or not k:

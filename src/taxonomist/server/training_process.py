@@ -211,14 +211,9 @@ def _items(task: TrainingTask, store: EventStore, old: LiveModel) -> list[Labell
     for each in decided:
         labels = [label for label in each.chosen if label in old.taxonomy]
         if len(labels) == 1 or old.is_multilabel:
-            text = as_columns(each.texts, old.columns)
+            text = old.by_column(each.texts)
             found[digest(text)] = LabelledText(text, labels, weight, each.is_random)
     return list(found.values())
-
-
-def as_columns(texts: dict[str, str], columns: Sequence[str]) -> dict[str, str]:
-    """Return texts with the columns of a model."""
-    return {name: texts.get(name, "") for name in columns}
 
 
 def _limit_memory(mib: int) -> None:

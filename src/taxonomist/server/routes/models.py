@@ -142,7 +142,7 @@ def compare(
         for each in standing_decisions(connection, project.id):
             known = [label for label in each.chosen if label in new.taxonomy]
             if each.is_random and known == each.chosen and len(texts) < MOST_COMPARED:
-                texts.append({name: each.texts.get(name, "") for name in new.columns})
+                texts.append(new.by_column(each.texts))
                 labels.append(known)
     found = compare_models(old.classifier, new.classifier, texts, labels).summary()
     return VersionDifference.model_validate({"old": old.version, "new": new.version, **found})
