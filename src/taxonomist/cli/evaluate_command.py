@@ -51,7 +51,7 @@ def evaluate(
 ) -> None:
     """Measure a model on labelled rows, except those it was trained on.
 
-    Measures have 95% intervals. JSON output also has every node, confusions and reliability.
+    Measures have 95% intervals. JSON output also contains all nodes, confusions and reliability.
     """
     from taxonomist import workflow
     from taxonomist.cli.reading import given_columns, read_to_measure

@@ -85,7 +85,7 @@ def _print_text(out: Path, bad: BadRows, result: TrainingResult, final: bool) ->
 
 
 def _row_sum(bad: BadRows, result: TrainingResult, final: bool) -> str:
-    """Return what became of the rows; the numbers add up to the rows read."""
+    """Return how the rows were used; the numbers add up to the rows that were read."""
     first = f", {result.n_test:,} of them held out first" if final and result.n_test else ""
     parts = {
         f"used{first}": result.n_train,

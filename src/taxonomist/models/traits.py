@@ -32,7 +32,7 @@ class Traits:
         Whether ``fit`` also fits calibrated probabilities to held-out items, so that the model
         needs no ``CalibratedClassifier``.
     starts_by_item
-        Whether ``start_`` is an ``ItemStart``, so that ``text.updating`` can go on from it.
+        Whether ``start_`` is an ``ItemStart``, so that ``text.updating`` can continue from it.
     parts
         Additional classes that the files of the model contain.
     dense

@@ -35,7 +35,7 @@ OWN_SITE = ("same-origin", "none")
 
 
 class Caller(NamedTuple):
-    """Who is calling; ``role`` is None for somebody without a token where tokens are needed."""
+    """Who is calling; ``role`` is None without a token where tokens are needed."""
 
     name: str
     role: Role | None

@@ -230,7 +230,7 @@ class _Request:
 
 
 def _note_end(answer: asyncio.Task[None]) -> None:
-    """Take note of how an answer ended that nobody waits for."""
+    """Record how an answer ended that no client waits for any more."""
     if not answer.cancelled() and answer.exception() is not None:
         logger.info("request ended after it was given up")
 

@@ -72,7 +72,7 @@ class WeightsSolution:
     history
         Before each step: the value that EM raises.
     climb
-        To go on from when the words of sources have changed.
+        An earlier climb to continue when the words of sources have changed.
     """
 
     weights: PathWeights

@@ -45,8 +45,8 @@ class Labelled(NamedTuple):
     bad
         Numbers of rows read, of bad ones and of those without a label.
     note
-        Message about skipped rows, repeated ids and names, and the encoding; empty if there is
-        nothing to say.
+        Message about skipped rows, repeated ids and names, and the encoding; empty without
+        any.
     """
 
     texts: list[dict[str, str]]

@@ -93,6 +93,6 @@ def _leases(connection: Connection, numbers: Sequence[int]) -> list[Lease]:
 
 
 def is_free(holder: str) -> ColumnElement[bool]:
-    """Return the condition that nobody but a holder has a document open."""
+    """Return the condition that no one except a holder has a document open."""
     taken = select(leases.c.document).where(leases.c.until > now(), leases.c.holder != holder)
     return documents.c.id.not_in(taken)

@@ -1,4 +1,4 @@
-"""What was decided about documents in the end: the decisions that stand."""
+"""The decisions that stand, which were not undone or replaced."""
 
 from __future__ import annotations
 
