@@ -72,7 +72,7 @@ class WeightsSolution:
     history
         Before each step: the value that EM raises.
     climb
-        An earlier climb to continue when the words of sources have changed.
+        State to continue from when the words of sources have changed.
     """
 
     weights: PathWeights

@@ -150,7 +150,7 @@ def undo_decision(connection: Connection, project: str, number: int, user: str) 
 
 
 def find_event(connection: Connection, project: str, number: int) -> StoredEvent | None:
-    """Return an event; None if there is none."""
+    """Return an event, or None if it does not exist."""
     found = list_events(connection, project, after=number - 1, limit=1)
     return found[0] if found and found[0].id == number else None
 
