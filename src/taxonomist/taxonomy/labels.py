@@ -19,7 +19,7 @@ from taxonomist.taxonomy.build import is_missing, is_table, rows
 from taxonomist.taxonomy.label_lookup import codes_meant, similar_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Sequence, Sized
 
     from numpy.typing import NDArray
 
@@ -32,7 +32,7 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,99}")
 def is_label_sets(y: LabelsLike) -> bool:
     """Return whether labels are label sets (or an indicator matrix), not one id per item.
 
-    All rooms ask this function.
+    All rooms ask this function or, where every item has a list of labels, ``have_sets``.
     """
     return is_table(y) or _holds_sets(_items(y, "y"))
 
@@ -59,7 +59,12 @@ def simplified(y: LabelsLike) -> list[Any]:
     Tables give every item a list of labels. This tells which of them hold label sets.
     """
     sets = as_sets(y)
-    return [label for (label,) in sets] if all(len(item) == 1 for item in sets) else sets
+    return sets if have_sets(sets) else [label for (label,) in sets]
+
+
+def have_sets(rows: Iterable[Sized]) -> bool:
+    """Return whether any item has several labels, or none, given the labels of each as a list."""
+    return any(len(labels) != 1 for labels in rows)
 
 
 def encode(taxonomy: Taxonomy, y: LabelsLike, name: str = "y") -> Codes:

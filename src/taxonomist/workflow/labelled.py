@@ -10,6 +10,7 @@ from taxonomist.datasets.label_reader import LabelReader
 from taxonomist.datasets.label_taxonomy import label_taxonomy
 from taxonomist.datasets.repeated_ids import RepeatedIds
 from taxonomist.datasets.rows import open_table
+from taxonomist.taxonomy.labels import have_sets
 from taxonomist.workflow.steps import silent
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Labelled(NamedTuple):
     @property
     def is_multilabel(self) -> bool:
         """Whether any item has several labels, or none."""
-        return any(len(labels) != 1 for labels in self.labels)
+        return have_sets(self.labels)
 
     @property
     def targets(self) -> LabelList:
