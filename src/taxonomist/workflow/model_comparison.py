@@ -22,7 +22,7 @@ FEWEST = 20
 
 
 class ModelDifference(NamedTuple):
-    """How a new model does beside an old one.
+    """How a new model compares with an old one.
 
     Attributes
     ----------
