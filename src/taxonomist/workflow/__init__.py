@@ -2,8 +2,8 @@
 
 ``labelled`` reads labelled items. ``training`` trains and measures a classifier, on items that
 ``holding_out`` chooses. ``predictions`` labels the rows of a table. ``measured_items`` finds the
-rows that a model was not trained on and measures the model on them. ``comparison`` compares models by
-cross-validation, ``model_comparison`` two versions of a model, and ``reporting`` collects the
+rows that a model was not trained on and measures the model on them. ``comparison`` compares models
+by cross-validation, ``model_comparison`` two versions of a model, and ``reporting`` collects the
 content of a report. ``label_ancestors`` answers questions about label sets. Nothing here prints:
 functions return notes and report progress to a callback.
 """
