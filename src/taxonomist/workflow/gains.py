@@ -69,19 +69,23 @@ def taxonomy_gain(
     twin = classifier.flat_twin().set_params(calibration=None)
     twin.fit(train.texts, train.targets)
     both = answers.labels(), twin.predict_labels(answers.texts)
-    is_multilabel = classifier.is_multilabel_
-    right = targets_of(truth, is_multilabel=is_multilabel)
-    ours, others = (
-        Outcomes.of(right, targets_of(labels, is_multilabel=is_multilabel), taxonomy, None)
-        for labels in both
-    )
+    ours, others = (_outcomes(classifier, labels, truth) for labels in both)
     found = difference_of_each(ours, others, classifier.random_state)
-    chosen = {name: found[name] for name in SHOWN[is_multilabel] if name in found}
+    chosen = {name: found[name] for name in SHOWN[classifier.is_multilabel_] if name in found}
     numbers = {
         name: {"estimate": value.estimate, "low": value.low, "high": value.high}
         for name, value in chosen.items()
     }
     return {"said": _said(chosen), **numbers}
+
+
+def _outcomes(
+    classifier: TextClassifier, found: Sequence[Sequence[str]], labels: Sequence[Sequence[str]]
+) -> Outcomes:
+    """Return predictions of the classifier or its twin, beside the truth."""
+    taxonomy, is_multilabel = classifier.taxonomy_, classifier.is_multilabel_
+    truth, predicted = (targets_of(each, is_multilabel=is_multilabel) for each in (labels, found))
+    return Outcomes.of(truth, predicted, taxonomy, None)
 
 
 def _said(gains: dict[str, Interval]) -> str:
