@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from taxonomist.evaluation.headline import difference_of_each
 from taxonomist.evaluation.outcomes import Outcomes
@@ -33,7 +33,7 @@ def taxonomy_gain(
     answers: TextAnswers,
     truth: Sequence[Sequence[str]],
     on_step: OnStep = silent,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Train the flat twin of a classifier, and return by how much the taxonomy improves it.
 
     Parameters
