@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
     from threadpoolctl import ThreadpoolController
 
+MOST_THREADS = 256
+"""Maximum number of threads, unless there are more cores. A damaged model file may ask for any."""
+
 
 def n_threads(n_jobs: int | None) -> int:
     """Return the number of threads for ``n_jobs``: None or -1 for all cores, -2 for all but one."""
@@ -18,13 +21,14 @@ def n_threads(n_jobs: int | None) -> int:
     cores = int(joblib.cpu_count())
     if n_jobs is None:
         return cores
-    return max(1, cores + 1 + n_jobs if n_jobs < 0 else n_jobs)
+    wanted = cores + 1 + n_jobs if n_jobs < 0 else min(n_jobs, max(cores, MOST_THREADS))
+    return max(1, wanted)
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
     """Return a context in which NumPy and SciPy use one thread.
 
-    Small problems gain nothing from more, and the others would wait for work in busy loops.
+    Small problems gain nothing from more threads, which would only wait in busy loops.
     """
     limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
     return limited

@@ -27,6 +27,9 @@ Reals: TypeAlias = NDArray[np.floating[Any]]
 Objects: TypeAlias = NDArray[Any]
 """Labels in an array: strings, integers or objects, with the type that the user's labels have."""
 
+LabelList: TypeAlias = "list[str] | list[list[str]]"
+"""One label or one label set per item, as ids."""
+
 Options: TypeAlias = dict[str, Any]
 """Parameters by name."""
 

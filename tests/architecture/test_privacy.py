@@ -49,11 +49,25 @@ def test_no_private_attributes_of_others(path):
 
 
 def classes_asked_for(tree):
-    """Yield the names of the classes that isinstance and issubclass are asked about."""
+    """Yield the names of the classes that objects are compared with: isinstance(), type() is."""
     for node in ast.walk(tree):
         is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         if is_call and node.func.id in ("isinstance", "issubclass") and len(node.args) == 2:
-            yield from (part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name))
+            yield from names_in(node.args[1])
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(ast.unparse(side).startswith("type(") for side in sides):
+                yield from (name for side in sides for name in names_in(side))
+
+
+def names_in(tree):
+    return [part.id for part in ast.walk(tree) if isinstance(part, ast.Name)]
+
+
+def test_comparisons_with_classes_are_found():
+    source = "isinstance(a, A | B); type(c.d) is not C; E == type(f); f == g"
+    assert {"A", "B", "C", "E"} <= set(classes_asked_for(ast.parse(source)))
+    assert "g" not in classes_asked_for(ast.parse(source))
 
 
 def test_no_room_asks_for_a_class_of_models():

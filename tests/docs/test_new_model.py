@@ -22,11 +22,30 @@ assert "CentroidClassifier" in taxonomist.__all__
 assert MODELS["centroid"].single is MODELS["centroid"].sets is CentroidClassifier
 taxonomy = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
 texts = ["purrs and sleeps", "barks and runs", "has leaves and acorns"] * 4
-model = TextClassifier(taxonomy, model="centroid").fit(texts, ["cat", "dog", "oak"] * 4)
+labels = ["cat", "dog", "oak"] * 4
+model = TextClassifier(taxonomy, model="centroid").fit(texts, labels)
 model.save(Path("model"))
 again = persistence.load(Path("model"))
 assert again.predict_paths(["it barks"]) == [("animal", "dog")]
 assert (again.predict_proba(texts) == model.predict_proba(texts)).all()
+
+# What the service, reports and clusters ask of models.
+from taxonomist.errors import ParameterError
+from taxonomist.text.updating import can_update
+from taxonomist.workflow import Predictor, Wanted
+from taxonomist.workflow.telling_words import telling_words
+
+assert not model.can_explain and telling_words(model) == {}
+assert not can_update(model, texts)
+assert model.refit(texts, labels).predict_paths(["it barks"]) == [("animal", "dog")]
+assert model.flat_twin().fit(texts, labels).predict(["it barks"]).tolist() == ["dog"]
+both = TextClassifier(taxonomy, model="centroid + path").fit(texts, labels)
+assert both.score(texts, labels) == 1
+try:
+    Predictor(model, Wanted(words=3))
+except ParameterError as error:
+    message = str(error)
+assert "cannot explain" in message
 """
 
 

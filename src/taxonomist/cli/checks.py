@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "OptionError",
     "bad_rows_explained",
-    "can_explain",
     "check_budget",
     "check_cost",
     "check_explains",
@@ -94,14 +93,9 @@ def check_probabilities(classifier: TextClassifier) -> None:
         )
 
 
-def can_explain(classifier: TextClassifier) -> bool:
-    """Return whether a classifier can explain its predictions."""
-    return hasattr(classifier.model_, "explain")
-
-
 def check_explains(classifier: TextClassifier) -> None:
     """Raise if a classifier cannot explain its predictions."""
-    if not can_explain(classifier):
+    if not classifier.can_explain:
         raise OptionError(
             "This kind of model cannot explain its predictions. Train another one, such as svm."
         )

@@ -1,4 +1,4 @@
-"""Options of ``train`` and ``predict`` for a Dask cluster, and the two commands on one."""
+"""``train`` and ``predict`` on a Dask cluster, and their options."""
 
 from __future__ import annotations
 
@@ -36,13 +36,15 @@ Dask = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option(
-        "--workers", min=1, help="The same with so many processes on this machine, as a cluster."
+        "--workers",
+        min=1,
+        help="Number of processes to start on this machine as a cluster, instead of --dask.",
     ),
 ]
 
 
 class Cluster(NamedTuple):
-    """Where the work is done: a scheduler, or processes on this machine."""
+    """The cluster to use: a scheduler, or processes on this machine."""
 
     address: str | None
     n_workers: int | None
@@ -108,7 +110,7 @@ def train_on_files(
     from taxonomist.workflow.cluster_training import train_on_cluster
 
     if classifier.taxonomy is None:
-        raise OptionError("On a cluster, the taxonomy must be known before: pass --taxonomy.")
+        raise OptionError("Training on a cluster needs a taxonomy: pass --taxonomy.")
     files = [source._replace(path=path) for path in files_of(source.path)]
     with cluster.client() as client, progress("files") as on_step, bad_rows_explained():
         found = train_on_cluster(
@@ -138,7 +140,7 @@ def predict_files(
 ) -> None:
     """Predict the rows of the files of a pattern, with one output for each file.
 
-    Outputs that are there are left alone, so that a command that was interrupted goes on.
+    Existing outputs are kept, so that an interrupted command continues where it stopped.
 
     Parameters
     ----------
@@ -168,7 +170,7 @@ def predict_files(
     out.mkdir(parents=True, exist_ok=True)
     left = [pair for pair in zip(files, places, strict=True) if not pair[1].exists()]
     if len(left) < len(files):
-        print_note(f"{len(files) - len(left):,} of {len(files):,} files were predicted before.")
+        print_note(f"{len(files) - len(left):,} of {len(files):,} files already have predictions.")
     if not left:
         return
     n_rows = 0
@@ -192,11 +194,11 @@ def output_places(files: Sequence[str], out: Path, to: str) -> list[Path]:
     places = [out / f"{Path(name).name.split('.')[0]}.{to}" for name in files]
     for name, place in zip(files, places, strict=True):
         if place.exists() and place.samefile(name):
-            raise OptionError(f"--out {out} has the inputs. Pass another folder.")
+            raise OptionError(f"--out {out} contains the inputs. Pass another folder.")
     if len(set(places)) < len(places):
         raise OptionError(
             "Several files have the same name, so their outputs would too. Rename them, or predict "
-            "each folder by itself."
+            "each folder separately."
         )
     return places
 

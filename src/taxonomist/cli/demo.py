@@ -18,12 +18,12 @@ from taxonomist.compiled.compiling import working_clock
 from taxonomist.taxonomy.show import node_counts
 
 if TYPE_CHECKING:
-    from taxonomist._typing import LabelsLike, Objects
+    from taxonomist._typing import Classifier, LabelsLike, Objects
     from taxonomist.datasets import Corpus
     from taxonomist.taxonomy import Taxonomy
 
 CORPUS = "arxiv-sample"
-DEFAULT_MODEL = "path SVM, default for texts"
+DEFAULT_TITLE = "path SVM, default for texts"
 MAX_CHILDREN = 4
 ABOUT_VECTORS = (
     "These models read words. TextClassifier and 'taxonomist train' also read their meaning, by "
@@ -52,12 +52,12 @@ def run(seed: int) -> None:
         table.add_row(name, *measured(test, predicted), f"{seconds:.1f}")
     console.print(table)
     report = metrics.hierarchical_report(test.y, predicted, corpus.taxonomy)
-    console.print(Panel(Text(report.rstrip()), title=f"Report: {DEFAULT_MODEL}", expand=False))
+    console.print(Panel(Text(report.rstrip()), title=f"Report: {DEFAULT_TITLE}", expand=False))
     show_documents(console, test, predicted, seed)
     console.print(ABOUT_VECTORS, highlight=False, markup=False)
 
 
-def contestants(taxonomy: Taxonomy) -> dict[str, Any]:
+def contestants(taxonomy: Taxonomy) -> dict[str, Classifier]:
     """Return flat and hierarchical SVMs with both losses [HCC03, Table 1], and the default."""
     return {
         "LinearSVC, one vs. rest": LinearSVC(random_state=0),
@@ -67,7 +67,7 @@ def contestants(taxonomy: Taxonomy) -> dict[str, Any]:
         "flat SVM, tree loss": HierarchicalSVC(taxonomy, attributes="flat", random_state=0),
         "hierarchical SVM, 0/1 loss": HierarchicalSVC(taxonomy, loss="zero_one", random_state=0),
         "hierarchical SVM, tree loss": HierarchicalSVC(taxonomy, random_state=0),
-        DEFAULT_MODEL: PathSVC(taxonomy, random_state=0),
+        DEFAULT_TITLE: PathSVC(taxonomy, random_state=0),
     }
 
 

@@ -22,7 +22,7 @@ from taxonomist.cli.options import (
     TrainedLabel,
     TrainedText,
 )
-from taxonomist.cli.output import AsJson, print_json, print_table, print_text
+from taxonomist.cli.output import AsJson, print_json, print_table, print_text, rounded
 
 if TYPE_CHECKING:
     from taxonomist.evaluation import Assessment
@@ -51,21 +51,15 @@ def evaluate(
 ) -> None:
     """Measure a model on labelled rows, except those it was trained on.
 
-    Measures have 95% intervals. JSON output also has every node, confusions and reliability.
+    Measures have 95% intervals. JSON output also contains all nodes, confusions and reliability.
     """
     from taxonomist import workflow
-    from taxonomist.cli.reading import read_to_measure
+    from taxonomist.cli.reading import given_columns, read_to_measure
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
 
     classifier = TextClassifier.load(model)
-    columns = {
-        "text": text,
-        "labels": label,
-        "label_sep": separator,
-        "path_sep": path_separator,
-        "empty_is_none": empty_is_none or None,
-    }
+    columns = given_columns(text, label, separator, path_separator, empty_is_none)
     source = TableSource(data, format, encoding, sheet=sheet)
     rows = read_to_measure(
         classifier, source, columns, skip_bad=skip_bad, strict=strict, every=every
@@ -85,11 +79,4 @@ def _print_nodes(found: Assessment) -> None:
     print_text()
     heads = ("node", "support", "predicted", "precision", "recall", "f1")
     used = [each for each in found.nodes if each.support or each.predicted]
-    print_table(heads, [[_rounded(getattr(each, head)) for head in heads] for each in used])
-
-
-def _rounded(value: object) -> object:
-    """Round a number to three decimals; return None for NaN."""
-    if not isinstance(value, float):
-        return value
-    return None if value != value else round(value, 3)
+    print_table(heads, [[rounded(getattr(each, head), 3) for head in heads] for each in used])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from taxonomist.cli.options import ModelFolder
-from taxonomist.cli.output import AsJson, print_facts, print_json, print_table, print_text
+from taxonomist.cli.output import AsJson, print_facts, print_json, print_table, print_text, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ def show(file: ModelFolder, as_json: AsJson = False) -> None:
     for name, rows in tables.items():
         if rows:
             print_text()
-            cells = [[_rounded(value) for value in row.values()] for row in rows]
+            cells = [[rounded(value, 4) for value in row.values()] for row in rows]
             print_table(list(rows[0]), cells, TITLES[name])
     print_text()
     columns = ("name", "bytes", "type", "shape")
@@ -73,7 +73,3 @@ def _flat(facts: Mapping[str, object]) -> dict[str, object]:
 def _cell(value: object) -> object:
     """Format a shape such as ``3 x 4``; return other values unchanged."""
     return " x ".join(map(str, value)) if isinstance(value, list) else value
-
-
-def _rounded(value: object) -> object:
-    return round(value, 4) if isinstance(value, float) else value

@@ -42,6 +42,7 @@ __all__ = [
     "print_table",
     "print_text",
     "progress",
+    "rounded",
     "show_controls",
     "show_log",
 ]
@@ -175,6 +176,13 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
     for row in [list[object](columns), *cells]:
         # With color, nothing is stripped that looks like a terminal escape.
         typer.echo("\t".join(" ".join(_plain(cell).split()) for cell in row), color=True)
+
+
+def rounded(value: object, digits: int) -> object:
+    """Return a number with so many decimals, None for NaN, and other values unchanged."""
+    if not isinstance(value, float):
+        return value
+    return None if value != value else round(value, digits)
 
 
 def _draw_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str) -> None:

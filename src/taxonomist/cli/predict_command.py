@@ -9,7 +9,6 @@ import typer
 
 from taxonomist.cli.checks import (
     OptionError,
-    can_explain,
     check_probabilities,
     check_text,
 )
@@ -141,13 +140,13 @@ def predict(
 
 
 def _check_data(data: str) -> None:
-    """Raise if a file does not exist: perhaps it is a text."""
+    """Raise if the file does not exist; the argument may be a text."""
     if data != "-" and "://" not in data and not Path(data).exists():
         raise OptionError(f"{data}: there is no such file. Pass a text to classify with --text.")
 
 
 def _say_next(classifier: TextClassifier, model: Path, text: str | None = None) -> None:
-    if can_explain(classifier):
+    if classifier.can_explain:
         after_predicting(model, text)
 
 

@@ -1,8 +1,8 @@
-"""Output of predictions: a file or standard output, in some format."""
+"""Write predictions to a file or to standard output."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from taxonomist.cli.checks import explained
 
@@ -19,7 +19,7 @@ __all__ = ["PredictionOutput"]
 
 
 class PredictionOutput:
-    """Output for predictions: a file or standard output, and a format."""
+    """Writes predictions to a file or to standard output, in one format."""
 
     def __init__(
         self, out: Path | None, to: str | None, wanted: Wanted, separator: str, raw_cells: bool
@@ -55,7 +55,7 @@ class PredictionOutput:
             return "Nothing was written."
         return f"The predictions for the first {n_rows:,} rows were written."
 
-    def _writer(self, stream: Any, has_ids: bool) -> Write:
+    def _writer(self, stream: IO[str], has_ids: bool) -> Write:
         """Return a function that writes the prediction for an item."""
         from taxonomist.cli.writers import json_lines, table_rows
         from taxonomist.workflow.prediction_rows import as_cells, as_record, headings

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from taxonomist.text import TextClassifier
     from taxonomist.workflow import Labelled, MeasuredItems
 
-__all__ = ["read_labelled", "read_to_measure"]
+__all__ = ["given_columns", "read_labelled", "read_to_measure"]
 
 
 def read_labelled(
@@ -43,6 +43,23 @@ def read_labelled(
     if found.note:
         print_note(in_options(found.note))
     return found
+
+
+def given_columns(
+    text: str | None,
+    label: str | None,
+    separator: str | None,
+    path_separator: str | None,
+    empty_is_none: bool,
+) -> dict[str, object]:
+    """Return the fields of ``Columns`` that options give; None means as in training."""
+    return {
+        "text": text,
+        "labels": label,
+        "label_sep": separator,
+        "path_sep": path_separator,
+        "empty_is_none": empty_is_none or None,
+    }
 
 
 def read_to_measure(

@@ -62,20 +62,14 @@ def report(
     Given the training rows, the command measures the model on the held-out ones, and adds a
     learning curve and a comparison with the flat twin, the same model without the taxonomy.
     """
-    from taxonomist.cli.reading import read_to_measure
+    from taxonomist.cli.reading import given_columns, read_to_measure
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.text import TextClassifier
     from taxonomist.workflow import report_content
 
     check_file(out, [data, model])
     classifier = TextClassifier.load(model)
-    columns = {
-        "text": text,
-        "labels": label,
-        "label_sep": separator,
-        "path_sep": path_separator,
-        "empty_is_none": empty_is_none or None,
-    }
+    columns = given_columns(text, label, separator, path_separator, empty_is_none)
     source = TableSource(data, format, encoding, sheet=sheet)
     rows = read_to_measure(
         classifier, source, columns, skip_bad=skip_bad, strict=strict, every=every

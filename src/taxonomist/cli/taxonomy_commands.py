@@ -90,7 +90,7 @@ def show(
     if below is not None:
         taxonomy = taxonomy.subtree(taxonomy.resolve(below))
     if as_json:
-        from taxonomist.cli.taxonomy_facts import shown_nodes
+        from taxonomist.workflow.taxonomy_facts import shown_nodes
 
         print_json(shown_nodes(taxonomy, depth, children))
     else:
@@ -114,8 +114,8 @@ def check(
     Exits with code 1 if the file has an error. With --cycles break, a cycle is no error, and the
     edges that would be left out are listed.
     """
-    from taxonomist.cli.taxonomy_facts import counts, findings
     from taxonomist.errors import FormatError, TaxonomyError
+    from taxonomist.workflow.taxonomy_facts import counts, findings
 
     result: dict[str, object] = {"file": str(file), "ok": False, "error": None}
     found: dict[str, Any] = {}
@@ -182,7 +182,7 @@ def convert(
     The target is replaced only after a complete write. Nothing is written if the format cannot
     represent the taxonomy.
     """
-    from taxonomist.cli.taxonomy_facts import counts
+    from taxonomist.workflow.taxonomy_facts import counts
 
     taxonomy = read(source, format, cycles, outside, parent=parent, child=child, name=name)
     try:
@@ -217,7 +217,7 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """List the changes between two taxonomies: + added, - removed, > moved, ~ renamed."""
-    from taxonomist.cli.taxonomy_facts import differences
+    from taxonomist.workflow.taxonomy_facts import differences
 
     options = (format, cycles, outside)
     found = read(old, *options).diff(read(new, *options))
@@ -238,7 +238,7 @@ def stats(
     as_json: AsJson = False,
 ) -> None:
     """Count nodes, leaves, levels and children."""
-    from taxonomist.cli.taxonomy_facts import statistics
+    from taxonomist.workflow.taxonomy_facts import statistics
 
     facts = statistics(read(file, format, cycles, outside))
     if as_json:

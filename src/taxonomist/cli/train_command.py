@@ -41,21 +41,16 @@ from taxonomist.cli.options import (
 from taxonomist.cli.output import (
     AsJson,
     print_facts,
-    print_json,
     print_note,
-    print_table,
-    print_text,
     progress,
 )
 from taxonomist.cli.places import check_folder
 from taxonomist.cli.taxonomy_file import Cycles, Outside, read_taxonomy
+from taxonomist.cli.training_output import print_result, row_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taxonomist.datasets.bad_rows import BadRows
-    from taxonomist.text import TextClassifier
-    from taxonomist.workflow import Labelled, TrainingResult
 
 Out = Annotated[
     Path,
@@ -65,19 +60,8 @@ DEFAULT_MODEL = "path"
 """Same as the one in ``taxonomist.text.models``, which is too slow to import for ``--help``."""
 BUDGET = 120.0
 """Same as in ``taxonomist.text.budget``, which is too slow to import for ``--help``."""
-ORIGINS = {
-    "given": "as given",
-    "levels": "built from the levels in the columns",
-    "paths": "built from the paths in the labels",
-    "codes": "built from the prefixes of the codes",
-    "labels": "none given: the labels form a single level",
-}
 MEASURE = "hierarchical_f1"
 """Same as in ``taxonomist.text.measure``, which is too slow to import for ``--help``."""
-UNMEASURED = (
-    "No model could be measured within the budget, so the one that is expected to be fastest was "
-    "trained. Pass a larger --budget, or choose a model with --model."
-)
 
 
 def train(
@@ -171,8 +155,8 @@ def train(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with a training that was killed, from the branches that were finished; "
-            "give the same data and options.",
+            help="Continue an interrupted training from its finished branches; pass the same data "
+            "and options.",
         ),
     ] = False,
     seed: Seed = 0,
@@ -237,11 +221,11 @@ def train(
         unfitted, rows = TextClassifier(known, **options), RowRules(skip_bad, strict)
         found = train_on_files(cluster, unfitted, source, columns, test_size, rows)
         found.training.classifier.save(out)
-        _say_result(out, found.bad, "given", found.training, final=False, as_json=as_json)
+        print_result(out, found.bad, "given", found.training, final=False, as_json=as_json)
         return
     labelled = read_labelled(source, columns, known, skip_bad=skip_bad, strict=strict)
     if not as_json:
-        print_facts(_read_facts(labelled))
+        print_facts(row_facts(labelled))
     classifier = TextClassifier(labelled.taxonomy, **options)
     if model == "auto":
         print_note(_about_search(budget))
@@ -251,26 +235,16 @@ def train(
                 classifier, labelled, columns, test_size=test_size, final=final, on_step=on_step
             )
         result.classifier.save(out)
-    _say_result(out, labelled.bad, labelled.origin, result, final=final, as_json=as_json)
+    print_result(out, labelled.bad, labelled.origin, result, final=final, as_json=as_json)
     is_measurable = result.assessment is not None and not final
     if is_measurable and not as_json:
         print_note("Use --final to retrain the model on all items.")
     after_train(out, source_arguments(data, format, encoding, sheet), is_measurable)
 
 
-def _about_scores(classifier: TextClassifier) -> str:
-    """Return what the scores of models are, and on how many items they were measured."""
-    n_items, n_used = (classifier.training_.get(name, 0) for name in ("items", "search_items"))
-    sign = "minus the taxonomy loss" if classifier.measure == "taxonomy_loss" else ""
-    which = sign or str(classifier.measure).replace("_", " ").replace("f1", "F1")
-    some = f"a sample of {n_used:,} of {n_items:,} items that keeps rare categories"
-    items = f"all {n_items:,} training items" if n_used >= n_items else some
-    return f"Score: {which}, cross-validated on {items}; higher is better."
-
-
 def _about_search(budget: float) -> str:
     limit = "" if isinf(budget) else f" for at most {budget:g} s"
-    return f"Looking for the best model{limit}. Ctrl-C goes on with the best one so far."
+    return f"Looking for the best model{limit}. Ctrl-C stops at the best one so far."
 
 
 def _check_target(out: Path) -> None:
@@ -305,34 +279,21 @@ def _numbers(given: str | None) -> list[float] | None:
         raise OptionError(f"--weights must be numbers such as 3,1. Got {given!r}.") from None
 
 
-def _read_facts(labelled: Labelled) -> dict[str, object]:
-    n_labels = sum(map(len, labelled.labels))
-    return {
-        "items": len(labelled.texts),
-        "bad rows": labelled.bad.count,
-        "rows without label": labelled.bad.n_unlabelled,
-        "labels per item": n_labels / len(labelled.labels),
-        "categories": len({label for labels in labelled.labels for label in labels}),
-        "taxonomy": f"{ORIGINS[labelled.origin]}, {labelled.taxonomy.n_nodes:,} nodes, "
-        f"height {labelled.taxonomy.height}",
-    }
-
-
 @contextmanager
 def _resumable(out: Path, resume: bool) -> Iterator[None]:
-    """Keep finished branches, and say so if the training does not end well."""
+    """Keep finished branches, and print a note about them if the training fails."""
     from taxonomist.workflow.resuming import branches_folder, n_kept, resumable
 
     if resume and not n_kept(out):
-        print_note("There are no finished branches to go on from, so training begins anew.")
+        print_note("There are no finished branches to continue from, so training starts over.")
     try:
         with resumable(out, resume=resume):
             yield
     except BaseException:
         if n_kept(out):
             print_note(
-                f"Finished branches are kept in {branches_folder(out)}: the same command with "
-                "--resume goes on from them."
+                f"Finished branches are kept in {branches_folder(out)}. To continue from them, run "
+                "the same command with --resume."
             )
         raise
 
@@ -345,93 +306,3 @@ def _check_cluster(final: bool, vectors: str, resume: bool) -> None:
         raise OptionError("--final is not available on a cluster. Pass --test-size 0 instead.")
     if vectors not in ("auto", "off"):
         raise OptionError("--vectors is not available on a cluster. Leave it out.")
-
-
-def _say_result(
-    out: Path, bad: BadRows, origin: str, result: TrainingResult, *, final: bool, as_json: bool
-) -> None:
-    """Print the result of a training, as text or as JSON."""
-    if as_json:
-        print_json(_as_data(out, bad, origin, result, final))
-    else:
-        _print_result(out, bad, result, final)
-
-
-def _print_result(out: Path, bad: BadRows, result: TrainingResult, final: bool) -> None:
-    """Print the models tried, the quality of the best one, and where it was saved."""
-    classifier = result.classifier
-    if classifier.search_:
-        print_text()
-        rows = [
-            (trial.model, trial.C, _rounded(trial.score, 4), _rounded(trial.seconds, 2), trial.note)
-            for trial in classifier.search_
-        ]
-        heads = ("model", "C", "score", "seconds", "left out")
-        print_table(heads, rows, "Models tried, best first")
-        print_note(_about_scores(classifier))
-        if classifier.search_[0].score is None:
-            print_note(UNMEASURED)
-    print_text()
-    if result.assessment is None:
-        print_note("No items were held out, so the model's quality on new items is unknown.")
-    else:
-        print_text(f"Held-out items: {result.assessment}")
-        print_text()
-    for said in _sayings(classifier):
-        print_note(said)
-    print_text(_row_sum(bad, result, final))
-    part = "all items" if final or result.assessment is None else "without the held-out ones"
-    print_note(
-        f"Trained on {result.n_train:,} items ({part}) in "
-        f"{classifier.training_['seconds']:.1f} s. The model is in {out}."
-    )
-
-
-def _sayings(classifier: TextClassifier) -> list[str]:
-    """Return what training found out about features, names, vectors and the taxonomy."""
-    facts = classifier.training_.values()
-    return [str(fact["said"]) for fact in facts if isinstance(fact, dict) and "said" in fact]
-
-
-def _row_sum(bad: BadRows, result: TrainingResult, final: bool) -> str:
-    """Return what became of the rows; the numbers add up to the rows read."""
-    first = f", {result.n_test:,} of them held out first" if final and result.n_test else ""
-    parts = {
-        f"used{first}": result.n_train,
-        "held out": 0 if final else result.n_test,
-        "dropped as duplicates of used ones": result.n_dropped,
-        "without label": bad.n_unlabelled,
-        "bad": bad.count,
-    }
-    terms = " + ".join(f"{count:,} {what}" for what, count in parts.items() if count)
-    return f"Rows: {bad.n_rows:,} read = {terms}."
-
-
-def _rounded(value: float | None, digits: int) -> float | None:
-    return None if value is None else round(value, digits)
-
-
-def _as_data(
-    out: Path, bad: BadRows, origin: str, result: TrainingResult, final: bool
-) -> dict[str, object]:
-    classifier = result.classifier
-    return {
-        "model": str(out),
-        **bad.to_dict(),
-        "items": bad.n_rows - bad.count - bad.n_unlabelled,
-        "train_items": result.n_train,
-        "test_items": result.n_test,
-        "dropped_items": result.n_dropped,
-        "is_multilabel": classifier.is_multilabel_,
-        "taxonomy": {"origin": origin, "nodes": classifier.taxonomy_.n_nodes},
-        "search": [dict(trial._asdict()) for trial in classifier.search_],
-        "measure": classifier.measure,
-        "measures": result.measures,
-        "final": final,
-        "seconds": classifier.training_["seconds"],
-        **{
-            name: fact
-            for name, fact in classifier.training_.items()
-            if isinstance(fact, dict) and "said" in fact
-        },
-    }

@@ -115,11 +115,11 @@ def table_rows(
     return write if raw_cells else lambda cells: write([guarded(cell) for cell in cells])
 
 
-def json_lines(stream: IO[str]) -> Callable[[Any], object]:
+def json_lines(stream: IO[str]) -> Callable[[object], object]:
     """Return a function that writes a JSON object per line."""
     encode = json.JSONEncoder(ensure_ascii=False).encode
 
-    def write(record: Any) -> None:
+    def write(record: object) -> None:
         stream.write(f"{encode(record)}\n")
 
     return write

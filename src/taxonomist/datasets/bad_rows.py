@@ -37,7 +37,7 @@ class BadRowsError(FormatError):
         self._advice = advice
 
     def __reduce__(self) -> tuple[type[BadRowsError], tuple[str, str]]:
-        """Return how to make the error again in another process."""
+        """Return what pickle needs to recreate the error in another process."""
         return type(self), (self.listed, self._advice)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.errors import LabelError, closest, some
-from taxonomist.taxonomy.labels import as_sets
+from taxonomist.taxonomy.labels import as_sets, have_sets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -126,7 +126,7 @@ class Corpus:
     @property
     def is_multilabel(self) -> bool:
         """Whether some item has no label or several."""
-        return any(len(row) != 1 for row in self.labels)
+        return have_sets(self.labels)
 
     @property
     def y(self) -> NDArray[np.object_]:

@@ -45,7 +45,7 @@ def parse_json(file: TableFile) -> tuple[tuple[str, ...], Iterator[Row]]:
         )
     found: Iterator[Row] = chain(seen, rows)
     if len(seen) > 1 and seen[0].line == seen[1].line:
-        # All on one line: the number of the object says more.
+        # All objects are on one line, so the number of the object says more.
         found = (row._replace(line=number) for number, row in enumerate(found, 1))
     return columns, found
 

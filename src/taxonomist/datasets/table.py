@@ -57,7 +57,7 @@ class OpenTable(NamedTuple):
             hint = closest(wanted, self.columns)
             have = some(self.columns, 12) or "none"
             if "" in self.columns:
-                hint += " The first line must be the one with the names of the columns."
+                hint += " The first line must contain the names of the columns."
             raise FormatError(
                 f"{self.name} has no column {wanted!r}; its columns are {have}.{hint}"
             )

@@ -18,12 +18,12 @@ SECONDS = 20
 
 @contextmanager
 def connected(address: str | None = None, n_workers: int = 1) -> Iterator[Client]:
-    """Yield a client, and close it in the end.
+    """Yield a client, and close it afterwards.
 
     Parameters
     ----------
     address
-        The address of a scheduler. If None, a cluster is started, and stopped in the end.
+        The address of a scheduler. If None, a cluster is started, and stopped afterwards.
     n_workers
         The number of processes of a cluster on this machine, with one thread each.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Floats, Integers
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 Seed: TypeAlias = "int | Sequence[int] | np.random.Generator | None"
@@ -226,7 +226,7 @@ def _block_rows(n_rows: int, n_columns: int) -> Iterator[int]:
         yield min(size, n_rows - start)
 
 
-def _all_bits(n_bits: int) -> Iterator[Any]:
+def _all_bits(n_bits: int) -> Iterator[Integers]:
     """Yield all 0/1 vectors of the given length, in blocks of rows."""
     start = 0
     for n_rows in _block_rows(2**n_bits, n_bits):
@@ -235,7 +235,7 @@ def _all_bits(n_bits: int) -> Iterator[Any]:
         start += n_rows
 
 
-def _drawn_bits(n_bits: int, n_rows: int, random_state: Seed) -> Iterator[Any]:
+def _drawn_bits(n_bits: int, n_rows: int, random_state: Seed) -> Iterator[Integers]:
     """Yield random 0/1 vectors of the given length, in blocks of rows."""
     rng = np.random.default_rng(random_state)
     for size in _block_rows(n_rows, n_bits):
@@ -243,7 +243,7 @@ def _drawn_bits(n_bits: int, n_rows: int, random_state: Seed) -> Iterator[Any]:
         yield np.unpackbits(packed, axis=1, count=n_bits)
 
 
-def _count_extreme(difference: Floats, blocks: Iterator[Any], *, two_sided: bool) -> int:
+def _count_extreme(difference: Floats, blocks: Iterator[Integers], *, two_sided: bool) -> int:
     """Count the sign vectors whose sum is at least as extreme as the observed one."""
     total = float(difference.sum())
     # Sums of the same numbers in another order differ by rounding, but must count as equal.

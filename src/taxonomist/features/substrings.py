@@ -11,7 +11,7 @@ Cost          For each length l and each way to spread at most g gaps over its l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from taxonomist._typing import CSR, Codes
+    from taxonomist._typing import CSR, Codes, Integers
 
 BLOCK_LETTERS = 2**20
 """Number of letters processed at a time; each array takes 8 MB."""
@@ -38,7 +38,7 @@ class Occurrences(NamedTuple):
     """
 
     offset: int  # of the last letter
-    numbers: Any  # (n_letters_in_all - offset,)
+    numbers: Integers  # (n_letters_in_all - offset,)
 
 
 class Keys:
@@ -50,7 +50,7 @@ class Keys:
         Distinct keys in ascending order.
     """
 
-    def __init__(self, keys: Codes) -> None:
+    def __init__(self, keys: Integers) -> None:
         self.keys = keys
         self._table = None
         if len(keys) and keys[-1] < LARGEST_TABLE:
@@ -62,11 +62,11 @@ class Keys:
         """Return the number of keys."""
         return len(self.keys)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Keys], tuple[Integers]]:
         """Pickle without the lookup table."""
         return Keys, (self.keys,)
 
-    def numbers(self, keys: Codes) -> Any:
+    def numbers(self, keys: Integers) -> Integers:
         """Return the position of each key, or -1 if it is unknown."""
         if self._table is not None:
             return self._table[np.minimum(keys, len(self._table) - 1)]
@@ -114,7 +114,7 @@ class ItemBlock:
             for offset in range(shorter.offset + 1, furthest + 1)
         ]
 
-    def _keys(self, numbers: Any, offset: int) -> Codes:
+    def _keys(self, numbers: Integers, offset: int) -> Codes:
         """Return the keys with the letter at an offset appended; -1 where there is none."""
         n_starts = max(0, len(self.codes) - offset)
         before, letter = numbers[:n_starts], self.codes[offset:]
@@ -284,7 +284,7 @@ def _distinct(keyed: list[list[Occurrences]], n_possible: int) -> Keys:
     return Keys(keys[keys >= 0])
 
 
-def _ascending(keys: Codes) -> Codes:
+def _ascending(keys: Integers) -> Integers:
     """Return the distinct keys, sorted; several times faster than ``np.unique`` in numpy 2.4."""
     ordered = np.sort(keys)
     is_new = np.ones(len(ordered), dtype=bool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taxonomist._typing import CSR, Codes, Floats, Objects
-    from taxonomist.inference.scorers import Scored
+    from taxonomist.inference.scorers import Explains, Scored
     from taxonomist.models.base import TaxonomyClassifier
 
 
@@ -147,7 +147,7 @@ class Answers:
         targets, row = self._targets, self._scored.X[item : item + 1]
         c = int(self.best[item]) if category is None else targets.column(category)
         other = None if against is None else targets.column(against)
-        scorer: Any = self._scored.scorer
+        scorer = cast("Explains", self._scored.scorer)
         title = self._model.feature_titles(feature_names)
         nodes = targets.categories.taxonomy.nodes
         names = dict(zip(nodes, targets.node_names, strict=True))

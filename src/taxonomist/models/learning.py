@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from taxonomist.inference.scorers import Scored
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taxonomist._typing import Codes, Floats, FoldsLike, Matrix
+    from taxonomist._typing import CSR, Codes, Floats, FoldsLike, Matrix
     from taxonomist.inference.scorers import Scorer
     from taxonomist.models.targets import Targets
 
@@ -90,6 +90,17 @@ class Learner(Protocol):
 
     def start_of(self, items: Codes) -> Any:
         """Return the warm start for some items of the last fit."""
+
+
+class ItemStart(Protocol):
+    """A warm start that has a row for each item; see ``Traits.starts_by_item``."""
+
+    @property
+    def alpha(self) -> CSR:
+        """Dual variables, (n_items, n_columns)."""
+
+    def of(self, items: Codes) -> Self:
+        """Return the start of some items; those beyond the last row start at 0."""
 
 
 class HeldOutTaker(Protocol):

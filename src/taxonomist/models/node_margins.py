@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -138,7 +138,7 @@ class TopDownDecision:
 
     def sets(self, scored: Scored) -> CSR:
         """Return the label set of each item as a boolean matrix of nodes; see ``Decision``."""
-        scorer: Any = scored.scorer
+        scorer = cast("MarginScorer", scored.scorer)
         X, taxonomy = scored.X, scorer.taxonomy
         everyone = np.arange(X.shape[0])
         members: list[Codes] = []

@@ -173,6 +173,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         single={"path": {"complement": True}},
         sets={"path": {}},
         fits_probabilities=True,
+        starts_by_item=True,
         parts=(
             PathScorer,
             Blend,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -66,7 +66,7 @@ class KnownCategories(RuleDecision):
 
     def sets(self, scored: Scored) -> CSR:
         """Return the label set of each item as a boolean matrix of nodes; see ``Decision``."""
-        scorer: Any = scored.scorer
+        scorer = cast("ShareScorer", scored.scorer)
         excess = self.rule.excess(scored.categories)
         known = np.where(scorer.words.any(axis=0), excess, -np.inf)
         return self.targets.close(choose(known, *self.limits))

@@ -153,7 +153,7 @@ class ProbableQuestions:
         ndarray or csr_array, shape (n_items, n_classes)
             Probabilities in the order of ``classes_``. Rows do not depend on the other items. With
             one category per item, every row of the whole array sums to 1. With ``top``, a sparse
-            array with so many entries in each row.
+            array with ``top`` entries in each row.
 
         Raises
         ------
@@ -184,8 +184,8 @@ class ProbableQuestions:
         X
             Items as in ``fit``.
         top
-            If given, only so many most probable categories of each item and the nodes above them
-            are returned, with the same probabilities.
+            If given, only this many most probable categories of each item, and the nodes above
+            them, are returned, with the same probabilities.
 
         Returns
         -------

@@ -181,7 +181,7 @@ class Questions(ClassifierMixin):
 
         With one label per item, every row sums to 1. Word models treat label sets in the same way:
         their rows are probabilities under the assumption of a single label. With ``top``, a sparse
-        array has the so many most probable categories of each item.
+        array holds only the ``top`` most probable categories of each item.
         """
         answers = self.answer(X)
         return answers.proba() if top is None else answers.top_proba(top)

@@ -31,6 +31,8 @@ class Traits:
     fits_probabilities
         Whether ``fit`` also fits calibrated probabilities to held-out items, so that the model
         needs no ``CalibratedClassifier``.
+    starts_by_item
+        Whether ``start_`` is an ``ItemStart``, so that ``text.updating`` can continue from it.
     parts
         Additional classes that the files of the model contain.
     dense
@@ -43,5 +45,6 @@ class Traits:
     takes_counts: bool = False
     needs_tree: bool = False
     fits_probabilities: bool = False
+    starts_by_item: bool = False
     parts: tuple[type, ...] = ()
     dense: tuple[DenseArray, ...] = ()

@@ -1,15 +1,13 @@
 """What the objects of a model file must satisfy before they are used.
 
-Decoding sets attributes without running the constructors of classes, so a changed file could give a
-class attributes that it never has: a missing one, one of another type, or numbers that lead
-compiled loops out of their arrays. ``check_object`` compares an object with the annotations of its
-class and, by the name of the class, with the shapes and ranges that it relies on.
+Decoding sets attributes without running constructors, so a changed file could give a class
+attributes that it never has: missing ones, some of another type, or numbers that lead compiled
+loops out of their arrays. ``check_object`` compares an object with the annotations of its class
+and, by the name of the class, with the shapes and ranges that it relies on.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +15,13 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.errors import ModelFileError
+from taxonomist.persistence.annotations import (
+    check_annotations,
+    damaged,
+    is_array,
+    is_named,
+    is_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -58,7 +63,7 @@ def check_object(value: object) -> None:
         If an attribute is missing, has another type, or does not fit the others.
     """
     try:
-        _check_annotations(value)
+        check_annotations(value)
         for base in type(value).__mro__:
             if base.__name__ in CONTRACTS:
                 CONTRACTS[base.__name__](value)
@@ -71,91 +76,14 @@ def check_object(value: object) -> None:
         ) from error
 
 
-def _check_annotations(value: object) -> None:
-    """Raise if a field of a data class or named tuple is missing or has another type."""
-    kind = type(value)
-    if dataclasses.is_dataclass(kind):
-        types = {field.name: str(field.type) for field in dataclasses.fields(kind)}
-    elif isinstance(value, tuple) and hasattr(kind, "_fields"):
-        types = {
-            name: str(getattr(given, "__forward_arg__", given))
-            for name, given in kind.__annotations__.items()
-        }
-    else:
-        return
-    for name, annotation in types.items():
-        if not hasattr(value, name):
-            raise _damaged(value, f"{name} is missing")
-        found = getattr(value, name)
-        if not any(_fits(found, each.strip()) for each in _alternatives(annotation)):
-            raise _damaged(value, f"{name} is {type(found).__name__}, not {annotation}")
-
-
-def _alternatives(annotation: str) -> list[str]:
-    """Return the parts of an annotation without the arguments in brackets."""
-    while "[" in annotation:
-        annotation, n = re.subn(r"\[[^\[\]]*\]", "", annotation)
-        if not n:
-            break
-    return annotation.split("|")
-
-
-def _fits(value: object, annotation: str) -> bool:
-    """Return whether a value has the type of an annotation; unknown annotations fit all."""
-    if annotation == "None":
-        return value is None
-    return _TYPES[annotation](value) if annotation in _TYPES else annotation not in _CLASSES
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not _is_bool(value)
-
-
-def _is_bool(value: object) -> bool:
-    return isinstance(value, bool | np.bool_)
-
-
-def _is_array(kinds: str) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, np.ndarray) and value.dtype.kind in kinds
-
-
-def _is_named(*names: str) -> Callable[[object], bool]:
-    return lambda value: any(base.__name__ in names for base in type(value).__mro__)
-
-
-_CLASSES = (
-    *("ActiveLabellings", "Calibration", "Categories", "Curve", "Duals", "NestedSoftmax"),
-    *("LabelledDag", "Pooled", "SetProbabilities", "Taxonomy", "Tree"),
-)
-_TYPES: dict[str, Callable[[object], bool]] = {
-    "bool": _is_bool,
-    "int": lambda value: isinstance(value, int | np.integer) and not _is_bool(value),
-    "float": _is_number,
-    "str": lambda value: isinstance(value, str),
-    "list": lambda value: isinstance(value, list),
-    "tuple": lambda value: isinstance(value, tuple),
-    "dict": lambda value: isinstance(value, dict),
-    "Codes": _is_array("iu"),
-    "Floats": _is_array("f"),
-    "CSR": lambda value: sparse.issparse(value) and value.format == "csr",
-    "RowMap": _is_named("FeatureMap", "GramMap", "KernelMap"),
-    "FittedRule": lambda value: hasattr(value, "excess"),
-    **{name: _is_named(name) for name in _CLASSES},
-}
-
-
 # Shapes and ranges ------------------------------------------------------------------------------
-
-
-def _damaged(value: object, what: str) -> ModelFileError:
-    return ModelFileError(f"The model is damaged: in its {type(value).__name__}, {what}.")
 
 
 def _need(value: object, **conditions: object) -> None:
     """Raise if a condition is false; its name says what it is about."""
     for name, is_true in conditions.items():
         if not is_true:
-            raise _damaged(value, f"{name} does not fit the rest")
+            raise damaged(value, f"{name} does not fit the rest")
 
 
 def _within(codes: Integers, n: int) -> bool:
@@ -166,7 +94,7 @@ def _within(codes: Integers, n: int) -> bool:
 
 def _is_matrix(value: Reals) -> bool:
     """Return whether a value is a matrix of numbers that compiled loops can read."""
-    return _is_array("f")(value) and value.ndim == 2 and value.dtype.str in ("<f4", "<f8")
+    return is_array("f")(value) and value.ndim == 2 and value.dtype.str in ("<f4", "<f8")
 
 
 def _are_vectors(n: int, *arrays: Reals | Integers) -> bool:
@@ -198,7 +126,7 @@ def _check_taxonomy(graph: Graph) -> None:
     )
     for mapping in (names, terminals):
         _need(graph, names=isinstance(mapping, Mapping) and _are_strings(mapping.values()))
-    _need(graph, texts=all(map(_is_named("NodeTexts"), graph.texts.values())))
+    _need(graph, texts=all(map(is_named("NodeTexts"), graph.texts.values())))
     for what, keys in (("names", {*names}), ("terminals", {*terminals}), ("texts", {*graph.texts})):
         _need(graph, **{what: keys <= {*graph.nodes}})
 
@@ -375,16 +303,18 @@ def _check_softmax(softmax: NestedSoftmax) -> None:
 def _check_features(features: TextFeatures) -> None:
     if "idf_" not in vars(features):
         return
-    n, known, columns = len(features.idf_), features.vocabulary_, features.columns_
-    numbers = np.array(list(known.values()))
+    idf, known, columns = features.idf_, features.vocabulary_, features.columns_
+    n, numbers = len(idf), np.array(list(known.values()))
     lengths = [given for given in (features.words, features.characters) if given is not None]
     _need(
         features,
-        idf_=_are_vectors(n, features.idf_, features.terms_) and features.idf_.dtype.kind == "f",
+        idf_=_are_vectors(n, idf, features.terms_)
+        and idf.dtype.kind == "f"
+        and np.isfinite(idf).all(),
         vocabulary_=isinstance(known, dict) and _are_strings(known) and _within(numbers, n),
         columns=len(known) == n == len(np.unique(numbers)),
         words=all(0 < low <= high <= MAX_GRAM for low, high in lengths),
-        column_weights_=all(map(_is_number, features.column_weights_)),
+        column_weights_=all(map(is_number, features.column_weights_)),
         columns_=columns is None or len(columns) == len(features.column_weights_),
     )
 
@@ -394,10 +324,10 @@ def _check_vectors(vectors: SentenceVectors) -> None:
     _need(
         vectors,
         # A file must not choose where the cache is written.
-        cache=vectors.cache in (None, "auto") and _is_number(vectors.cache_mib),
+        cache=vectors.cache in (None, "auto") and is_number(vectors.cache_mib),
         encoder=vectors.encoder is None or isinstance(vectors.encoder, str),
         tokens=all(type(n) is int for n in (vectors.tokens, vectors.batch_size)),
-        centre_=_is_array("f")(centre) and centre.ndim == 1 and np.isfinite(centre).all(),
+        centre_=is_array("f")(centre) and centre.ndim == 1 and np.isfinite(centre).all(),
     )
 
 

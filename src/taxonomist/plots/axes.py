@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from taxonomist.errors import LabelError, ParameterError, closest, import_extra
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from taxonomist._typing import Floats
 
 Result = TypeVar("Result")
 
@@ -42,7 +45,7 @@ def check_measure(measure: str | None, known: Iterable[str]) -> str:
     return measure
 
 
-def draw_band(axes: Axes, x: Any, mean: Any, std: Any, label: str) -> None:
+def draw_band(axes: Axes, x: ArrayLike, mean: Floats, std: Floats, label: str) -> None:
     """Draw a line with a band of one standard deviation on either side."""
     (line,) = axes.plot(x, mean, marker="o", label=label)
     axes.fill_between(x, mean - std, mean + std, alpha=0.2, color=line.get_color(), linewidth=0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from taxonomist._typing import Floats
+    from taxonomist._typing import Codes, Floats
     from taxonomist.evaluation import Assessment
     from taxonomist.taxonomy import Taxonomy
 
@@ -128,7 +128,7 @@ def _limits(values: Mapping[str, float]) -> tuple[float, float]:
 def _label(
     axes: Axes,
     taxonomy: Taxonomy,
-    boxes: tuple[Any, Floats, Floats],
+    boxes: tuple[Codes, Floats, Floats],
     colours: Any,
     values: Mapping[str, float],
 ) -> None:

@@ -6,7 +6,7 @@ import json
 import zlib
 from base64 import b64encode
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -124,7 +124,7 @@ def _words(
 
 def _columns(
     assessment: Assessment, taxonomy: Taxonomy, order: Sequence[int]
-) -> dict[str, list[Any]]:
+) -> dict[str, Sequence[object]]:
     """Return a list for each property of the nodes, which are numbered in the given order."""
     starts = taxonomy.child_indptr.tolist()
     place = dict(zip(order, range(len(order)), strict=True))
@@ -132,7 +132,7 @@ def _columns(
     above = [taxonomy.parent_indices[start] for start in taxonomy.parent_indptr[1:-1]]
     nodes = [None, *assessment.nodes]
     page = {node: place[code] for code, node in enumerate(taxonomy.nodes)}
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, Sequence[object]] = {
         "ids": list(taxonomy.nodes),
         "names": [n if n != i else 0 for n, i in zip(taxonomy.names, taxonomy.nodes, strict=True)],
         "children": [below[a:b] for a, b in pairwise(starts)],

@@ -27,15 +27,15 @@ ANYBODY = "anonymous"
 COOKIE = "taxonomist_session"
 """Cookie with the token of somebody who signed in on the screen."""
 SCREEN_HEADER = "x-taxonomist-screen"
-"""Header of changes with the cookie. Pages of other sites cannot send it: browsers would ask this
-service first whether they may, and it says no."""
+"""Header that a request with the cookie needs to change anything. Pages of other sites cannot send
+it: browsers first ask this service for permission, which it does not give."""
 READING_METHODS = ("GET", "HEAD", "OPTIONS")
 OWN_SITE = ("same-origin", "none")
 """What browsers say in ``Sec-Fetch-Site`` about requests of our own page and of the user."""
 
 
 class Caller(NamedTuple):
-    """Who is calling; ``role`` is None for somebody without a token where tokens are needed."""
+    """Who is calling; ``role`` is None without a token where tokens are needed."""
 
     name: str
     role: Role | None
@@ -180,6 +180,6 @@ def _check_own_site(headers: Headers, method: str) -> None:
     if SCREEN_HEADER not in headers or site not in OWN_SITE:
         raise ProblemError(
             403,
-            f"A change with the cookie needs the header {SCREEN_HEADER}, which pages of other "
+            f"With the cookie, a change needs the header {SCREEN_HEADER}, which pages of other "
             "sites cannot send. Programs pass a token: Authorization: Bearer <token>.",
         )

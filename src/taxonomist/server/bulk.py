@@ -1,4 +1,4 @@
-"""Accept many offers at once, after a look at a random sample of them.
+"""Accept many offers at once, after people have checked a random sample of them.
 
 Documents of the random share are never accepted unseen: they measure how good the model is.
 """
@@ -39,7 +39,7 @@ KEY_PREFIX = "bulk"
 
 
 class BulkChoice(NamedTuple):
-    """Which documents to accept: those whose offers have at least a probability."""
+    """Which documents to accept: those whose offers reach a probability."""
 
     probability: float
     branch: str | None
@@ -47,7 +47,7 @@ class BulkChoice(NamedTuple):
 
 
 class BulkAccepted(NamedTuple):
-    """What came of it: how many were accepted, how many are left, and what the sample said."""
+    """How many documents were accepted, how many are left, and how good the sample was."""
 
     batch: str
     n_accepted: int
@@ -104,7 +104,7 @@ def accept_many(
     user
         Who accepts.
     batch
-        What the first call returned, to go on with the documents that it left.
+        The batch that the first call returned, to continue with the documents that it left.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def accept_many(
 def _checked_sample(
     project: Project, choice: BulkChoice, sample: Sequence[str], n_waiting: int
 ) -> ShareEstimate:
-    """Return how many offers of the sample were right; raise if this speaks against the rest."""
+    """Return the share of right offers in the sample; raise if it is too low for the rest."""
     keys = list(dict.fromkeys(sample))
     with project.store.reading() as connection:
         found = [find_document(connection, project.id, key) for key in keys]

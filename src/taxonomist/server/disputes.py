@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.server.bulk import chance_of
-from taxonomist.server.quality import closed_labels
+from taxonomist.workflow.label_ancestors import LabelAncestors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["CHECK_PREFIX", "Dispute", "doubted", "find_disputes"]
 
 CHECK_PREFIX = "check:"
-"""How the keys of decisions begin that somebody took with the doubt in view."""
+"""Prefix of the keys of decisions that people made with the doubt in view."""
 LEAST_DOUBT = 0.2
-"""Smaller differences of probabilities are no reason to look again."""
+"""Minimum difference of the probabilities of a dispute."""
 
 
 class Dispute(NamedTuple):
@@ -68,7 +68,7 @@ def doubted(
     categories: Sequence[tuple[str, float]],
 ) -> tuple[float, float] | None:
     """Return the probabilities of given and of offered labels; None without a reason to doubt."""
-    above = closed_labels(taxonomy, offered)
+    above = LabelAncestors(taxonomy).closed(offered)
     is_careful = bool(given) and all(label in above for label in given)
     if not offered or is_careful:
         return None

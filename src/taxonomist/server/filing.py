@@ -55,7 +55,7 @@ def add_texts(
     """
     model = project.live
     new = [_new(project.id, key, texts, settings.random_share) for key, texts in given]
-    # What a model was trained on does not tell how good it is.
+    # Documents that a model was trained on cannot measure it.
     is_seen = model.classifier.has_seen([each.texts for each in new]).tolist()
     new = [
         each._replace(is_random=each.is_random and not seen)

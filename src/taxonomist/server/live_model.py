@@ -11,6 +11,7 @@ from taxonomist.persistence import describe
 from taxonomist.server.store.documents import Offer
 from taxonomist.text import TextClassifier
 from taxonomist.workflow.choices import NarrowedChoice, choose, expected_losses, most_probable
+from taxonomist.workflow.label_ancestors import LabelAncestors
 from taxonomist.workflow.node_titles import NodeTitles
 from taxonomist.workflow.predictions import Predictor
 
@@ -92,6 +93,10 @@ class LiveModel:
         found[place] = f"{found[place]}\n{text}" if found[place] else text
         return found
 
+    def by_column(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """Return texts with the columns of the model; those that are absent are empty."""
+        return {name: texts.get(name, "") for name in self.columns}
+
     def suggest(self, texts: Sequence[Mapping[str, str]], k: int) -> list[list[tuple[str, float]]]:
         """Return the k most probable categories of each text."""
         if not texts or not k:
@@ -104,7 +109,8 @@ class LiveModel:
             return []
         classifier = self.classifier
         answers = classifier.answer(texts)
-        labels = [self.most_specific(found) for found in choose(classifier, answers, _PLAIN)]
+        most_specific = LabelAncestors(self.taxonomy).most_specific
+        labels = [*map(most_specific, choose(classifier, answers, _PLAIN))]
         tops = most_probable(classifier, answers, N_OFFERED)
         losses = expected_losses(classifier, answers, labels).tolist()
         return [
@@ -123,15 +129,11 @@ class LiveModel:
     @property
     def can_explain(self) -> bool:
         """Whether the model can say which words decided."""
-        return hasattr(self.classifier.model_, "explain")
+        return self.classifier.can_explain
 
     def most_specific(self, labels: Sequence[str]) -> list[str]:
-        """Return labels without those above others, and without a virtual root."""
-        taxonomy = self.taxonomy
-        above = {node for label in labels for node in taxonomy.ancestors(str(label))}
-        if taxonomy.has_artificial_root:
-            above.add(taxonomy.root)
-        return [str(label) for label in labels if label not in above]
+        """Return the labels that are not ancestors of others, without a virtual root."""
+        return LabelAncestors(self.taxonomy).most_specific(labels)
 
     def branch_of(self, labels: Sequence[str]) -> str:
         """Return the top-level node of the first label; empty without labels."""

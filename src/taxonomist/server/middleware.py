@@ -32,7 +32,7 @@ FORM_ROUTE = "/suggest"
 OPEN_ROUTES = ("/health", "/ready")
 """Routes that need no token and have no limit of rate."""
 SCREEN_FILES = "/static/"
-"""Where the files of the screen are. A browser fetches dozens at once, so they do not count."""
+"""Path of the screen's files. A browser fetches dozens at once, so the rate limit ignores them."""
 SAFETY = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -230,7 +230,7 @@ class _Request:
 
 
 def _note_end(answer: asyncio.Task[None]) -> None:
-    """Take note of how an answer ended that nobody waits for."""
+    """Record how an answer ended that no client waits for any more."""
     if not answer.cancelled() and answer.exception() is not None:
         logger.info("request ended after it was given up")
 

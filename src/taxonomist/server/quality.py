@@ -7,6 +7,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.server.store.outcomes import last_event, standing_decisions
+from taxonomist.workflow.label_ancestors import LabelAncestors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +20,6 @@ __all__ = [
     "NodeQualities",
     "NodeQuality",
     "ShareEstimate",
-    "closed_labels",
     "estimate",
     "quality",
 ]
@@ -114,9 +114,10 @@ def _node_qualities(
     taxonomy: Taxonomy, decisions: Iterable[StandingDecision]
 ) -> dict[str, NodeQuality]:
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    closed = LabelAncestors(taxonomy).closed
     for each in decisions:
-        offered = closed_labels(taxonomy, each.offered)
-        for node in closed_labels(taxonomy, each.chosen):
+        offered = closed(each.offered)
+        for node in closed(each.chosen):
             counts[node][0] += 1
             counts[node][1] += each.is_random and node in offered
             counts[node][2] += each.is_random
@@ -124,9 +125,3 @@ def _node_qualities(
         node: NodeQuality(n_decided, estimate(n_right, n))
         for node, (n_decided, n_right, n) in counts.items()
     }
-
-
-def closed_labels(taxonomy: Taxonomy, labels: Iterable[str]) -> set[str]:
-    """Return labels with all nodes above them; those of older taxonomies are left out."""
-    known = [label for label in labels if label in taxonomy]
-    return {*known, *(node for label in known for node in taxonomy.ancestors(label))}

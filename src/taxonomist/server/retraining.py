@@ -67,7 +67,7 @@ class Trainings:
         kind
             ``"train"``, or ``"check"`` to look for wrong labels in the training table.
         full
-            Whether to learn the features anew even if few texts are new.
+            Whether to learn the features again even if few texts are new.
 
         Raises
         ------

@@ -21,7 +21,7 @@ class NodeNames(NamedTuple):
 
 
 def read_synonyms(path: str) -> dict[str, NodeNames]:
-    """Read names and notes by node, from a table with ``id``, ``synonym`` and maybe ``note``.
+    """Read names and notes by node, from a table with ``id``, ``synonym`` and optionally ``note``.
 
     Raises
     ------

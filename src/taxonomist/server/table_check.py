@@ -14,6 +14,7 @@ from taxonomist.server.store.doubts import RowDoubt, replace_doubts
 from taxonomist.server.training_process import JobProgress, folder_of, labelled_rows
 from taxonomist.text.digests import digest
 from taxonomist.workflow.choices import most_probable
+from taxonomist.workflow.labelled import targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ __all__ = ["check_table"]
 
 N_FOLDS = 3
 MOST_DOUBTS = 500
-"""Rows that are kept, those with the greatest doubt."""
+"""Maximum number of rows to keep, those with the greatest doubt."""
 
 
 def check_table(task: TrainingTask, store: EventStore) -> tuple[str, dict[str, object]]:
@@ -58,14 +59,14 @@ def _doubts_of_fold(
     labels: Sequence[Sequence[str]],
     is_out: Sequence[bool],
 ) -> list[RowDoubt]:
-    """Return the doubts about the rows of a fold, by a model of all others."""
+    """Return the doubts about the rows of a fold, by a model that was trained on the others."""
     fitted = [row for row, out in enumerate(is_out) if not out]
     held_out = [row for row, out in enumerate(is_out) if out]
     if not fitted or not held_out:
         return []
     model = old.classifier.refit(
         [texts[row] for row in fitted],
-        [list(labels[row]) if old.is_multilabel else labels[row][0] for row in fitted],
+        targets_of([labels[row] for row in fitted], is_multilabel=old.is_multilabel),
     )
     answers = model.answer([texts[row] for row in held_out])
     offered = [old.most_specific([str(label) for label in each]) for each in answers.labels()]

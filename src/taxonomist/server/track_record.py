@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.server.bulk import chance_of
-from taxonomist.server.quality import closed_labels, estimate
+from taxonomist.server.quality import estimate
+from taxonomist.workflow.label_ancestors import LabelAncestors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ class SimilarOffers(NamedTuple):
 
 
 class Mistaken(NamedTuple):
-    """Labels that were offered where people chose others, and how far these are apart."""
+    """Labels that were offered where people chose others, and their distance."""
 
     offered: tuple[str, ...]
     chosen: tuple[str, ...]
@@ -84,23 +85,14 @@ def reliability(decided: Sequence[DecidedOffer]) -> list[SimilarOffers]:
 def mistakes(
     taxonomy: Taxonomy, decided: Sequence[DecidedOffer], *, is_multilabel: bool
 ) -> list[Mistaken]:
-    """Return what was mistaken for what, most often first.
-
-    The distance is the number of nodes above one of the two only; half of it for single
-    categories, which is the tree loss.
-    """
+    """Return which labels were offered where others were right, most frequent first."""
     counts = Counter(
         (tuple(sorted(each.offered)), tuple(sorted(each.chosen)))
         for each in decided
         if not _is_right(each)
     )
-    scale = 1.0 if is_multilabel else 0.5
+    distance = LabelAncestors(taxonomy).distance
     return [
-        Mistaken(
-            offered,
-            chosen,
-            count,
-            scale * len(closed_labels(taxonomy, offered) ^ closed_labels(taxonomy, chosen)),
-        )
-        for (offered, chosen), count in counts.most_common()
+        Mistaken(*pair, count, distance(*pair, is_multilabel=is_multilabel))
+        for pair, count in counts.most_common()
     ]

@@ -29,7 +29,6 @@ from sqlalchemy.exc import DBAPIError
 from taxonomist.datasets.table_file import TableSource
 from taxonomist.errors import TaxonomistError
 from taxonomist.server.live_model import LiveModel, model_version
-from taxonomist.server.model_comparison import compare_models
 from taxonomist.server.settings import ServiceSettings
 from taxonomist.server.store import EventStore
 from taxonomist.server.store.jobs import end_job, tell_job
@@ -38,8 +37,9 @@ from taxonomist.server.store.versions import add_version, list_versions, release
 from taxonomist.server.training_rows import read_rows, write_rows
 from taxonomist.text.digests import digest
 from taxonomist.text.updating import can_update, update
-from taxonomist.workflow.labelled import read_labelled
+from taxonomist.workflow.labelled import read_labelled, targets_of
 from taxonomist.workflow.model_columns import as_model_texts, model_columns
+from taxonomist.workflow.model_comparison import compare_models
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,7 +136,7 @@ def train_again(task: TrainingTask, store: EventStore) -> tuple[str, dict[str, o
         folder = Path(task.settings.folder) / "models" / task.project / task.job
         new.save(folder)
         if learned is not None:
-            write_rows(rows_file(task), learned)
+            write_rows(rows_folder(task), learned)
     finally:
         progress.end()
     how = {"documents": len(fitted), "kept_features": learned is not None}
@@ -148,16 +148,16 @@ def _fitted(
 ) -> tuple[TextClassifier, LearnedTexts | None]:
     """Return a model like the old one, and what makes the next training fast."""
     texts = [item.texts for item in items]
-    labels = [item.labels if old.is_multilabel else item.labels[0] for item in items]
+    labels = targets_of([item.labels for item in items], is_multilabel=old.is_multilabel)
     weights = None if task.settings.weight == 1 else [item.weight for item in items]
     if task.full or not can_update(old.classifier, texts):
         return old.classifier.refit(texts, labels, weights), None
-    return update(old.classifier, texts, labels, weights, read_rows(rows_file(task)))
+    return update(old.classifier, texts, labels, weights, read_rows(rows_folder(task)))
 
 
-def rows_file(task: TrainingTask) -> Path:
-    """Return the file with what the last training of a project has learned from."""
-    return Path(task.settings.folder) / "models" / f"{task.project}.npz"
+def rows_folder(task: TrainingTask) -> Path:
+    """Return the folder with what the last training of a project has learned from."""
+    return Path(task.settings.folder) / "models" / f"{task.project}.learned"
 
 
 def _released(
@@ -211,14 +211,9 @@ def _items(task: TrainingTask, store: EventStore, old: LiveModel) -> list[Labell
     for each in decided:
         labels = [label for label in each.chosen if label in old.taxonomy]
         if len(labels) == 1 or old.is_multilabel:
-            text = as_columns(each.texts, old.columns)
+            text = old.by_column(each.texts)
             found[digest(text)] = LabelledText(text, labels, weight, each.is_random)
     return list(found.values())
-
-
-def as_columns(texts: dict[str, str], columns: Sequence[str]) -> dict[str, str]:
-    """Return texts with the columns of a model."""
-    return {name: texts.get(name, "") for name in columns}
 
 
 def _limit_memory(mib: int) -> None:

@@ -1,69 +1,42 @@
-"""A file with what the last training has learned from, so that the next one takes seconds.
+"""A folder with what the last training has learned from, so that the next one takes seconds.
 
-It is only there to save time: without it, or with one that is damaged, a training reads all texts.
+It only saves time: if it is absent or damaged, a training reads all texts.
 """
 
 from __future__ import annotations
 
-import zipfile
+import warnings
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
-import numpy as np
-from scipy.sparse import csr_array
-
-from taxonomist._files import move_into_place
-from taxonomist.models.path_learning import PathStart
+from taxonomist.errors import ModelFileError
+from taxonomist.persistence import load, save
 from taxonomist.text.updating import LearnedTexts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taxonomist._typing import CSR
-
 __all__ = ["read_rows", "write_rows"]
 
-
-def write_rows(file: Path, learned: LearnedTexts) -> None:
-    """Write what was learned from; a reader sees the old file or the new one."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    start = learned.start
-    arrays: dict[str, np.ndarray] = {
-        "features": np.frombuffer(learned.features, np.uint8),
-        "texts": learned.texts,
-        "labels": learned.labels,
-        "nodes": np.array(start.nodes),
-        "kinds": start.kinds,
-        "negatives": np.array(start.negatives),
-        "primal": start.primal,
-        "dual": start.dual,
-    }
-    for name, matrix in (("counts", learned.counts), ("alpha", start.alpha)):
-        for part in ("data", "indices", "indptr", "shape"):
-            arrays[f"{name}_{part}"] = np.asarray(getattr(matrix, part))
-    new = file.with_suffix(".new")
-    with new.open("wb") as stream:
-        np.savez(stream, allow_pickle=False, **arrays)
-    move_into_place(new, file)
+STORED = {"LearnedTexts": LearnedTexts}
 
 
-def read_rows(file: Path) -> LearnedTexts | None:
-    """Return what was learned from; None if there is no file of use."""
+def write_rows(folder: Path, learned: LearnedTexts) -> None:
+    """Write what was learned from; a reader sees the old state or the new one."""
     try:
-        with np.load(file, allow_pickle=False) as found:
-            arrays = dict(found)
-        nodes = tuple(arrays["nodes"].tolist())
-        facts = (arrays[name] for name in ("kinds", "negatives", "primal", "dual"))
-        kinds, negatives, primal, dual = facts
-        start = PathStart(_matrix(arrays, "alpha"), nodes, kinds, str(negatives), primal, dual)
-        counts = _matrix(arrays, "counts")
-        marks = arrays["texts"], arrays["labels"]
-        return LearnedTexts(arrays["features"].tobytes(), *marks, counts, start)
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile):
-        return None
+        save(learned, folder, kinds=STORED)
+    except ModelFileError:
+        # What is there is too damaged to be replaced.
+        rmtree(folder, ignore_errors=True)
+        save(learned, folder, kinds=STORED)
 
 
-def _matrix(arrays: dict[str, np.ndarray], name: str) -> CSR:
-    data, indices, indptr, shape = (
-        arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr", "shape")
-    )
-    return csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+def read_rows(folder: Path) -> LearnedTexts | None:
+    """Return what was learned from; None if it is absent, damaged or from another version."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = load(folder, mmap=False, kinds=STORED)
+        except (ModelFileError, OSError):
+            return None
+    return found if isinstance(found, LearnedTexts) else None

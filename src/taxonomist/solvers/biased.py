@@ -74,7 +74,7 @@ def solve(
     """
     started = perf_counter()
     if isinstance(problem.items, FeatureRows):
-        # Loops for values of one type and weights of another would be compiled anew.
+        # Loops for values and weights of different types would have to be compiled too.
         problem = replace(problem, items=problem.items.in_double())
     duals = no_duals(problem.n_items) if start is None else start.duals
     constant = _constant_feature(problem)

@@ -1,7 +1,7 @@
-"""Finished portions of a solve, kept in a folder, so that a solve that was killed can go on.
+"""Finished portions of a solve, kept in a folder, so that an interrupted solve can continue.
 
 A portion's file is named by a digest of everything that its solution depends on. So a file is used
-only for the same items, labels and options, and the result is that of solving without a break.
+only for the same items, labels and options, and the result is the same as without an interruption.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _FOLDER: ContextVar[Path | None] = ContextVar("folder of finished portions", def
 
 @contextmanager
 def keep_branches(folder: str | PathLike[str]) -> Iterator[None]:
-    """Keep finished branches of ``PathSVC`` in a folder, and go on from those that are there.
+    """Keep finished branches of ``PathSVC`` in a folder, and continue from those in it.
 
     Fits inside ``with`` write a file for each portion of their branches, unless they are small.
-    After the same fit was killed, those that are finished are read instead of trained.
+    If the same fit is repeated after an interruption, these are read instead of trained.
 
     Parameters
     ----------

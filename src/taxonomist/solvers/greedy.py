@@ -83,7 +83,7 @@ def solve(
     callback
         Called with each pass; a true answer stops.
     start
-        A solution of a similar problem whose dual variables to go on from.
+        A solution of a similar problem, whose dual variables the solver starts from.
     variant
         Which variables a step is over.
     qp

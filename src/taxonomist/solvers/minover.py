@@ -153,7 +153,7 @@ def solve(
     callback
         Called with each entry of the history; a true answer stops.
     start
-        A solution to go on from, possibly of other items. In dual form its weights must have a row
+        A solution to start from, possibly of other items. In dual form its weights must have a row
         for each item of this problem; in primal form what a ``ridge`` did for its items is lost.
 
     Returns

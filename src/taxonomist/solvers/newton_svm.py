@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import Floats
 
 MOST_FEATURES = 128
-"""Up to so many features, a step costs less than several passes over the items."""
+"""Number of features up to which a step costs less than several passes over the items."""
 LEAST_STEP = 1e-10
 
 

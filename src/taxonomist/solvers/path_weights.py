@@ -72,7 +72,7 @@ class WeightsSolution:
     history
         Before each step: the value that EM raises.
     climb
-        To go on from when the words of sources have changed.
+        State to continue from when the words of sources have changed.
     """
 
     weights: PathWeights

@@ -55,8 +55,8 @@ LEAST_MARGIN = 1e-5
 """Items that cannot be separated by this margin count as not separable."""
 
 TABULATED_CATEGORIES = 5_000
-"""Up to so many categories a table of losses, and one of products of attributes (200 MB each), is
-quicker than computing each when it is needed."""
+"""Number of categories up to which tables of losses and of products of attributes, 200 MB each, are
+faster than computing each value when it is needed."""
 
 NEIGHBOURS = 16
 """Items in random order that are visited together. What belongs to them is near in memory, which

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from taxonomist.solvers.problem import JointProblem
 
 MANY_ITEMS = 4_096
-"""From so many items on their rows are copied in a random order, and neighbours are visited one
-after another: what belongs to an item is then near to what was read before."""
+"""Number of items from which their rows are copied in a random order, and neighbours are visited
+one after another, so that what an item needs is near what was read before it."""
 GROUP = 256
 """Items that are scored at one state of the weights before these are updated."""
 CACHE_LINE = 64
@@ -226,7 +226,7 @@ class PassState:
             drop_all_zeros(self.store.duals)
 
     def few_passes(self, n_passes: int, tol: float) -> int:
-        """Solve items within their active sets in at most so many passes; return their number."""
+        """Solve items within their active sets in at most ``n_passes``; return their number."""
         self.tol, self.most_active_passes, self.n_passes = tol, n_passes, 0
         self.active_passes()
         return self.n_passes

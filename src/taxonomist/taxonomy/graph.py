@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from taxonomist.errors import ParameterError, TaxonomyError, UnknownNodeError, closest
+from taxonomist.errors import ParameterError, TaxonomyError, UnknownNodeError
 from taxonomist.taxonomy import build
 from taxonomist.taxonomy.closure import ancestor_matrix
 from taxonomist.taxonomy.equality import are_equal
+from taxonomist.taxonomy.label_lookup import code_meant, similar_ids
 from taxonomist.taxonomy.node_texts import texts_of_nodes
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Graph:
         for what, given in (("name is", called), ("text is", told)):
             if not self._index.keys() >= given.keys():
                 unknown = next(node for node in given if node not in self._index)
-                hint = self.similar_ids(unknown)
+                hint = similar_ids(self.nodes, unknown)
                 raise TaxonomyError(f"A {what} given for {unknown!r}, which is not a node.{hint}")
 
     @classmethod
@@ -149,7 +149,7 @@ class Graph:
         try:
             return self._index[node]
         except (KeyError, TypeError):
-            message = f"{node!r} is not a node of the taxonomy.{self.similar_ids(node)}"
+            message = f"{node!r} is not a node of the taxonomy.{similar_ids(self.nodes, node)}"
             raise UnknownNodeError(message) from None
 
     def codes(self, nodes: Iterable[str]) -> Codes:
@@ -249,16 +249,15 @@ class Graph:
         UnknownNodeError
             If there is no such node, or a path of names is ambiguous.
         """
-        found = self.codes_meant(label)
-        if len(found) > 1:
-            raise UnknownNodeError(
-                f"The path {label!r} is ambiguous: it leads to {len(found)} nodes. Pass an id."
-            )
-        if not found:
-            raise UnknownNodeError(
-                f"{label!r} is not a node of the taxonomy.{self.similar_ids(label)}"
-            )
-        return self.nodes[found.pop()]
+        return self.nodes[code_meant(self, label)]
+
+    @cached_property
+    def codes_by_name(self) -> Mapping[str, set[int]]:
+        """Codes of the nodes by id and by display name."""
+        found: dict[str, set[int]] = {}
+        for code, text in chain(enumerate(self.nodes), enumerate(self.names)):
+            found.setdefault(text, set()).add(code)
+        return found
 
     # Queries: arrays -------------------------------------------------------------------------
 
@@ -370,14 +369,6 @@ class Graph:
             _frozen(array)
         return matrix
 
-    @cached_property
-    def _called(self) -> dict[str, set[int]]:
-        """Codes of the nodes by id and by name."""
-        called: dict[str, set[int]] = {}
-        for code, text in chain(enumerate(self.nodes), enumerate(self.names)):
-            called.setdefault(text, set()).add(code)
-        return called
-
     def _ids(self, codes: Codes) -> tuple[str, ...]:
         return tuple(map(self.nodes.__getitem__, codes.tolist()))
 
@@ -401,43 +392,6 @@ class Graph:
                     found.add(near)
                     front.append(near)
         return tuple(self.nodes[code] for code in sorted(found))
-
-    def codes_meant(self, label: object) -> set[int]:
-        """Return the codes that a label matches: none, one, or several for a path of names."""
-        if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
-            label = str(int(label))
-        if isinstance(label, str):
-            code = self._index.get(label.strip())
-            if code is not None:
-                return {code}
-            label = label.split(">")
-            if len(label) == 1:
-                return set()
-        if not isinstance(label, (list, tuple)) or not label:
-            return set()
-        return self._walk([str(part).strip() for part in label])
-
-    def _walk(self, parts: list[str]) -> set[int]:
-        """Return the codes of the nodes at the end of a path of ids or names from the top."""
-        found = {0}
-        if not self.has_artificial_root or parts[0] == self.root:
-            found &= self._called.get(parts[0], set())
-            parts = parts[1:]
-        for part in parts:
-            called = self._called.get(part, set())
-            found = {code for code in called if not found.isdisjoint(self._parents_of(code))}
-        return found
-
-    def similar_ids(self, label: object) -> str:
-        """Suggest the closest ids, comparing only the 200 nodes that share most substrings."""
-        word = str(label).casefold()
-        size, step = max(2, len(word) // 8), max(1, len(word) // 16)
-        pieces = [word[start : start + size] for start in range(0, len(word), step)]
-
-        def shared(node: str) -> int:
-            return sum(map(node.casefold().__contains__, pieces))
-
-        return closest(str(label), heapq.nlargest(200, self.nodes, key=shared))
 
 
 def _frozen(array: Array) -> Array:

@@ -16,9 +16,10 @@ import numpy as np
 
 from taxonomist.errors import LabelError, some
 from taxonomist.taxonomy.build import is_missing, is_table, rows
+from taxonomist.taxonomy.label_lookup import codes_meant, similar_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Sequence, Sized
 
     from numpy.typing import NDArray
 
@@ -31,7 +32,7 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,99}")
 def is_label_sets(y: LabelsLike) -> bool:
     """Return whether labels are label sets (or an indicator matrix), not one id per item.
 
-    All rooms ask this function.
+    All rooms ask this function or, where every item has a list of labels, ``have_sets``.
     """
     return is_table(y) or _holds_sets(_items(y, "y"))
 
@@ -58,7 +59,12 @@ def simplified(y: LabelsLike) -> list[Any]:
     Tables give every item a list of labels. This tells which of them hold label sets.
     """
     sets = as_sets(y)
-    return [label for (label,) in sets] if all(len(item) == 1 for item in sets) else sets
+    return sets if have_sets(sets) else [label for (label,) in sets]
+
+
+def have_sets(rows: Iterable[Sized]) -> bool:
+    """Return whether any item has several labels, or none, given the labels of each as a list."""
+    return any(len(labels) != 1 for labels in rows)
 
 
 def encode(taxonomy: Taxonomy, y: LabelsLike, name: str = "y") -> Codes:
@@ -236,7 +242,7 @@ def _lookup(taxonomy: Taxonomy, values: Sequence[object], name: str) -> Codes:
     found: dict[object, int] = {}
     unknown = []
     for value in dict.fromkeys(values):
-        meant = taxonomy.codes_meant(value)
+        meant = codes_meant(taxonomy, value)
         if len(meant) > 1:
             raise LabelError(
                 f"{value!r} in {name} is ambiguous: it means {len(meant)} nodes. Pass ids."
@@ -251,7 +257,8 @@ def _lookup(taxonomy: Taxonomy, values: Sequence[object], name: str) -> Codes:
 
 
 def _unknown_message(taxonomy: Taxonomy, unknown: Sequence[object], name: str) -> str:
-    hint = next(filter(None, map(taxonomy.similar_ids, unknown[:3])), "")
+    hints = (similar_ids(taxonomy.nodes, label) for label in unknown[:3])
+    hint = next(filter(None, hints), "")
     count = "1 label" if len(unknown) == 1 else f"{len(unknown)} labels"
     are = "is not a node" if len(unknown) == 1 else "are not nodes"
     return f"{count} in {name} {are} of the taxonomy: {some(unknown)}.{hint}"

@@ -169,7 +169,7 @@ class TextAnswers:
             If the model cannot explain its scores.
         """
         classifier = self._classifier
-        if not hasattr(classifier.model_, "explain"):
+        if not classifier.can_explain:
             raise AttributeError(
                 f"{type(classifier.model_).__name__} cannot explain its predictions. Use another "
                 "model, such as 'svm'."

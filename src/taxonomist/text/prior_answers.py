@@ -1,4 +1,4 @@
-"""``PriorAnswers``: what to answer about texts that say nothing."""
+"""``PriorAnswers``: predictions for texts without known words."""
 
 from __future__ import annotations
 

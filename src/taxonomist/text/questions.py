@@ -26,6 +26,13 @@ class TextQuestions:
     faster, because it vectorises and scores the texts only once.
     """
 
+    model_: Any
+
+    @property
+    def can_explain(self) -> bool:
+        """Whether the model can explain its predictions by words."""
+        return hasattr(self.model_, "explain")
+
     @abstractmethod
     def answer(self, texts: Iterable[TextLike]) -> TextAnswers:
         """Vectorise texts once, for any number of predictions about them."""
@@ -84,7 +91,7 @@ class TextQuestions:
     def predict_proba(self, texts: Iterable[TextLike], *, top: int | None = None) -> Floats | CSR:
         """Return the probability of every category, (n_items, n_classes).
 
-        With ``top``, a sparse array has the so many most probable categories of each text.
+        With ``top``, a sparse array holds only the ``top`` most probable categories of each text.
         """
         answers = self.answer(texts)
         return answers.proba() if top is None else answers.top_proba(top)
@@ -100,8 +107,8 @@ class TextQuestions:
     ) -> Floats | CSR:
         """Return the probability of every node of ``taxonomy_``, (n_items, n_nodes).
 
-        With ``top``, a sparse array has the so many most probable categories of each text, and the
-        nodes above them.
+        With ``top``, a sparse array holds only the ``top`` most probable categories of each text,
+        and the nodes above them.
         """
         answers = self.answer(texts)
         return answers.node_proba() if top is None else answers.top_node_proba(top)

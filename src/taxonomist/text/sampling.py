@@ -20,7 +20,7 @@ RARE = 3
 def sampled(
     labels: Sequence[object], is_multilabel: bool, most: int, seed: int, share: float = 1.0
 ) -> Codes:
-    """Return items in random order, at most so many, with those of rare categories first of all.
+    """Return at most ``most`` items in random order, those of rare categories first.
 
     In turn, a first, a second and a third item of every category is taken, and then any others.
     Without this, a sample of a corpus with many categories would hold few of them, and the search

@@ -10,15 +10,15 @@ both agree up to its tolerance.
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 from sklearn.utils.validation import check_is_fitted
 
 from taxonomist.compiled.compiling import working_clock
-from taxonomist.models.path_svc import PathSVC
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.digests import digests
 from taxonomist.text.fitting import FittedTexts, fit_model, name_counts, wanted_names
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Codes, TextLike
     from taxonomist.features import TextFeatures
-    from taxonomist.models.path_learning import PathStart
+    from taxonomist.models.learning import ItemStart
     from taxonomist.text.classifier import TextClassifier
 
 __all__ = ["LearnedTexts", "can_update", "update"]
@@ -42,13 +42,14 @@ MOST_NEW = 0.05
 """Share of texts that may be new since the features were learned from all texts."""
 
 
-class LearnedTexts(NamedTuple):
+@dataclass(frozen=True)
+class LearnedTexts:
     """The texts that a classifier was fitted to, as far as its next update needs them.
 
     Attributes
     ----------
     features
-        Hash of the features that counted the terms.
+        Hash of the features that counted the terms; see ``feature_mark``.
     texts, labels
         Hash of each text, and of its labels.
     counts
@@ -57,18 +58,18 @@ class LearnedTexts(NamedTuple):
         The dual variables of the texts, and behind them those of the names.
     """
 
-    features: bytes
+    features: str
     texts: NDArray[np.uint64]
     labels: NDArray[np.uint64]
     counts: CSR
-    start: PathStart
+    start: ItemStart
 
 
 def can_update(classifier: TextClassifier, texts: Sequence[TextLike]) -> bool:
-    """Return whether ``update`` can learn from texts: it knows the model, and few are new."""
+    """Return whether ``update`` can learn from texts: the model allows it, and few are new."""
     check_is_fitted(classifier, "model_")
     has_words = not classifier.takes_counts_ and classifier.used_vectors is None
-    if type(classifier.model_) is not PathSVC or not has_words:
+    if not (classifier.model_.traits.starts_by_item and has_words):
         return False
     return _n_added(classifier, digests(texts)) <= MOST_NEW * len(texts)
 
@@ -95,7 +96,7 @@ def update(
     texts, labels, sample_weight
         All items, old and new, as in ``TextClassifier.fit``.
     known
-        What the last update returned; it is of use if the features are still the same.
+        What the last update returned. It is used only if the features are still the same.
 
     Returns
     -------
@@ -131,13 +132,13 @@ def update(
     return again, LearnedTexts(mark, marks, label_marks, counts, model.start_)
 
 
-def feature_mark(features: TextFeatures) -> bytes:
+def feature_mark(features: TextFeatures) -> str:
     """Return a hash of everything that decides how features count terms."""
     found = blake2b(repr(sorted(features.get_params().items())).encode(), digest_size=16)
     found.update(repr((features.columns_, features.column_weights_)).encode())
     found.update("\0".join(features.terms_.tolist()).encode("utf-8", "replace"))
     found.update(features.idf_.tobytes())
-    return found.digest()
+    return found.hexdigest()
 
 
 def _places(known: LearnedTexts | None, marks: NDArray[np.uint64]) -> Codes:
@@ -185,7 +186,7 @@ def _given(classifier: TextClassifier, counts: CSR, y: Sequence[object]) -> Fitt
 
 def _start(
     known: LearnedTexts, places: Codes, label_marks: NDArray[np.uint64], given: FittedTexts
-) -> PathStart:
+) -> ItemStart:
     """Return dual variables for all items; those that are new or have other labels start at 0."""
     n_known, n_rows = len(known.texts), known.start.alpha.shape[0]
     is_same = (places >= 0) & (known.labels[places] == label_marks)

@@ -32,7 +32,7 @@ WHOLE = "(meaning)"
 
 
 def column_names(terms: Objects, n_columns: int) -> Objects:
-    """Return the names of the words and, behind them, of so many vector columns."""
+    """Return the names of the words, followed by those of the vector columns."""
     names = np.array([f"{MARK}{k}" for k in range(n_columns)], dtype=object)
     return np.concatenate([terms, names])
 

@@ -1,10 +1,11 @@
-"""Train, apply, measure and compare text classifiers: the work behind the commands.
+"""Train, apply, measure and compare text classifiers: the work behind the commands and the service.
 
 ``labelled`` reads labelled items. ``training`` trains and measures a classifier, on items that
 ``holding_out`` chooses. ``predictions`` labels the rows of a table. ``measured_items`` finds the
-rows that a model was not trained on and measures the model on them. ``comparison`` compares models,
-and ``reporting`` collects the content of a report. Nothing here prints: functions return notes
-and report progress to a callback.
+rows that a model was not trained on and measures the model on them. ``comparison`` compares models
+by cross-validation, ``model_comparison`` two versions of a model, and ``reporting`` collects the
+content of a report. ``label_ancestors`` answers questions about label sets. Nothing here prints:
+functions return notes and report progress to a callback.
 """
 
 from __future__ import annotations

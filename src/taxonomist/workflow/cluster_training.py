@@ -34,7 +34,7 @@ MOST_HELD_OUT = 20_000
 
 
 class ClusterResult(NamedTuple):
-    """A fitted classifier, and what became of the rows of all files.
+    """A fitted classifier, and how the rows of all files were used.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class ClusterResult(NamedTuple):
     bad
         Numbers of rows read, of bad ones and of those without a label.
     notes
-        What there is to say about the files.
+        Messages about the files.
     """
 
     training: TrainingResult
@@ -128,7 +128,7 @@ def read_part(
 
 
 def part_facts(part: Labelled) -> tuple[int, BadRows, str]:
-    """Return the number of items of a file, what became of its rows, and a note about them."""
+    """Return the number of items of a file, how its rows were used, and a note about them."""
     return len(part.texts), part.bad, part.note
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from taxonomist.evaluation import MEASURES, Plan, compare, learning_curve
+from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text import TextClassifier
 from taxonomist.text.feature_sets import chosen_features
 from taxonomist.workflow.comparison import COMPARED, FLAT, told
 from taxonomist.workflow.steps import silent
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Bools, Codes
+    from collections.abc import Iterable
+
+    from taxonomist._typing import Bools, Codes, LabelList
     from taxonomist.evaluation import Comparison, LearningCurve
     from taxonomist.features.counted_texts import CountedTexts
     from taxonomist.workflow.steps import OnStep
@@ -56,10 +59,10 @@ class TwinItems(NamedTuple):
     """
 
     texts: CountedTexts
-    targets: list[Any]
+    targets: LabelList
     is_seen: Bools
 
-    def take(self, items: Codes) -> tuple[CountedTexts, list[Any]]:
+    def take(self, items: Codes) -> tuple[CountedTexts, list[object]]:
         """Return the texts and the labels of some items."""
         return self.texts[items], [self.targets[i] for i in items.tolist()]
 
@@ -124,10 +127,9 @@ def twin_curves(
     return curves
 
 
-def _sizes(targets: list[Any]) -> list[int]:
+def _sizes(targets: Iterable[object]) -> list[int]:
     """Return the numbers of items per category at the points of the curve."""
-    sets = ([labels] if isinstance(labels, str) else labels for labels in targets)
-    counts = Counter(label for labels in sets for label in labels)
+    counts = Counter(label for labels in label_formats.as_sets(targets) for label in labels)
     sizes = [
         size
         for size in SIZES

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 from taxonomist.evaluation.headline import difference_of_each
 from taxonomist.evaluation.outcomes import Outcomes
 from taxonomist.workflow.comparison import FLAT
+from taxonomist.workflow.labelled import targets_of
 from taxonomist.workflow.steps import silent, span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taxonomist.evaluation.significance import Interval
-    from taxonomist.taxonomy import Taxonomy
     from taxonomist.text import TextClassifier
+    from taxonomist.text.answers import TextAnswers
     from taxonomist.workflow.labelled import Labelled
     from taxonomist.workflow.steps import OnStep
 
@@ -25,7 +28,11 @@ SHOWN = {False: ("hierarchical_f1", "accuracy"), True: ("hierarchical_f1", "cate
 
 
 def taxonomy_gain(
-    classifier: TextClassifier, train: Labelled, test: Labelled, on_step: OnStep = silent
+    classifier: TextClassifier,
+    train: Labelled,
+    answers: TextAnswers,
+    truth: Sequence[Sequence[str]],
+    on_step: OnStep = silent,
 ) -> dict[str, Any]:
     """Train the flat twin of a classifier, and return by how much the taxonomy improves it.
 
@@ -33,8 +40,12 @@ def taxonomy_gain(
     ----------
     classifier
         The fitted classifier.
-    train, test
-        The items that it was trained on, and those to measure both on.
+    train
+        The items that it was trained on.
+    answers
+        Its predictions for the items to measure both on, whose texts are counted.
+    truth
+        The labels of these items.
     on_step
         Called before the twin is trained.
 
@@ -46,7 +57,7 @@ def taxonomy_gain(
         model ignores it.
     """
     taxonomy, model = classifier.taxonomy_, classifier.chosen[0]
-    if taxonomy.height < 2 or model == FLAT or not test.texts:
+    if taxonomy.height < 2 or model == FLAT or not len(answers):
         return {}
     seconds = float(classifier.training_["seconds"])
     if seconds > MOST_SECONDS:
@@ -57,7 +68,8 @@ def taxonomy_gain(
     on_step("Training without the taxonomy", 0, None)
     twin = classifier.flat_twin().set_params(calibration=None)
     twin.fit(train.texts, train.targets)
-    ours, others = (_outcomes(one, test, taxonomy) for one in (classifier, twin))
+    both = answers.labels(), twin.predict_labels(answers.texts)
+    ours, others = (_outcomes(classifier, labels, truth) for labels in both)
     found = difference_of_each(ours, others, classifier.random_state)
     chosen = {name: found[name] for name in SHOWN[classifier.is_multilabel_] if name in found}
     numbers = {
@@ -67,12 +79,12 @@ def taxonomy_gain(
     return {"said": _said(chosen), **numbers}
 
 
-def _outcomes(classifier: TextClassifier, test: Labelled, taxonomy: Taxonomy) -> Outcomes:
-    """Return the predictions of a classifier, beside the truth."""
-    found = classifier.predict_labels(test.texts)
-    if classifier.is_multilabel_:
-        return Outcomes.of(test.labels, found, taxonomy, None)
-    truth, predicted = ([label for (label,) in labels] for labels in (test.labels, found))
+def _outcomes(
+    classifier: TextClassifier, found: Sequence[Sequence[str]], labels: Sequence[Sequence[str]]
+) -> Outcomes:
+    """Return predictions of the classifier or its twin, beside the truth."""
+    taxonomy, is_multilabel = classifier.taxonomy_, classifier.is_multilabel_
+    truth, predicted = (targets_of(each, is_multilabel=is_multilabel) for each in (labels, found))
     return Outcomes.of(truth, predicted, taxonomy, None)
 
 

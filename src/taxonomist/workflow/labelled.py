@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from taxonomist.datasets.bad_rows import BadRows
 from taxonomist.datasets.items import read_items
@@ -10,18 +10,20 @@ from taxonomist.datasets.label_reader import LabelReader
 from taxonomist.datasets.label_taxonomy import label_taxonomy
 from taxonomist.datasets.repeated_ids import RepeatedIds
 from taxonomist.datasets.rows import open_table
+from taxonomist.taxonomy.labels import have_sets
 from taxonomist.workflow.steps import silent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from taxonomist._typing import LabelList
     from taxonomist.datasets.cells import Label
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.table_file import TableSource
     from taxonomist.taxonomy import Taxonomy
     from taxonomist.workflow.steps import OnStep
 
-__all__ = ["Labelled", "read_labelled"]
+__all__ = ["Labelled", "read_labelled", "targets_of"]
 
 TELL_EVERY = 1000
 """Number of rows between two calls of the callback."""
@@ -44,8 +46,8 @@ class Labelled(NamedTuple):
     bad
         Numbers of rows read, of bad ones and of those without a label.
     note
-        Message about skipped rows, repeated ids and names, and the encoding; empty if there is
-        nothing to say.
+        Message about skipped rows, repeated ids and names, and the encoding; empty without
+        any.
     """
 
     texts: list[dict[str, str]]
@@ -58,12 +60,12 @@ class Labelled(NamedTuple):
     @property
     def is_multilabel(self) -> bool:
         """Whether any item has several labels, or none."""
-        return any(len(labels) != 1 for labels in self.labels)
+        return have_sets(self.labels)
 
     @property
-    def targets(self) -> list[Any]:
+    def targets(self) -> LabelList:
         """The label of each item, or its label set if any item has several labels, or none."""
-        return self.labels if self.is_multilabel else [label for (label,) in self.labels]
+        return targets_of(self.labels, is_multilabel=self.is_multilabel)
 
     def take(self, items: Iterable[int]) -> Self:
         """Return some of the items."""
@@ -71,6 +73,11 @@ class Labelled(NamedTuple):
         return self._replace(
             texts=[self.texts[i] for i in chosen], labels=[self.labels[i] for i in chosen]
         )
+
+
+def targets_of(labels: Sequence[Sequence[str]], *, is_multilabel: bool) -> LabelList:
+    """Return label sets as ``TextClassifier.fit`` takes them: as sets, or as single labels."""
+    return [list(each) for each in labels] if is_multilabel else [label for (label,) in labels]
 
 
 def read_labelled(

@@ -18,6 +18,7 @@ from taxonomist.workflow.choices import (
     most_probable,
     node_chances,
 )
+from taxonomist.workflow.label_ancestors import LabelAncestors
 from taxonomist.workflow.model_columns import as_model_texts
 from taxonomist.workflow.node_titles import NodeTitles
 from taxonomist.workflow.steps import silent
@@ -136,14 +137,14 @@ class Predictor:
             raise ParameterError(
                 "The model has no probabilities: it was trained with calibration=None."
             )
-        if wanted.words and not hasattr(classifier.model_, "explain"):
+        if wanted.words and not classifier.can_explain:
             raise ParameterError(
                 "This kind of model cannot explain its predictions. Train another one, such as svm."
             )
         self._classifier = classifier
         self._wanted = wanted
         self._titles = NodeTitles(classifier.taxonomy_)
-        self._above: dict[str, frozenset[str]] = {}
+        self._ancestors = LabelAncestors(classifier.taxonomy_)
         self._categories = frozenset(classifier.classes_.tolist())
         # Classifiers of old files lack the attribute.
         self._named_only = frozenset(getattr(classifier, "named_only_", ()))
@@ -157,7 +158,7 @@ class Predictor:
         wanted = self._wanted
         texts = as_model_texts(self._classifier, [item.text for item in items])
         answers = self._classifier.answer(self._classifier.features_.count(texts))
-        labels = [self._most_specific(found) for found in self._labels(answers)]
+        labels = [*map(self._ancestors.most_specific, self._labels(answers))]
         nothing: Any = [[]] * len(items)
         chances = self._chances(answers, labels) if wanted.proba else nothing
         top = self._top(answers) if wanted.top else nothing
@@ -182,19 +183,6 @@ class Predictor:
 
     def _labels(self, answers: TextAnswers) -> list[list[str]]:
         return choose(self._classifier, answers, self._wanted.choice)
-
-    def _most_specific(self, labels: list[str]) -> list[str]:
-        """Return the labels without ancestors of other labels and without a virtual root."""
-        taxonomy = self._classifier.taxonomy_
-        if taxonomy.has_artificial_root and taxonomy.root in labels:
-            labels = [label for label in labels if label != taxonomy.root]
-        if len(labels) < 2:
-            return [str(label) for label in labels]
-        for label in labels:
-            if label not in self._above:
-                self._above[label] = frozenset(taxonomy.ancestors(label))
-        above = frozenset().union(*(self._above[label] for label in labels))
-        return [str(label) for label in labels if label not in above]
 
     def _chances(self, answers: TextAnswers, labels: list[list[str]]) -> list[list[float]]:
         """Return the probability of each label."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.report import write_report
 from taxonomist.workflow.flat_comparison import TwinItems, compare_twins, twin_curves
+from taxonomist.workflow.labelled import targets_of
 from taxonomist.workflow.steps import silent
 from taxonomist.workflow.telling_words import telling_words
+from taxonomist.workflow.training import findings
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -55,7 +57,7 @@ class ReportContent(NamedTuple):
 
     assessment: Assessment
     taxonomy: Taxonomy
-    facts: dict[str, Any]
+    facts: dict[str, object]
     words: dict[str, list[tuple[str, float]]]
     curves: dict[str, LearningCurve]
     flat: Comparison | None
@@ -118,7 +120,7 @@ def report_content(
         return found
     if min(measured.n_seen, len(chosen)) < FEWEST:
         return found._replace(note=TOO_FEW)
-    targets = items.labels if classifier.is_multilabel_ else [label for (label,) in items.labels]
+    targets = targets_of(items.labels, is_multilabel=classifier.is_multilabel_)
     parts = TwinItems(texts, targets, measured.is_seen)
     flat = compare_twins(classifier, parts, on_step)
     return found._replace(flat=flat, curves=twin_curves(classifier, parts, on_step))
@@ -132,9 +134,5 @@ def _facts(classifier: TextClassifier) -> dict[str, object]:
     trials = [
         {**trial._asdict(), "chosen": place == 0} for place, trial in enumerate(classifier.search_)
     ]
-    said = {
-        name: fact["said"]
-        for name, fact in classifier.training_.items()
-        if isinstance(fact, dict) and "said" in fact
-    }
+    said = {name: fact["said"] for name, fact in findings(classifier).items()}
     return {**known, **said, "search": trials}

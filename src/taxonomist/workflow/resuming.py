@@ -1,4 +1,4 @@
-"""Go on with a training that was killed."""
+"""Continue an interrupted training."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def n_kept(out: Path) -> int:
 
 @contextmanager
 def resumable(out: Path, *, resume: bool) -> Iterator[None]:
-    """Keep the branches of a training that are finished, until it is over.
+    """Keep the finished branches of a training until it ends.
 
     Parameters
     ----------
     out
         The folder of the model. The branches are beside it.
     resume
-        Whether to go on from branches of an earlier training; else they are removed.
+        Whether to continue from the branches of an earlier training; otherwise, these are removed.
     """
     folder = branches_folder(out)
     if not resume:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from taxonomist.workflow.labelled import Labelled
     from taxonomist.workflow.steps import OnStep
 
-__all__ = ["TrainingResult", "train"]
+__all__ = ["TrainingResult", "findings", "train"]
 
 TRYING = "Trying models"
 """Name of the step of a model search."""
@@ -103,8 +103,10 @@ def train(
     if len(test):
         on_step("Measuring", 0, None)
         tested = labelled.take(test)
-        assessment = classifier.evaluate(tested.texts, tested.labels)
-        if gain := taxonomy_gain(classifier, labelled.take(fitted), tested, on_step):
+        answers = classifier.answer(classifier.features_.count(tested.texts))
+        assessment = answers.evaluate(tested.labels)
+        train = labelled.take(fitted)
+        if gain := taxonomy_gain(classifier, train, answers, tested.labels, on_step):
             bought["taxonomy_gain"] = gain
     n_train, n_dropped = len(fitted), len(chosen) - len(test)
     if final and n_train < len(labelled.texts):
@@ -120,6 +122,12 @@ def train(
         **bought,
     )
     return result
+
+
+def findings(classifier: TextClassifier) -> dict[str, dict[str, object]]:
+    """Return the training facts that explain themselves, by name: ``said`` is a sentence."""
+    facts = classifier.training_.items()
+    return {name: fact for name, fact in facts if isinstance(fact, dict) and "said" in fact}
 
 
 def _fit(classifier: TextClassifier, labelled: Labelled, on_step: OnStep) -> None:

@@ -29,7 +29,7 @@ _TEXTS = [f"{label} {label[0]} common word{i % 5}" for i, label in enumerate(_LA
 
 
 def warm(on_step: OnStep = silent) -> float:
-    """Train and ask every model on a few made-up texts, so that all its loops are compiled.
+    """Train and ask every model on a few example texts, so that all its loops are compiled.
 
     Compiled loops are cached on disk. Returns the seconds that compiling took.
     """

@@ -282,7 +282,7 @@ def test_addresses_are_refused(address):
 def test_a_title_above_the_names_of_the_columns(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("Export,,\nid,text,label\n1,a,b\n")
-    with pytest.raises(FormatError, match="'labels'; its.*The first line must be the one wi"):
+    with pytest.raises(FormatError, match="'labels'; its.*The first line must contain the names"):
         datasets.read(path)
 
 

@@ -81,7 +81,7 @@ def test_each_file_has_an_output_and_a_second_run_writes_what_is_missing(
     (out / "part-1.csv").unlink()
     kept = (out / "part-0.csv").stat().st_mtime_ns
     again = run_here("predict", *asked)
-    assert "2 of 3 files were predicted before." in again.err
+    assert "2 of 3 files already have predictions." in again.err
     assert "Wrote 40 rows" in again.err
     assert (out / "part-0.csv").stat().st_mtime_ns == kept
     assert "3 of 3 files" in run_here("predict", *asked).err
@@ -122,4 +122,4 @@ def test_other_mistakes(trained, cluster, parts, tmp_path):
     result = run_here("predict", trained[1], parts / "part-*.csv", *address)
     assert "pass a folder" in result.err
     result = run_here("predict", trained[1], parts / "part-*.csv", "--out", parts, *address)
-    assert "has the inputs" in result.err
+    assert "contains the inputs" in result.err

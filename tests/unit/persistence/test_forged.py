@@ -17,7 +17,16 @@ from taxonomist import persistence
 from taxonomist.errors import ModelFileError
 from taxonomist.models import CalibratedClassifier
 from tests.unit.persistence.examples import TREE, model_of, problem
-from tests.unit.persistence.forging import HUGE, ask, folders, forge, seal, verdict_of, verdicts_of
+from tests.unit.persistence.forging import (
+    HUGE,
+    STORED,
+    ask,
+    folders,
+    forge,
+    seal,
+    verdict_of,
+    verdicts_of,
+)
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
@@ -108,6 +117,16 @@ def change(folder, path, value):
         holder[path[-1]] = value
     (inside / "model.json").write_text(json.dumps(state))
     seal(folder)
+
+
+def test_features_of_infinite_weight_are_damage(tmp_path):
+    source = STORED / "version-2-path" / "TextClassifier"
+    shutil.copytree(source, tmp_path / "model")
+    model = persistence.load(source, mmap=False)
+    model.features_.idf_[2] = np.inf
+    persistence.save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="idf_ does not fit the rest"):
+        persistence.load(tmp_path / "model")
 
 
 PACKED = {

@@ -15,11 +15,12 @@ import pytest
 
 from taxonomist.server import training_process
 from taxonomist.server.live_model import LiveModel
-from taxonomist.server.model_comparison import compare_models
 from taxonomist.server.store import EventStore
 from taxonomist.server.store.jobs import add_job, end_job
 from taxonomist.server.training_process import TrainingTask, train_again
+from taxonomist.server.training_rows import read_rows
 from taxonomist.text import TextClassifier
+from taxonomist.workflow.model_comparison import compare_models
 from tests.unit.server.corpus import make_model, write_table
 from tests.unit.server.test_annif_routes import PROJECT, is_problem
 from tests.unit.server.test_filing import add, decide
@@ -100,15 +101,18 @@ def test_corrections_are_learned_in_a_process_of_its_own(settings, serve):
 
 def test_a_few_corrections_are_learned_from_where_the_last_training_ended(settings, serve):
     client = serve(replace(settings, random_share=0.0))
-    file = Path(client.app.state.service.settings.folder) / "models" / "beings.npz"
+    folder = Path(client.app.state.service.settings.folder) / "models" / "beings.learned"
     teach(client, "meows", "cat", n=3)
     found = []
     for damage in (None, None, b"damaged"):
         if damage is not None:
-            file.write_bytes(damage)
+            for file in (each for each in folder.rglob("*") if each.is_file()):
+                file.write_bytes(damage)
         task, store = task_of(client)
         found.append(run(task, store))
-        assert file.stat().st_size > 1000
+        learned = read_rows(folder)
+        assert len(learned.texts) == learned.counts.shape[0] == 93
+        assert learned.start.alpha.shape[0] >= 93
     assert [each["kept_features"] for each in found] == [True] * 3
     assert [each["documents"] for each in found] == [93] * 3
     task, store = task_of(client)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from taxonomist import PathSVC, TextClassifier
+from taxonomist import HierarchicalSVC, PathSVC, TextClassifier
 from taxonomist.features import TextFeatures
 from taxonomist.text.updating import can_update, update
 from tests.unit.server.corpus import TAXONOMY, WORDS, text_of
@@ -80,3 +81,13 @@ def test_when_an_update_is_not_possible(fitted, corpus):
     small = {"features": "words", "weights": [1, 1], "names": "off", "vectors": "off"}
     calibrated = TextClassifier(TAXONOMY, calibration="temperature", **small)
     assert not can_update(calibrated.fit(texts[:30], labels[:30]), texts[:30])
+
+
+def test_the_traits_of_a_model_allow_updates(corpus, monkeypatch):
+    texts, labels = corpus
+    options = {"features": "words", "names": "off", "vectors": "off", "calibration": None}
+    classifier = TextClassifier(TAXONOMY, model="svm", **options).fit(texts, labels)
+    assert not can_update(classifier, texts)
+    traits = replace(HierarchicalSVC.traits, starts_by_item=True)
+    monkeypatch.setattr(HierarchicalSVC, "traits", traits)
+    assert can_update(classifier, texts)

@@ -88,6 +88,29 @@ def test_what_is_saved_is_what_was_recorded(result, labelled, tmp_path):
     assert (int(seen.sum()), len(seen)) == (96, 120)
 
 
+def test_held_out_texts_are_tokenised_and_scored_once(labelled, monkeypatch):
+    split, asked = [], []
+    answer, table = TextClassifier.answer, TextFeatures._table
+
+    def answered(classifier, texts):
+        asked.append(len(texts))
+        return answer(classifier, texts)
+
+    def tabulated(features, texts):
+        texts = list(texts)
+        split.append(len(texts))
+        return table(features, texts)
+
+    monkeypatch.setattr(TextClassifier, "answer", answered)
+    monkeypatch.setattr(TextFeatures, "_table", tabulated)
+    classifier = TextClassifier(labelled.taxonomy, model="svm", features="words", names="off")
+    found = workflow.train(classifier, labelled, COLUMNS)
+    assert "hierarchical_f1" in found.classifier.training_["taxonomy_gain"]
+    # The classifier and its twin each split the 96 training texts.
+    assert split == [96, 24, 96]
+    assert asked == [24, 24]
+
+
 @pytest.mark.parametrize("model", ["path", "mixture"])
 def test_training_says_what_the_taxonomy_adds(labelled, model, monkeypatch):
     classifier = TextClassifier(labelled.taxonomy, model=model)

@@ -66,7 +66,7 @@ class BackendInfo(BaseModel):
 
 
 class ProjectInfo(BaseModel):
-    """A project."""
+    """A project: a model, its vocabulary and its language."""
 
     project_id: str
     name: str
@@ -115,7 +115,7 @@ class SuggestForm(BaseModel):
 
 
 class BatchDocument(BaseModel):
-    """A document of a batch."""
+    """A text, with an id to find its suggestions by."""
 
     text: Prose
     document_id: str | None = None

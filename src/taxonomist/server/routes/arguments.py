@@ -87,7 +87,7 @@ class StrictModel(BaseModel):
 
 
 def service_of(request: Request) -> Service:
-    """Return the service."""
+    """Return the service that received a request."""
     return cast("Service", request.app.state.service)
 
 

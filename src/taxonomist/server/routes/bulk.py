@@ -1,4 +1,4 @@
-"""Accept many offers at once, after a look at a sample."""
+"""Accept many offers at once, after people have checked a sample."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Batch = Annotated[str, Path(pattern="^[0-9a-f]{12}$", description="Id of the bat
 class BulkQuestion(StrictModel):
     """Which offers to accept."""
 
-    probability: float = Field(gt=0, le=1, description="Least probability of an offer.")
+    probability: float = Field(gt=0, le=1, description="Minimum probability of an offer.")
     branch: Key | None = Field(None, description="Only documents below this top node.")
 
 
@@ -42,16 +42,16 @@ class BulkRequest(BulkQuestion):
     version: str = Field(max_length=64, description="Version that the sample was drawn for.")
     sample: list[Key] = Field(max_length=100, description="Ids of the documents of the sample.")
     batch: str | None = Field(
-        None, pattern="^[0-9a-f]{12}$", description="Id of the batch to go on with."
+        None, pattern="^[0-9a-f]{12}$", description="Id of the batch to continue."
     )
 
 
 class BulkResult(BaseModel):
     """What was accepted."""
 
-    batch: str = Field(description="Id of the batch, to go on with it or to undo it.")
+    batch: str = Field(description="Id of the batch, to continue or undo it.")
     n_accepted: int
-    n_left: int = Field(description="Documents for further calls.")
+    n_left: int = Field(description="Documents left for further calls.")
     sample: Estimated
 
 
@@ -63,7 +63,7 @@ class BulkUndone(BaseModel):
 
 @router.post("/bulk-sample")
 def sample(project: DecideProject, body: BulkQuestion) -> BulkSample:
-    """Draw a random sample of the offers that have a probability; nothing is stored."""
+    """Draw a random sample of the offers that reach a probability; nothing is stored."""
     choice = BulkChoice(body.probability, body.branch, project.live.version)
     count, found = choose_sample(project, choice)
     model = project.live
@@ -76,7 +76,7 @@ def sample(project: DecideProject, body: BulkQuestion) -> BulkSample:
 def accept(
     project: DecideProject, caller: Deciding, service: Running, body: BulkRequest
 ) -> BulkResult:
-    """Accept up to 500 offers that have a probability, once the sample is decided about."""
+    """Accept up to 500 offers that reach a probability, once the sample is decided about."""
     _check_version(project, body.version)
     choice = BulkChoice(body.probability, body.branch, body.version)
     found = accept_many(project, choice, body.sample, caller.name, body.batch)

@@ -86,7 +86,7 @@ class UserProgress(BaseModel):
 
 
 class FilingProgress(BaseModel):
-    """What was done, and what waits."""
+    """How many documents were decided about, and how many wait."""
 
     n_decided: int
     n_waiting: int
@@ -94,7 +94,7 @@ class FilingProgress(BaseModel):
 
 
 class EventPage(BaseModel):
-    """Events in the order in which they happened, or backwards."""
+    """Events, oldest first or newest first."""
 
     events: list[EventInfo]
     names: dict[str, str] = Field(description="Names of all labels of these events.")
@@ -138,7 +138,7 @@ def show_all(
     action: Annotated[Action | None, Query(description="Only these events.")] = None,
     since: Annotated[Time | None, Query(description="Only events since then.")] = None,
     newest_first: Annotated[
-        bool, Query(description="Backwards: 'after' then is the number to go on before.")
+        bool, Query(description="Newest first; 'after' is then the number to continue before.")
     ] = False,
 ) -> EventPage:
     """List all events: who decided what, when, and what was offered by which model."""

@@ -150,7 +150,7 @@ def queue(
         str, Query(max_length=200, description="Words that the texts contain; by date.")
     ] = "",
     holder: Annotated[
-        Key | None, Query(description="Your key of leases: leave out what others have open.")
+        Key | None, Query(description="Your key of leases; leaves out what others have open.")
     ] = None,
 ) -> QueuePage:
     """Return the documents to decide about next: those with the largest expected loss first."""

@@ -94,7 +94,7 @@ def _line(cells: list[str]) -> str:
 
 
 def _texts(project: Project, each: StandingDecision) -> dict[str, str]:
-    return {name: each.texts.get(name, "") for name in project.live.columns}
+    return project.live.by_column(each.texts)
 
 
 def _provenance(each: StandingDecision) -> dict[str, str]:

@@ -37,7 +37,7 @@ class SetupAnswer(BaseModel):
 
 
 class StudioTask(BaseModel):
-    """A task."""
+    """A text to label, as Label Studio sends it."""
 
     id: int | None = None
     data: dict[str, object] = {}
@@ -66,13 +66,13 @@ class PredictAnswer(BaseModel):
 
 
 class Annotation(BaseModel):
-    """An annotation."""
+    """The labels that a person gave to a task."""
 
     result: list[dict[str, object]] = []
 
 
 class WebhookRequest(BaseModel):
-    """Something that happened in Label Studio."""
+    """An event in Label Studio, such as a new annotation."""
 
     action: str
     task: StudioTask | None = None

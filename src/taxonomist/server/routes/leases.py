@@ -34,7 +34,7 @@ class LeaseInfo(BaseModel):
 
 
 class LeaseAnswer(BaseModel):
-    """For how long the documents are yours, and which are not."""
+    """How long the documents are reserved for you, and which ones others have open."""
 
     seconds: int
     others: list[LeaseInfo]

@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 
 from taxonomist.errors import TaxonomistError
 from taxonomist.server.live_model import LiveModel
-from taxonomist.server.model_comparison import compare_models
 from taxonomist.server.problems import problem, responses
 from taxonomist.server.projects import Project
 from taxonomist.server.quality import quality
@@ -18,6 +17,7 @@ from taxonomist.server.routes.arguments import AdminProject, Deciding, ReadProje
 from taxonomist.server.routes.taxonomy import Estimated
 from taxonomist.server.store.outcomes import standing_decisions
 from taxonomist.server.store.versions import list_releases, list_versions, release
+from taxonomist.workflow.model_comparison import compare_models
 
 router = APIRouter(
     prefix="/v1/projects/{project_id}", tags=["Models"], responses=responses(409, 507)
@@ -142,7 +142,7 @@ def compare(
         for each in standing_decisions(connection, project.id):
             known = [label for label in each.chosen if label in new.taxonomy]
             if each.is_random and known == each.chosen and len(texts) < MOST_COMPARED:
-                texts.append({name: each.texts.get(name, "") for name in new.columns})
+                texts.append(new.by_column(each.texts))
                 labels.append(known)
     found = compare_models(old.classifier, new.classifier, texts, labels).summary()
     return VersionDifference.model_validate({"old": old.version, "new": new.version, **found})

@@ -11,7 +11,6 @@ from pydantic import BaseModel, Field
 from taxonomist.server.live_model import LiveModel
 from taxonomist.server.problems import problem, responses
 from taxonomist.server.projects import Project
-from taxonomist.server.quality import closed_labels
 from taxonomist.server.routes.arguments import Key, ReadProject
 from taxonomist.server.routes.predictions import WordValue
 from taxonomist.server.routes.quality import OfferConfusion, as_confusion
@@ -20,6 +19,7 @@ from taxonomist.server.store.documents import StoredDocument, find_document
 from taxonomist.server.store.outcomes import DecidedOffer, decided_offers
 from taxonomist.server.store.waiting import waiting_by_date
 from taxonomist.server.track_record import mistakes
+from taxonomist.workflow.label_ancestors import LabelAncestors
 
 router = APIRouter(prefix="/v1/projects/{project_id}", tags=["Taxonomy"], responses=responses())
 
@@ -86,9 +86,10 @@ def _examples(
     project: Project, model: LiveModel, node: str, decided: list[DecidedOffer]
 ) -> list[ExampleText]:
     """Return decided documents, newest first; waiting ones if there are none."""
+    closed = LabelAncestors(model.taxonomy).closed
 
     def is_here(labels: list[str]) -> bool:
-        return node in closed_labels(model.taxonomy, labels)
+        return node in closed(labels)
 
     keys = [each.key for each in reversed(decided) if is_here(each.chosen)][:N_EXAMPLES]
     with project.store.reading() as connection:
@@ -106,10 +107,6 @@ def _example(document: StoredDocument, is_decided: bool) -> ExampleText:
 
 def _confusions(model: LiveModel, node: str, decided: list[DecidedOffer]) -> list[OfferConfusion]:
     found = mistakes(model.taxonomy, decided, is_multilabel=model.is_multilabel)
-    here = [
-        each
-        for each in found
-        if (node in closed_labels(model.taxonomy, each.offered))
-        != (node in closed_labels(model.taxonomy, each.chosen))
-    ]
+    closed = LabelAncestors(model.taxonomy).closed
+    here = [each for each in found if node in closed(each.offered) ^ closed(each.chosen)]
     return [as_confusion(model, each) for each in here[:N_CONFUSIONS]]

@@ -178,7 +178,7 @@ def as_columns(service: Service, model: LiveModel, given: GivenText) -> dict[str
         check_length(service, given.text)
         found = model.item(given.text)
     else:
-        found = {name: (given.texts or {}).get(name, "") for name in model.columns}
+        found = model.by_column(given.texts or {})
         check_length(service, *found.values())
         unknown = [name for name in given.texts or {} if name not in found]
         if unknown:

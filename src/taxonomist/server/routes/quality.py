@@ -58,7 +58,7 @@ class OfferConfusion(BaseModel):
 
 
 class DistanceCount(BaseModel):
-    """How many offers were off by a distance."""
+    """How many wrong offers were at a distance from the chosen labels."""
 
     distance: float
     n: int

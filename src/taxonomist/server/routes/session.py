@@ -1,4 +1,4 @@
-"""Who sits at the screen: sign in with a token, which a cookie then holds."""
+"""Sign in to the screen with a token, which a cookie then holds."""
 
 from __future__ import annotations
 

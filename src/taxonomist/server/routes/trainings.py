@@ -29,7 +29,7 @@ class RetrainRequest(StrictModel):
     """How to train."""
 
     force: bool = Field(False, description="Let the new model go live even if it is worse.")
-    full: bool = Field(False, description="Learn words anew even if few documents are new.")
+    full: bool = Field(False, description="Learn words again even if few documents are new.")
 
 
 class JobInfo(BaseModel):
@@ -79,7 +79,7 @@ def show_all(project: ReadProject) -> JobList:
 
 @router.get("/{job}")
 def show(project: ReadProject, job: Annotated[str, Path(pattern="^[0-9a-f]{1,32}$")]) -> JobInfo:
-    """Return how far a training is, or what came of it."""
+    """Return the progress of a training, or its result."""
     with project.store.reading() as connection:
         found = find_job(connection, project.id, job)
     if found is None:

@@ -150,7 +150,7 @@ def undo_decision(connection: Connection, project: str, number: int, user: str) 
 
 
 def find_event(connection: Connection, project: str, number: int) -> StoredEvent | None:
-    """Return an event; None if there is none."""
+    """Return an event, or None if it does not exist."""
     found = list_events(connection, project, after=number - 1, limit=1)
     return found[0] if found and found[0].id == number else None
 
@@ -173,7 +173,10 @@ def list_events(
     wanted: EventFilter | None = None,
     newest_first: bool = False,
 ) -> list[StoredEvent]:
-    """Return the events behind a number, in order; or backwards those before it, 0 for all."""
+    """Return the events after a number, oldest first; with ``newest_first``, those before it.
+
+    The number 0 stands for no limit.
+    """
     rows = (
         select(events, documents.c.key.label("document_key"))
         .join(documents, documents.c.id == events.c.document)
@@ -201,7 +204,7 @@ def list_events(
 
 
 def events_with_key(connection: Connection, project: str, prefix: str) -> list[int]:
-    """Return the numbers of the events whose keys begin so, and that nothing undoes."""
+    """Return the numbers of the events whose keys have a prefix and that are not undone."""
     undone = select(events.c.undoes).where(
         events.c.project == project, events.c.undoes.is_not(None)
     )

@@ -170,7 +170,7 @@ def stored(connection: Connection, wanted: Select[tuple[object, ...]]) -> list[S
 
 
 def find_document(connection: Connection, project: str, key: str) -> StoredDocument | None:
-    """Return a document; None if there is none."""
+    """Return a document, or None if it does not exist."""
     found = stored(connection, document_rows(project).where(documents.c.key == key))
     return found[0] if found else None
 

@@ -1,4 +1,4 @@
-"""Rows of the training table whose labels a model doubts that was not trained on them."""
+"""Rows of the training table whose labels are doubted by a model that did not learn from them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RowDoubt(NamedTuple):
 
 
 def replace_doubts(connection: Connection, project: str, found: Sequence[RowDoubt]) -> None:
-    """Store doubts in place of those of an earlier check."""
+    """Replace the doubts of the last check."""
     connection.execute(delete(doubts).where(doubts.c.project == project))
     rows = [{**each._asdict(), "project": project, "at": now()} for each in found]
     if rows:

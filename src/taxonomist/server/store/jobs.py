@@ -82,7 +82,7 @@ def list_jobs(connection: Connection, project: str) -> list[StoredJob]:
 
 
 def find_job(connection: Connection, project: str, job: str) -> StoredJob | None:
-    """Return a job; None if there is none."""
+    """Return a job, or None if it does not exist."""
     return next((each for each in list_jobs(connection, project) if each.id == job), None)
 
 

@@ -1,7 +1,7 @@
 """Who has which documents open.
 
 A lease keeps a document out of the queues of others for a short time. It ends by itself, and it
-does not forbid anything: of two decisions that expect the same state, one is refused as ever.
+does not forbid anything: of two decisions that expect the same state, one is still refused.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Lease(NamedTuple):
 def hold_documents(
     connection: Connection, project: str, keys: Sequence[str], holder: str, user: str
 ) -> list[Lease]:
-    """Lease documents in place of those that were leased before; return what others have.
+    """Replace the leases of a holder, and return the documents that others have open.
 
     Parameters
     ----------
@@ -93,6 +93,6 @@ def _leases(connection: Connection, numbers: Sequence[int]) -> list[Lease]:
 
 
 def is_free(holder: str) -> ColumnElement[bool]:
-    """Return the condition that nobody but a holder has a document open."""
+    """Return the condition that no one except a holder has a document open."""
     taken = select(leases.c.document).where(leases.c.until > now(), leases.c.holder != holder)
     return documents.c.id.not_in(taken)

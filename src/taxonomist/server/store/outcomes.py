@@ -1,4 +1,4 @@
-"""What was decided about documents in the end: the decisions that stand."""
+"""The decisions that stand, which were not undone or replaced."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def moved_offers(connection: Connection, project: str, old: str, new: str) -> tu
 
 
 def decided_since(connection: Connection, project: str, time: datetime) -> list[tuple[str, int]]:
-    """Return who decided about how many documents since a time, most first; undone ones not."""
+    """Return how many documents each user decided about since a time, without undone decisions."""
     undone = select(events.c.undoes).where(
         events.c.project == project, events.c.undoes.is_not(None)
     )

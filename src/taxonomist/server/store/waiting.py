@@ -94,10 +94,10 @@ def waiting(
     branch: str | None = None,
     holder: str | None = None,
 ) -> list[Waiting]:
-    """Return at most so many waiting documents of each branch, those with most to lose first.
+    """Return up to ``most`` waiting documents of each branch, those with most to lose first.
 
-    Documents that were skipped come behind all others. Of the marked random ones, which have no
-    order, there are as many besides. With a holder, documents that others have open are left out.
+    Skipped documents come last. Up to ``most`` marked random documents, which have no order, are
+    added. With a holder, documents that others have open are left out.
     """
     ranked = _ranked(project, branch, holder)
     wanted = select(*(ranked.c[name] for name in Waiting._fields)).where(ranked.c.rank <= most)
@@ -135,7 +135,7 @@ def waiting_by_date(
     *,
     newest_first: bool = False,
 ) -> Iterator[StoredDocument]:
-    """Yield the documents that wait, in the order in which they were added, or backwards.
+    """Yield the waiting documents, in the order in which they were added or newest first.
 
     With a holder, documents that others have open are left out.
     """

@@ -121,7 +121,7 @@ def checked_json_ld(text: str) -> str:
                 stack.extend(value.values())
             elif isinstance(value, list):
                 stack.extend(value)
-        # Written anew, so that rdflib reads the same document, even if keys are repeated.
+        # Written again, so that rdflib reads the same document, even if keys are repeated.
         return json.dumps(document)
     except json.JSONDecodeError as error:
         raise FormatError(f"invalid json-ld: {error}") from error

@@ -32,7 +32,7 @@ export class BulkAccept {
     const question = this._question;
     const found = /** @type {BulkSample} */ (await this._app.ask("POST", "bulk-sample", question));
     if (!found.n_documents) {
-      fill(this._place, el("p", { role: "status" }, "No waiting document has an offer that is so probable."));
+      fill(this._place, el("p", { role: "status" }, "No waiting document has an offer this probable."));
       return;
     }
     /** @type {Map<string, boolean>} */

@@ -124,7 +124,7 @@ export class SearchBox {
     this._asked += 1;
     const answer = /** @type {{nodes: TreeNode[]}} */ (
       await this._app.ask("GET", query("search", { q: text, limit: MOST })));
-    if (!answer.nodes.length) throw new Error(`Nothing is called “${text}”.`);
+    if (!answer.nodes.length) throw new Error(`No node matches “${text}”.`);
     this._found = answer.nodes;
     this._choose(0);
   }

@@ -60,7 +60,7 @@ export class DisputesView {
 
   async _load() {
     const found = await this._fetch();
-    this._note.textContent = found.total ? `${counted(found.total, "label")} to check.` : "The model doubts nothing that it has seen so far.";
+    this._note.textContent = found.total ? `${counted(found.total, "label")} to check.` : "The model doubts no decision so far.";
     fill(this._list, ...found.disputes.map((each) => this._row(each)));
   }
 
@@ -95,7 +95,7 @@ export class DisputesView {
       this._drawJob(job);
       if (job?.state !== "running") {
         if (wasRunning) await this._load();
-        if (wasRunning && job?.state !== "checked") notify(String(job?.result.error ?? "The check did not end well."), { isError: true });
+        if (wasRunning && job?.state !== "checked") notify(String(job?.result.error ?? "The check failed."), { isError: true });
         return;
       }
       wasRunning = true;

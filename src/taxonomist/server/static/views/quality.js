@@ -125,7 +125,7 @@ export class QualityView {
         typeof result.error === "string" ? result.error : "",
         result.kept_features ? ["It kept the words that it knew. ", el("button", {
           class: "link", disabled: !this._app.mayAdminister, onclick: () => this._start(true),
-        }, "Train from scratch")] : null) : el("p", { class: "note" }, "Nobody has trained it here yet."));
+        }, "Train from scratch")] : null) : el("p", { class: "note" }, "It has not been trained here yet."));
   }
 
   /** Start a training. */

@@ -1,4 +1,4 @@
-"""Add who has which documents open.
+"""Add leases, which say who has which documents open.
 
 Revision: 0003
 Down revision: 0002

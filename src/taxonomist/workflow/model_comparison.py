@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from taxonomist.workflow.label_ancestors import LabelAncestors
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from taxonomist._typing import Floats, TextLike
-    from taxonomist.taxonomy import Taxonomy
     from taxonomist.text import TextClassifier
 
 __all__ = ["ModelDifference", "compare_models"]
@@ -21,7 +22,7 @@ FEWEST = 20
 
 
 class ModelDifference(NamedTuple):
-    """How a new model does beside an old one.
+    """How a new model compares with an old one.
 
     Attributes
     ----------
@@ -73,7 +74,7 @@ def compare_models(
         given = new.features_.count(texts)
     answers = new.answer(given)
     losses = [
-        _losses(model.taxonomy_, found, labels, is_multilabel=model.is_multilabel_)
+        _losses(model, found, labels)
         for model, found in ((old, old.answer(given).labels()), (new, answers.labels()))
     ]
     difference = losses[1] - losses[0]
@@ -91,21 +92,9 @@ def compare_models(
 
 
 def _losses(
-    taxonomy: Taxonomy,
-    found: Sequence[Sequence[str]],
-    truth: Sequence[Sequence[str]],
-    *,
-    is_multilabel: bool,
+    model: TextClassifier, found: Sequence[Sequence[str]], truth: Sequence[Sequence[str]]
 ) -> Floats:
-    """Return the number of nodes in one closed set only; half of it for single categories."""
-    scale = 1.0 if is_multilabel else 0.5
-    above: dict[str, frozenset[str]] = {}
-
-    def closed(labels: Sequence[str]) -> set[str]:
-        for label in labels:
-            if label not in above:
-                above[label] = frozenset([label, *taxonomy.ancestors(label)])
-        return set().union(*(above[label] for label in labels))
-
+    """Return the taxonomy loss of each text."""
+    distance, is_multilabel = LabelAncestors(model.taxonomy_).distance, model.is_multilabel_
     pairs = zip(found, truth, strict=True)
-    return np.array([scale * len(closed(a) ^ closed(b)) for a, b in pairs])
+    return np.array([distance(*pair, is_multilabel=is_multilabel) for pair in pairs])
