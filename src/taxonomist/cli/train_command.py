@@ -244,7 +244,7 @@ def train(
 
 def _about_search(budget: float) -> str:
     limit = "" if isinf(budget) else f" for at most {budget:g} s"
-    return f"Looking for the best model{limit}. Ctrl-C stops at the best one so far."
+    return f"Looking for the best model{limit}. Ctrl-C ends the search with the best one so far."
 
 
 def _check_target(out: Path) -> None:

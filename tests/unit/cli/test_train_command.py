@@ -202,7 +202,7 @@ def test_the_search_has_a_budget(call, folder):
         done, _ = train(call, "--budget", given)
         assert "--budget must be a number of seconds above 0, or inf. Got" in done.err
     done, found = train(call, "-t", "taxonomy.csv", *hurry)
-    assert "Looking for the best model for at most 1e-06 s. Ctrl-C goes on with" in done.err
+    assert "Looking for the best model for at most 1e-06 s. Ctrl-C ends the search" in done.err
     assert [trial["score"] for trial in found["search"]] == [None] * 4
     assert found["search"][0]["note"]
     done = call("train", "data.csv", "--label", "code", "-o", "model", *hurry)
@@ -425,13 +425,13 @@ def test_a_killed_training_is_resumed(call, folder, monkeypatch):
     options = ("-t", "taxonomy.csv", "--features", "words", "--names", "off", "--weights", "1,1")
     done, _ = train(call, *options, "--resume")
     assert done.code == 0, done.err
-    assert "no finished branches to go on from" in done.err
+    assert "no finished branches to continue from" in done.err
     parts = {path.name: path.read_bytes() for path in folder.glob("model/**/*.npy")}
     with monkeypatch.context() as killing:
         killing.setattr(checkpoints.KeptPortions, "save", save_some)
         done, _ = train(call, *options)
     assert done.code == 130
-    assert "Finished branches are kept in model.branches: the same command with --res" in done.err
+    assert "Finished branches are kept in model.branches. To continue from them, run" in done.err
     assert len(list((folder / "model.branches").glob("*.npz"))) == 2
     done, _ = train(call, *options, "--resume")
     assert done.code == 0, done.err
