@@ -19,8 +19,8 @@ from taxonomist.distributed import (
     DaskHierarchicalSVC,
     DaskPathSVC,
     dask_engine,
-    joint_fit,
     path_batches,
+    rounds,
 )
 from taxonomist.errors import ClusterError
 from tests.unit.distributed.problems import TREE, assert_same, cut, problem
@@ -119,7 +119,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_fit(client, items, local, name):
 def test_a_worker_is_killed_in_the_middle_of_rounds(client, items, large, monkeypatch):
     """Weights that are part of tasks let Dask repeat rounds; others need the copies."""
     monkeypatch.setattr(dask_engine, "SMALL", large)
-    monkeypatch.setattr(joint_fit, "CHECKPOINT", 2)
+    monkeypatch.setattr(rounds, "CHECKPOINT", 2)
     X, y = delayed_parts(items)
     model = DaskHierarchicalSVC(TREE, random_state=0, client=client, tol=0.02, max_iter=300)
     with ThreadPoolExecutor(1) as pool:

@@ -1,0 +1,239 @@
+"""``Rounds``: rounds of CoCoA+ over shards of items, which go on when a worker is lost.
+
+Items and their dual variables stay in shards. In a round, the weights go to all shards, each solves
+its share of the dual, and the changes of weights are summed in a tree; see
+``taxonomist.solvers.shards``. Every few rounds the dual variables are copied to the driver. When
+a worker is lost, Dask makes its shard anew; its dual variables are those of the last copy, and the
+weights follow from the dual variables of all shards. So no more than the work of a few rounds is
+lost, and the certificate stays exact.
+"""
+
+from __future__ import annotations
+
+import logging
+from time import sleep
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from taxonomist.distributed.engine import reduce
+from taxonomist.errors import ClusterError
+from taxonomist.solvers.shards import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from taxonomist._typing import Codes, Floats, Reals
+    from taxonomist.distributed.engine import Engine, Handle
+    from taxonomist.solvers.solution import Certificate
+
+logger = logging.getLogger(__name__)
+
+CHECKPOINT = 8
+"""Rounds between copies of the dual variables."""
+MOST_PASSES = 64
+"""Most passes over the items of a shard in a round. There is one at first; rounds that lower the
+gap slowly double the number."""
+MOST_LOSSES = 10
+"""How often workers may be lost before the fit is given up."""
+PAUSE, LONGEST_PAUSE = 0.05, 5.0
+"""Seconds to wait after the loss of a worker, doubled with each loss."""
+
+
+class ShardTasks(NamedTuple):
+    """What is done with a shard.
+
+    Attributes
+    ----------
+    begin
+        Returns the dual variables to begin with, given a shard and ``shared``.
+    weights
+        Returns w(α_k), given a shard, its dual variables and ``shared``.
+    solve
+        Does a round, given a shard, its dual variables, the weights of its features, ``shared`` and
+        what a round gives. The result has ``duals``, ``change`` and ``findings``.
+    join
+        Adds the findings of a list of shards.
+    part_way
+        Returns the dual variables between two others.
+    shared
+        Values, or handles, for all shards and rounds.
+    """
+
+    begin: Callable[..., object]
+    weights: Callable[..., Change]
+    solve: Callable[..., object]
+    join: Callable[..., object]
+    part_way: Callable[..., object]
+    shared: tuple[object, ...] = ()
+
+
+class Exchange(NamedTuple):
+    """What comes back in a round.
+
+    Attributes
+    ----------
+    moved
+        The sum of the changes of all shards.
+    findings
+        The sum of their findings.
+    after
+        Handles of the dual variables after the changes.
+    bytes_out
+        The bytes of weights that went to all shards.
+    """
+
+    moved: Change
+    findings: Any
+    after: list[Handle]
+    bytes_out: int
+
+
+class Rounds:
+    """Rounds over shards. A subclass implements ``_round``.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    shards
+        Handles of the shards.
+    features
+        The features of each shard: rows of the weights.
+    tasks
+        What is done with a shard.
+    shape
+        The numbers of rows and of columns of the weights.
+    duals
+        Handles of dual variables to begin with; None stands for those of ``tasks.begin``.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        shards: Sequence[Handle],
+        features: Sequence[Codes],
+        tasks: ShardTasks,
+        shape: tuple[int, int],
+        duals: Sequence[Handle] | None = None,
+    ) -> None:
+        self.engine, self.shards, self.features = engine, list(shards), features
+        self.tasks = tasks
+        self.w: Floats = np.zeros(shape)
+        self.coupling = 1.0
+        self.n_lost = 0
+        self.duals = self._fresh() if duals is None else list(duals)
+        self._has_weights = duals is None
+        self._copies: list[object] = [None] * len(self.shards)
+
+    # To be defined by subclasses ---------------------------------------------------------------
+
+    def _round(self, number: int) -> Certificate:
+        """Do a round, and return the certificate of the weights before it."""
+        raise NotImplementedError
+
+    # For subclasses ----------------------------------------------------------------------------
+
+    def certified_round(self, number: int) -> Certificate:
+        """Do a round; after the loss of a worker, restore what it had and do it again."""
+        is_whole = True
+        while True:
+            try:
+                if not is_whole:
+                    self._replace_lost()
+                is_whole = True
+                if not self._has_weights:
+                    self._sum_weights()
+                if number and number % CHECKPOINT == 0:
+                    self._copy_duals()
+                return self._round(number)
+            except ClusterError:
+                self.n_lost += 1
+                if self.n_lost > MOST_LOSSES:
+                    raise
+                logger.warning("A worker was lost in round %d; its shards go on.", number)
+                is_whole = self._has_weights = False
+                # The scheduler may take a moment to notice.
+                sleep(min(PAUSE * 2**self.n_lost, LONGEST_PAUSE))
+
+    def exchange(self, W: Reals, *given: object) -> Exchange:
+        """Send weights to all shards, and return the sums of what they find."""
+        engine, tasks = self.engine, self.tasks
+        own = [W[features] for features in self.features]
+        sent = [engine.scatter(rows, is_for_all=False) for rows in own]
+        shared = *tasks.shared, *given
+        results = engine.map(tasks.solve, self.shards, self.duals, sent, shared=shared)
+        after = engine.map(duals_of, results)
+        change = reduce(engine, Change.joined, engine.map(change_of, results))
+        findings = reduce(engine, tasks.join, engine.map(findings_of, results))
+        del results
+        moved, found = engine.gather([change, findings])
+        return Exchange(moved, found, after, sum(rows.nbytes for rows in own))
+
+    def take(self, found: Exchange, step: float | Floats) -> None:
+        """Make a step along the changes of all shards, and set the coupling to that of these."""
+        if np.all(step == 1):
+            self.duals = found.after
+        else:
+            pairs = self.duals, found.after
+            self.duals = self.engine.map(self.tasks.part_way, *pairs, shared=(step,))
+        moved, apart = found.moved, found.findings.change_squared
+        self.w[moved.rows] += step * moved.values
+        if apart > 0:
+            together = float(np.square(moved.values).sum())
+            self.coupling = float(np.clip(together / apart, 1.0, len(self.shards)))
+
+    # After a loss ------------------------------------------------------------------------------
+
+    def _fresh(self) -> list[Handle]:
+        return self.engine.map(self.tasks.begin, self.shards, shared=self.tasks.shared)
+
+    def _copy_duals(self) -> None:
+        """Copy the dual variables to the driver, and begin anew from the copies.
+
+        Without that, a lost worker would make Dask repeat all rounds.
+        """
+        found = self.engine.gather(self.duals)
+        self._copies = list(found)
+        self.duals = [self.engine.scatter(duals, is_for_all=False) for duals in self._copies]
+
+    def _replace_lost(self) -> None:
+        """Replace lost dual variables by their last copies."""
+        engine = self.engine
+        held = [engine.is_held(handle) for handle in self.duals]
+        fresh = self._fresh()
+        for k, (is_held, copy) in enumerate(zip(held, self._copies, strict=True)):
+            if not is_held:
+                self.duals[k] = fresh[k] if copy is None else engine.scatter(copy, is_for_all=False)
+
+    def _sum_weights(self) -> None:
+        """Compute the weights that follow from the dual variables of all shards."""
+        engine, tasks = self.engine, self.tasks
+        parts = engine.map(tasks.weights, self.shards, self.duals, shared=tasks.shared)
+        (found,) = engine.gather([reduce(engine, Change.joined, parts)])
+        self.w = np.zeros_like(self.w)
+        self.w[found.rows] = found.values
+        self._has_weights = True
+
+
+def duals_of(result: Any) -> object:
+    """Return the dual variables after a round."""
+    return result.duals
+
+
+def change_of(result: Any) -> Change:
+    """Return the change of the weights."""
+    change: Change = result.change
+    return change
+
+
+def findings_of(result: Any) -> object:
+    """Return the share in the certificate."""
+    return result.findings
+
+
+def shares_of(n_values: Sequence[int], n_shards: int) -> list[Codes]:
+    """Return the parts of each shard: neighbours, of about the same number of stored values."""
+    work = np.cumsum(np.array(n_values, dtype=float) + 1e-9)
+    shard = np.minimum((work - work[0]) * n_shards // work[-1], n_shards - 1)
+    return [np.flatnonzero(shard == k) for k in np.unique(shard)]

@@ -1,0 +1,237 @@
+"""CoCoA+ rounds of independent binary SVMs whose items are in shards.
+
+Problem       those of ``taxonomist.solvers.node_svms``: some columns b with the same items, which
+              are in K shards
+Dual          as there; w_b(α) = Σ_k w_b(α_k), where α_k are the dual variables of shard k
+Notation      as there; σ' ``coupling``, between 1 and K; γ_b ``steps``
+Step          In a round, shard k maximises over changes Δα_k, with w_b = w_b(α) fixed,
+              Σ_i (α_i + Δα_i) - <w_b, w_b(Δα_k)> - σ'/2 ||w_b(Δα_k)||² - ½ Σ_i D_i (α_i + Δα_i)²
+              [MSJ15], by passes of dual coordinate ascent. Then α_k += γ_b Δα_k and
+              w_b += γ_b Σ_k w_b(Δα_k), where γ_b in [0, 1] maximises the dual of column b along the
+              sum of changes.
+Stopping      The gap of all columns together at w before a round: the sums over items are those of
+              all shards, and ||w_b||² is known. It is the same as on one machine.
+Differences   σ' and γ are chosen as in ``taxonomist.solvers.shards``. With x' = √σ' x and
+              w' = w / √σ', scores are the same, and the step above is that of the local loop.
+References    [MSJ15]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from taxonomist.compiled.arrays import Labels, Rows, read_only
+from taxonomist.compiled.node_svm import BlockArrays, BlockState, ascend_share
+from taxonomist.solvers.shards import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taxonomist._typing import CSR, Codes, Floats, Reals
+
+
+class NodeShard(NamedTuple):
+    """The items of a shard.
+
+    Attributes
+    ----------
+    X
+        Their rows, in single precision, with the features that occur.
+    features
+        The numbers of these features, in ascending order, and that of the constant feature.
+    norms
+        ||x_i||², with the constant feature.
+    costs
+        C_i.
+    """
+
+    X: CSR
+    features: Codes
+    norms: Reals
+    costs: Reals
+
+    @classmethod
+    def of(cls, X: CSR, norms: Reals, costs: Floats) -> NodeShard:
+        """Return the shard of some items."""
+        features, places = np.unique(X.indices, return_inverse=True)
+        shape = X.shape[0], len(features)
+        rows = csr_array((X.data, places.astype(np.int32), X.indptr), shape=shape)
+        known = np.append(features, X.shape[1]).astype(np.intp)
+        return cls(rows, known, norms.astype(np.float32), costs.astype(np.float32))
+
+
+class NodeLoss(NamedTuple):
+    """What all shards share.
+
+    Attributes
+    ----------
+    constant
+        The value of the constant feature.
+    is_squared
+        Whether the hinge loss is squared.
+    """
+
+    constant: float
+    is_squared: bool
+
+
+class NodeRound(NamedTuple):
+    """How a round is done.
+
+    Attributes
+    ----------
+    n_passes
+        The number of passes over the items of a shard.
+    coupling
+        σ'.
+    seed
+        A number above 0, on which the order of items depends.
+    """
+
+    n_passes: int
+    coupling: float
+    seed: int
+
+
+class NodeFindings(NamedTuple):
+    """The share of a shard, or of several, in the objectives of each column.
+
+    Attributes
+    ----------
+    linear
+        Σ α - ½ Σ D α².
+    slack
+        Σ C ξ² or Σ C ξ.
+    slope, curvature
+        Derivatives of ``linear`` along the change: Σ Δα (1 - D α) and Σ D Δα².
+    change_squared
+        ||w(Δα_k)||² of all columns.
+    """
+
+    linear: Floats
+    slack: Floats
+    slope: Floats
+    curvature: Floats
+    change_squared: float
+
+    @classmethod
+    def joined(cls, parts: Sequence[NodeFindings]) -> NodeFindings:
+        """Return the share of all shards."""
+        return cls._make(sum(values) for values in zip(*parts, strict=True))
+
+
+class NodeShardRound(NamedTuple):
+    """The result of a round in one shard.
+
+    Attributes
+    ----------
+    duals
+        α_k + Δα_k, (n_items, n_columns).
+    change
+        w(Δα_k).
+    findings
+        The share in the objectives, at the weights before the round.
+    """
+
+    duals: CSR
+    change: Change
+    findings: NodeFindings
+
+
+def solve_node_shard(
+    shard: NodeShard, own: CSR, duals: CSR, W: Reals, loss: NodeLoss, given: NodeRound
+) -> NodeShardRound:
+    """Certify a shard at given weights, and maximise its share of the dual.
+
+    Parameters
+    ----------
+    shard
+        The items.
+    own
+        The columns in which each item is positive, (n_items, n_columns) boolean.
+    duals
+        α_k, (n_items, n_columns).
+    W
+        The weights of all shards together, for the features of this one, (n_features, n_columns).
+    loss
+        What all shards share.
+    given
+        How the round is done.
+    """
+    scale, n_columns = np.float32(np.sqrt(given.coupling)), W.shape[1]
+    before = duals.toarray().astype(np.float32)
+    begin = (W / scale).astype(np.float32)
+    state = BlockState(begin.copy(), before.copy(), np.zeros(n_columns), np.zeros(n_columns))
+    block = BlockArrays(
+        read_only(Rows(shard.X.indptr.astype(np.intp), shard.X.indices, shard.X.data * scale)),
+        Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp)),
+        shard.norms * scale * scale,
+        shard.costs,
+        float(loss.constant * scale),
+        loss.is_squared,
+        0,
+        0,
+    )
+    slack, linear = np.zeros(n_columns), np.zeros(n_columns)
+    ascend_share(block, state, slack, linear, np.uint64(given.seed), given.n_passes)
+    moved = (state.W - begin) / scale
+    rows = np.flatnonzero(moved.any(axis=1))
+    change = Change(shard.features[rows], moved[rows], 0)
+    n_bytes = change.rows.nbytes + change.values.nbytes
+    squared = float(np.square(change.values, dtype=np.float64).sum())
+    along = _derivatives(before, state.alpha, shard.costs, loss)
+    findings = NodeFindings(linear, slack, *along, squared)
+    return NodeShardRound(csr_array(state.alpha), change._replace(n_bytes=n_bytes), findings)
+
+
+def _derivatives(
+    before: Reals, after: Reals, costs: Reals, loss: NodeLoss
+) -> tuple[Floats, Floats]:
+    """Return the slope and the curvature of the linear term of each column along a change."""
+    quadratic = 0.5 / costs.astype(float) if loss.is_squared else np.zeros(len(costs))
+    slope, curvature = np.zeros(before.shape[1]), np.zeros(before.shape[1])
+    for b in range(before.shape[1]):
+        step = after[:, b].astype(float) - before[:, b]
+        slope[b] = step @ (1 - quadratic * before[:, b])
+        curvature[b] = quadratic @ np.square(step)
+    return slope, curvature
+
+
+def node_weights(shard: NodeShard, own: CSR, duals: CSR, constant: float) -> Change:
+    """Return w(α_k), as a change from 0."""
+    signs = 2.0 * own.toarray() - 1.0
+    signed = duals.toarray() * signs
+    values = np.vstack([shard.X.T @ signed, constant * signed.sum(axis=0, keepdims=True)])
+    return Change(shard.features, values, 0)
+
+
+def best_steps(w: Floats, change: Change, findings: NodeFindings) -> Floats:
+    """Return the γ in [0, 1] of each column that maximises the dual along the sum of changes.
+
+    Parameters
+    ----------
+    w
+        The weights before the round, (n_features + 1, n_columns).
+    change
+        The sum of the changes of all shards.
+    findings
+        The findings of all shards.
+    """
+    slope = findings.slope - (w[change.rows] * change.values).sum(axis=0)
+    curvature = findings.curvature + np.square(change.values).sum(axis=0)
+    steps = np.ones_like(slope)
+    np.divide(slope, curvature, out=steps, where=curvature > 0)
+    return steps.clip(0.0, 1.0)
+
+
+def part_way(before: CSR, after: CSR, steps: Floats) -> CSR:
+    """Return dual variables between two others, with a γ for each column: α + γ Δα."""
+    if (steps == 1.0).all():
+        return after
+    mixed = before.multiply(1.0 - steps[None]) + after.multiply(steps[None])
+    found = csr_array(mixed, dtype=np.float32)
+    found.eliminate_zeros()
+    return found
