@@ -58,7 +58,7 @@ class Round:
     bytes_out, bytes_back
         The bytes of weights that go to all shards, and of the changes that come back.
     step, coupling
-        γ and σ'.
+        γ, and the mean of all σ'_f.
     """
 
     n_passes: int
@@ -188,7 +188,8 @@ class _JointRounds(Rounds):
         """Do a round, and return the certificate of the weights before it."""
         W = self.w.astype(self.options.dtype)
         options = replace(self.options, random_state=self.options.random_state + number)
-        given = RoundOptions(self.n_passes, self.tol, self.coupling)
+        given = RoundOptions(self.n_passes, self.tol)
+        coupling = float(self.coupling.mean())
         found = self.exchange(W, options, given)
         self.findings = found.findings
         step = best_step(self.w, found.moved, self.findings)
@@ -196,7 +197,7 @@ class _JointRounds(Rounds):
         self.certified = W
         certificate = self.findings.certificate()
         n_bytes = found.bytes_out, found.moved.n_bytes
-        self.rounds.append(Round(self.findings.n_passes, *n_bytes, step, given.coupling))
+        self.rounds.append(Round(self.findings.n_passes, *n_bytes, step, coupling))
         entry = Pass(
             perf_counter() - self.started,
             certificate.primal,

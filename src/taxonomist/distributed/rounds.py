@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import logging
 from time import sleep
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from taxonomist.distributed.engine import reduce
 from taxonomist.errors import ClusterError
-from taxonomist.solvers.shards import Change
+from taxonomist.solvers.shards import Change, SharedWeights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes, Floats, Reals
     from taxonomist.distributed.engine import Engine, Handle
     from taxonomist.solvers.solution import Certificate
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -50,8 +52,8 @@ class ShardTasks(NamedTuple):
     weights
         Returns w(α_k), given a shard, its dual variables and ``shared``.
     solve
-        Does a round, given a shard, its dual variables, the weights of its features, ``shared`` and
-        what a round gives. The result has ``duals``, ``change`` and ``findings``.
+        Does a round, given a shard, its dual variables, ``SharedWeights``, ``shared`` and what a
+        round gives. The result has ``duals``, ``change`` and ``findings``.
     join
         Adds the findings of a list of shards.
     part_way
@@ -120,7 +122,7 @@ class Rounds:
         self.engine, self.shards, self.features = engine, list(shards), features
         self.tasks = tasks
         self.w: Floats = np.zeros(shape)
-        self.coupling = 1.0
+        self.coupling: Floats = np.ones(shape[0])
         self.n_lost = 0
         self.duals = self._fresh() if duals is None else list(duals)
         self._has_weights = duals is None
@@ -136,31 +138,38 @@ class Rounds:
 
     def certified_round(self, number: int) -> Certificate:
         """Do a round; after the loss of a worker, restore what it had and do it again."""
-        is_whole = True
+        n_before = self.n_lost
+
+        def attempt() -> Certificate:
+            if self.n_lost > n_before:
+                self._replace_lost()
+                self._has_weights = False
+            if not self._has_weights:
+                self._sum_weights()
+            if number and number % CHECKPOINT == 0:
+                self._copy_duals()
+            return self._round(number)
+
+        return self.insist(attempt, f"round {number}")
+
+    def insist(self, attempt: Callable[[], T], what: str) -> T:
+        """Call a function again when a worker was lost meanwhile."""
         while True:
             try:
-                if not is_whole:
-                    self._replace_lost()
-                is_whole = True
-                if not self._has_weights:
-                    self._sum_weights()
-                if number and number % CHECKPOINT == 0:
-                    self._copy_duals()
-                return self._round(number)
+                return attempt()
             except ClusterError:
                 self.n_lost += 1
                 if self.n_lost > MOST_LOSSES:
                     raise
-                logger.warning("A worker was lost in round %d; its shards go on.", number)
-                is_whole = self._has_weights = False
+                logger.warning("A worker was lost in %s; its shards go on.", what)
                 # The scheduler may take a moment to notice.
                 sleep(min(PAUSE * 2**self.n_lost, LONGEST_PAUSE))
 
     def exchange(self, W: Reals, *given: object) -> Exchange:
         """Send weights to all shards, and return the sums of what they find."""
         engine, tasks = self.engine, self.tasks
-        own = [W[features] for features in self.features]
-        sent = [engine.scatter(rows, is_for_all=False) for rows in own]
+        own = [SharedWeights(W[rows], self.coupling[rows]) for rows in self.features]
+        sent = [engine.scatter(weights, is_for_all=False) for weights in own]
         shared = *tasks.shared, *given
         results = engine.map(tasks.solve, self.shards, self.duals, sent, shared=shared)
         after = engine.map(duals_of, results)
@@ -168,7 +177,8 @@ class Rounds:
         findings = reduce(engine, tasks.join, engine.map(findings_of, results))
         del results
         moved, found = engine.gather([change, findings])
-        return Exchange(moved, found, after, sum(rows.nbytes for rows in own))
+        bytes_out = sum(array.nbytes for weights in own for array in weights)
+        return Exchange(moved, found, after, bytes_out)
 
     def take(self, found: Exchange, step: float | Floats) -> None:
         """Make a step along the changes of all shards, and set the coupling to that of these."""
@@ -177,11 +187,8 @@ class Rounds:
         else:
             pairs = self.duals, found.after
             self.duals = self.engine.map(self.tasks.part_way, *pairs, shared=(step,))
-        moved, apart = found.moved, found.findings.change_squared
-        self.w[moved.rows] += step * moved.values
-        if apart > 0:
-            together = float(np.square(moved.values).sum())
-            self.coupling = float(np.clip(together / apart, 1.0, len(self.shards)))
+        self.w[found.moved.rows] += step * found.moved.values
+        self.coupling[found.moved.rows] = found.moved.couplings()
 
     # After a loss ------------------------------------------------------------------------------
 

@@ -3,16 +3,16 @@
 Problem       those of ``taxonomist.solvers.node_svms``: some columns b with the same items, which
               are in K shards
 Dual          as there; w_b(α) = Σ_k w_b(α_k), where α_k are the dual variables of shard k
-Notation      as there; σ' ``coupling``, between 1 and K; γ_b ``steps``
+Notation      as there; f feature; σ'_f ``coupling``, between 1 and K; γ_b ``steps``
 Step          In a round, shard k maximises over changes Δα_k, with w_b = w_b(α) fixed,
-              Σ_i (α_i + Δα_i) - <w_b, w_b(Δα_k)> - σ'/2 ||w_b(Δα_k)||² - ½ Σ_i D_i (α_i + Δα_i)²
+              Σ_i (α_i + Δα_i) - <w_b, w_b(Δα_k)> - ½ Σ_f σ'_f w_bf(Δα_k)² - ½ Σ_i D_i (α_i + Δα_i)²
               [MSJ15], by passes of dual coordinate ascent. Then α_k += γ_b Δα_k and
               w_b += γ_b Σ_k w_b(Δα_k), where γ_b in [0, 1] maximises the dual of column b along the
               sum of changes.
 Stopping      The gap of all columns together at w before a round: the sums over items are those of
               all shards, and ||w_b||² is known. It is the same as on one machine.
-Differences   σ' and γ are chosen as in ``taxonomist.solvers.shards``. With x' = √σ' x and
-              w' = w / √σ', scores are the same, and the step above is that of the local loop.
+Differences   σ' and γ are chosen as in ``taxonomist.solvers.shards``. With
+              x'_f = √σ'_f x_f and w'_f = w_f / √σ'_f the step above is that of the local loop.
 References    [MSJ15]
 """
 
@@ -25,12 +25,14 @@ from scipy.sparse import csr_array
 
 from taxonomist.compiled.arrays import Labels, Rows, read_only
 from taxonomist.compiled.node_svm import BlockArrays, BlockState, ascend_share
+from taxonomist.solvers.node_svms import row_norms
 from taxonomist.solvers.shards import Change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taxonomist._typing import CSR, Codes, Floats, Reals
+    from taxonomist.solvers.shards import SharedWeights
 
 
 class NodeShard(NamedTuple):
@@ -42,25 +44,37 @@ class NodeShard(NamedTuple):
         Their rows, in single precision, with the features that occur.
     features
         The numbers of these features, in ascending order, and that of the constant feature.
-    norms
-        ||x_i||², with the constant feature.
     costs
         C_i.
     """
 
     X: CSR
     features: Codes
-    norms: Reals
     costs: Reals
 
     @classmethod
-    def of(cls, X: CSR, norms: Reals, costs: Floats) -> NodeShard:
+    def of(cls, X: CSR, costs: Floats) -> NodeShard:
         """Return the shard of some items."""
         features, places = np.unique(X.indices, return_inverse=True)
         shape = X.shape[0], len(features)
         rows = csr_array((X.data, places.astype(np.int32), X.indptr), shape=shape)
         known = np.append(features, X.shape[1]).astype(np.intp)
-        return cls(rows, known, norms.astype(np.float32), costs.astype(np.float32))
+        return cls(rows, known, costs.astype(np.float32))
+
+
+class FamilyShard(NamedTuple):
+    """The items of a shard, and their labels.
+
+    Attributes
+    ----------
+    items
+        The items.
+    closed
+        Their nodes, (n_items, n_nodes), closed under ancestors.
+    """
+
+    items: NodeShard
+    closed: CSR
 
 
 class NodeLoss(NamedTuple):
@@ -85,14 +99,11 @@ class NodeRound(NamedTuple):
     ----------
     n_passes
         The number of passes over the items of a shard.
-    coupling
-        σ'.
     seed
         A number above 0, on which the order of items depends.
     """
 
     n_passes: int
-    coupling: float
     seed: int
 
 
@@ -107,15 +118,12 @@ class NodeFindings(NamedTuple):
         Σ C ξ² or Σ C ξ.
     slope, curvature
         Derivatives of ``linear`` along the change: Σ Δα (1 - D α) and Σ D Δα².
-    change_squared
-        ||w(Δα_k)||² of all columns.
     """
 
     linear: Floats
     slack: Floats
     slope: Floats
     curvature: Floats
-    change_squared: float
 
     @classmethod
     def joined(cls, parts: Sequence[NodeFindings]) -> NodeFindings:
@@ -142,7 +150,12 @@ class NodeShardRound(NamedTuple):
 
 
 def solve_node_shard(
-    shard: NodeShard, own: CSR, duals: CSR, W: Reals, loss: NodeLoss, given: NodeRound
+    shard: NodeShard,
+    own: CSR,
+    duals: CSR,
+    shared: SharedWeights,
+    loss: NodeLoss,
+    given: NodeRound,
 ) -> NodeShardRound:
     """Certify a shard at given weights, and maximise its share of the dual.
 
@@ -154,37 +167,39 @@ def solve_node_shard(
         The columns in which each item is positive, (n_items, n_columns) boolean.
     duals
         α_k, (n_items, n_columns).
-    W
-        The weights of all shards together, for the features of this one, (n_features, n_columns).
+    shared
+        The weights.
     loss
         What all shards share.
     given
         How the round is done.
     """
-    scale, n_columns = np.float32(np.sqrt(given.coupling)), W.shape[1]
+    scale, n_columns = np.sqrt(shared.coupling).astype(np.float32), shared.W.shape[1]
     before = duals.toarray().astype(np.float32)
-    begin = (W / scale).astype(np.float32)
+    begin = (shared.W / scale[:, None]).astype(np.float32)
+    rows = _scaled_rows(shard.X, scale)
+    constant = float(loss.constant * scale[-1])
     state = BlockState(begin.copy(), before.copy(), np.zeros(n_columns), np.zeros(n_columns))
     block = BlockArrays(
-        read_only(Rows(shard.X.indptr.astype(np.intp), shard.X.indices, shard.X.data * scale)),
+        rows,
         Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp)),
-        shard.norms * scale * scale,
+        row_norms(rows, constant),
         shard.costs,
-        float(loss.constant * scale),
+        constant,
         loss.is_squared,
         0,
         0,
     )
     slack, linear = np.zeros(n_columns), np.zeros(n_columns)
     ascend_share(block, state, slack, linear, np.uint64(given.seed), given.n_passes)
-    moved = (state.W - begin) / scale
-    rows = np.flatnonzero(moved.any(axis=1))
-    change = Change(shard.features[rows], moved[rows], 0)
-    n_bytes = change.rows.nbytes + change.values.nbytes
-    squared = float(np.square(change.values, dtype=np.float64).sum())
+    change = Change.of(shard.features, (state.W - begin) / scale[:, None])
     along = _derivatives(before, state.alpha, shard.costs, loss)
-    findings = NodeFindings(linear, slack, *along, squared)
-    return NodeShardRound(csr_array(state.alpha), change._replace(n_bytes=n_bytes), findings)
+    return NodeShardRound(csr_array(state.alpha), change, NodeFindings(linear, slack, *along))
+
+
+def _scaled_rows(X: CSR, scale: Reals) -> Rows:
+    """Return rows with each feature times a number."""
+    return read_only(Rows(X.indptr.astype(np.intp), X.indices, X.data * scale[X.indices]))
 
 
 def _derivatives(
@@ -205,7 +220,7 @@ def node_weights(shard: NodeShard, own: CSR, duals: CSR, constant: float) -> Cha
     signs = 2.0 * own.toarray() - 1.0
     signed = duals.toarray() * signs
     values = np.vstack([shard.X.T @ signed, constant * signed.sum(axis=0, keepdims=True)])
-    return Change(shard.features, values, 0)
+    return Change.of(shard.features, values)
 
 
 def best_steps(w: Floats, change: Change, findings: NodeFindings) -> Floats:
@@ -224,7 +239,8 @@ def best_steps(w: Floats, change: Change, findings: NodeFindings) -> Floats:
     curvature = findings.curvature + np.square(change.values).sum(axis=0)
     steps = np.ones_like(slope)
     np.divide(slope, curvature, out=steps, where=curvature > 0)
-    return steps.clip(0.0, 1.0)
+    found: Floats = np.clip(steps, 0.0, 1.0)
+    return found
 
 
 def part_way(before: CSR, after: CSR, steps: Floats) -> CSR:

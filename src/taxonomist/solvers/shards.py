@@ -2,9 +2,9 @@
 
 Problem       the joint problem of ``taxonomist.solvers.problem``, items in K shards
 Dual          as there; w(α) = Σ_k w(α_k), where α_k are the dual variables of shard k
-Notation      as there; K ``n_shards``; σ' ``coupling``, between 1 and K; γ ``step``
+Notation      as there; K ``n_shards``; f feature; σ'_f ``coupling``, between 1 and K; γ ``step``
 Step          In a round, shard k maximises over changes Δα_k, with w = w(α) fixed,
-              Σ (α_k + Δα_k) - <w, w(Δα_k)> - σ'/2 ||w(Δα_k)||²  [MSJ15], by passes of
+              Σ (α_k + Δα_k) - <w, w(Δα_k)> - ½ Σ_f σ'_f ||w_f(Δα_k)||²  [MSJ15], by passes of
               ``taxonomist.solvers.sequential``. Then α_k += γ Δα_k and w += γ Σ_k w(Δα_k), where γ
               in [0, 1] maximises the dual along the sum of changes: changes are added, and where
               that would be too long a step, it is shortened.
@@ -13,13 +13,14 @@ Stopping      The certificate at w before a round: primal and dual are sums over
 Cost          A round has one full pass and some active passes over the items of each shard;
               it sends every shard the rows of w that its items touch, and those
               that changed back.
-Differences   With σ' = K, as in the paper, γ = 1 never lowers the dual, but steps are K times too
-              short if shards hardly share features, as with texts. Here σ' follows
-              ||Σ_k w(Δα_k)||² / Σ_k ||w(Δα_k)||² of the last round, which is at most K, and the
-              choice of γ keeps the dual from falling.
-              No new loop: with Λ' = √σ' Λ and w' = w / √σ', scores are the same, and both the
-              curvature of an item's QP and the change of w' in the shard are those of the step
-              above. So the sequential loop runs with scaled attributes.
+Differences   With σ'_f = K, as in the paper, γ = 1 never lowers the dual, but steps are K times too
+              short for features that one shard has, and common words differ much from rare ones.
+              So every feature has a σ'_f of its own, which follows
+              ||Σ_k w_f(Δα_k)||² / Σ_k ||w_f(Δα_k)||² of the last round. That is at most the number
+              of shards that have the feature, and the choice of γ keeps the dual from falling.
+              No new loop: with x'_f = √σ'_f x_f and w'_f = w_f / √σ'_f, scores are the same, and
+              both the curvature of an item's QP and the change of w' in the shard are those of the
+              step above. So the sequential loop runs with scaled features.
 References    [MSJ15]
 """
 
@@ -93,7 +94,7 @@ class Shard(NamedTuple):
 
     def weights(self, duals: Duals) -> Change:
         """Return w(α_k), as a change from 0."""
-        return Change(self.features, weights_from_duals(self.problem, duals, np.float64), 0)
+        return Change.of(self.features, weights_from_duals(self.problem, duals, np.float64))
 
 
 class ShardFindings(NamedTuple):
@@ -103,8 +104,8 @@ class ShardFindings(NamedTuple):
     ----------
     linear, quadratic
         Σ α, and the sum of α times margins, which over all shards is ||w||².
-    linear_after, change_squared
-        Σ α after the change, and ||w(Δα_k)||².
+    linear_after
+        Σ α after the change.
     slack
         Σ C ξ.
     violation
@@ -117,7 +118,6 @@ class ShardFindings(NamedTuple):
     linear: float
     quadratic: float
     linear_after: float
-    change_squared: float
     slack: float
     violation: float
     n_active: int
@@ -131,7 +131,6 @@ class ShardFindings(NamedTuple):
             linear=sum(part.linear for part in parts),
             quadratic=sum(part.quadratic for part in parts),
             linear_after=sum(part.linear_after for part in parts),
-            change_squared=sum(part.change_squared for part in parts),
             slack=sum(part.slack for part in parts),
             violation=max(part.violation for part in parts),
             n_active=sum(part.n_active for part in parts),
@@ -156,22 +155,57 @@ class Change(NamedTuple):
         The features, in ascending order.
     values
         The change of their weights, (n_rows, n_attributes).
+    squares
+        Σ_k ||w_f(Δα_k)||² over the shards whose changes these are, (n_rows,).
     n_bytes
         The bytes that shards sent for it.
     """
 
     rows: Codes
     values: Reals
+    squares: Floats
     n_bytes: int
+
+    @classmethod
+    def of(cls, features: Codes, values: Reals) -> Change:
+        """Return the change of a shard, without the features whose weights did not change."""
+        moved = np.flatnonzero(values.any(axis=1))
+        rows, values = features[moved], values[moved]
+        squares = np.square(values, dtype=np.float64).sum(axis=1)
+        return cls(rows, values, squares, rows.nbytes + values.nbytes + squares.nbytes)
 
     @classmethod
     def joined(cls, parts: Sequence[Change]) -> Change:
         """Return the sum of changes."""
         rows = np.unique(np.concatenate([part.rows for part in parts]))
         values = np.zeros((len(rows), parts[0].values.shape[1]))
+        squares = np.zeros(len(rows))
         for part in parts:
-            values[np.searchsorted(rows, part.rows)] += part.values
-        return cls(rows, values, sum(part.n_bytes for part in parts))
+            places = np.searchsorted(rows, part.rows)
+            values[places] += part.values
+            squares[places] += part.squares
+        return cls(rows, values, squares, sum(part.n_bytes for part in parts))
+
+    def couplings(self) -> Floats:
+        """Return σ'_f of each row that follows from this sum of changes."""
+        apart = np.maximum(self.squares, np.finfo(float).tiny)
+        found: Floats = np.maximum(np.square(self.values).sum(axis=1) / apart, 1.0)
+        return found
+
+
+class SharedWeights(NamedTuple):
+    """What a shard gets in a round.
+
+    Attributes
+    ----------
+    W
+        The weights of all shards together, for its features, (n_features, n_attributes).
+    coupling
+        σ'_f of its features, (n_features,).
+    """
+
+    W: Reals
+    coupling: Floats
 
 
 class ShardRound(NamedTuple):
@@ -201,17 +235,14 @@ class RoundOptions(NamedTuple):
         Most passes over the items of a shard after the full one.
     tol
         The violation of an item that is not worth a step.
-    coupling
-        σ'.
     """
 
     n_passes: int
     tol: float
-    coupling: float
 
 
 def solve_shard(
-    shard: Shard, duals: Duals, W: Reals, options: Options, given: RoundOptions
+    shard: Shard, duals: Duals, shared: SharedWeights, options: Options, given: RoundOptions
 ) -> ShardRound:
     """Certify a shard at given weights, and maximise its share of the dual.
 
@@ -221,21 +252,20 @@ def solve_shard(
         The items.
     duals
         Their dual variables.
-    W
-        The weights of all shards together, for the features of this one, (n_features,
-        n_attributes).
+    shared
+        The weights.
     options
         The options; the seed should differ from round to round.
     given
         How the round is done.
     """
-    problem = shard.problem
+    problem, W = shard.problem, shared.W
     if not problem.n_items:
-        nothing = Change(np.arange(0), np.zeros((0, W.shape[1]), W.dtype), 0)
-        return ShardRound(duals, nothing, ShardFindings(0, 0, 0, 0, 0, 0, 0, 0, 0))
-    scale = np.sqrt(given.coupling)
-    scaled = replace(problem, attributes=problem.attributes * scale)
-    begin = Solution((W / scale).astype(W.dtype), duals, NOTHING, converged=False)
+        return ShardRound(duals, Change.of(shard.features, 0 * W), ShardFindings(*[0] * 8))
+    scale = np.sqrt(shared.coupling)
+    assert isinstance(problem.items, FeatureRows)
+    scaled = replace(problem, items=problem.items.scaled(scale))
+    begin = Solution((W / scale[:, None]).astype(W.dtype), duals, NOTHING, converged=False)
     state = PassState(scaled, replace(options, n_threads=1), begin)
     with ThreadPoolExecutor(1) as pool:
         state.pool = pool
@@ -245,16 +275,12 @@ def solve_shard(
         slack = float((problem.costs * found.slack).sum())
         worst, n_active = float(found.violation.max()), count_positive(state.store.duals)
         n_done = state.few_passes(given.n_passes, given.tol)
-    moved = (state.W[:, : W.shape[1]] - begin.W) / W.dtype.type(scale)
-    rows = np.flatnonzero(moved.any(axis=1))
-    change = Change(shard.features[rows], moved[rows], 0)
-    squared = float(np.square(change.values, dtype=np.float64).sum())
+    moved = (state.W[:, : W.shape[1]] - begin.W) / scale[:, None].astype(W.dtype)
     after = positive(state.store.duals)
     linear_after = float((after.beta * after.delta).sum())
-    sums = *certified, linear_after, squared, slack, worst
+    sums = *certified, linear_after, slack, worst
     findings = ShardFindings(*sums, n_active, problem.n_pairs, n_done)
-    n_bytes = change.rows.nbytes + change.values.nbytes
-    return ShardRound(after, change._replace(n_bytes=n_bytes), findings)
+    return ShardRound(after, Change.of(shard.features, moved), findings)
 
 
 def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
