@@ -19,7 +19,9 @@ from taxonomist.distributed import (
     DaskHierarchicalSVC,
     DaskPathSVC,
     dask_engine,
+    memory,
     path_batches,
+    path_shards,
     rounds,
 )
 from taxonomist.errors import ClusterError
@@ -113,6 +115,21 @@ def test_a_worker_is_killed_in_the_middle_of_a_fit(client, items, local, name):
         kill_a_worker_during(client, name)
         fit.result(timeout=300)
     assert_same(model.to_local(), local)
+
+
+@pytest.mark.parametrize("name", ["solve_family", "family_curved"])
+def test_a_worker_is_killed_while_families_are_split(client, items, local, name, monkeypatch):
+    """Rounds go on from the copies of dual variables, and Newton's steps are done again."""
+    monkeypatch.setattr(memory, "VALUE_BYTES", 20_000)
+    monkeypatch.setattr(path_shards, "MOST_SLOW", 1)
+    monkeypatch.setattr(rounds, "CHECKPOINT", 2)
+    with ThreadPoolExecutor(1) as pool:
+        model = DaskPathSVC(TREE, random_state=0, client=client)
+        fit = pool.submit(model.fit, *delayed_parts(items))
+        kill_a_worker_during(client, name)
+        fit.result(timeout=300)
+    assert model.duality_gap_ <= 0.01
+    assert local.dual_objective_ <= model.objective_ <= local.objective_ / 0.99
 
 
 @pytest.mark.parametrize("large", [0, 2**20])

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from taxonomist.distributed.joint_parts import (
     JointSetting,
@@ -140,9 +141,8 @@ def fit_joint(
     certificate = fit.run()
     converged = certificate.reaches(options)
     known = certificate_facts(model, certificate, converged, fit.history, fit.findings.n_pairs)
-    model.store(
-        Learned(LinearScorer(fit.certified, setting.attributes, FeatureMap()), known), targets
-    )
+    scorer = LinearScorer(fit.certified.toarray(), setting.attributes, FeatureMap())
+    model.store(Learned(scorer, known), targets)
     return model, fit.rounds
 
 
@@ -159,7 +159,7 @@ class _JointRounds(Rounds):
     ) -> None:
         features = engine.gather(engine.map(features_of, shards))
         shape = setting.n_columns, setting.attributes.shape[1]
-        super().__init__(engine, shards, features, TASKS, shape)
+        super().__init__(engine, shards, features, TASKS, csr_array(shape))
         self.options, self.total_cost = options, total_cost
         self.history: list[Pass] = []
         self.rounds: list[Round] = []

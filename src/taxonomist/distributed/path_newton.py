@@ -94,7 +94,7 @@ def newton_step(
     def summed(changes: list[Handle]) -> Floats:
         (found,) = engine.gather([reduce(engine, Change.joined, changes)])
         whole = np.zeros_like(W)
-        whole[found.rows] = found.values
+        whole[found.rows] = found.values.toarray()
         return whole
 
     found = sent(family_margins, W)

@@ -171,7 +171,7 @@ class FamilyRounds(Rounds):
         if start is not None and loss.is_squared:
             own = [start[rows] for rows in shards.features]
             duals = engine.map(family_duals, shards.handles, own, shared=(nodes, loss))
-        super().__init__(engine, shards.handles, shards.features, tasks, shape, duals)
+        super().__init__(engine, shards.handles, shards.features, tasks, np.zeros(shape), duals)
         self.batch, self.loss, self.options, self.seed = batch, loss, options, seed
         self.number, self.n_passes, self.n_done = shards.number, 1, 0
         self.best = np.zeros(shape, np.float32)

@@ -15,7 +15,9 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from taxonomist._typing import is_sparse
 from taxonomist.distributed.engine import reduce
 from taxonomist.errors import ClusterError
 from taxonomist.solvers.shards import Change, SharedWeights
@@ -23,7 +25,7 @@ from taxonomist.solvers.shards import Change, SharedWeights
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import Codes, Floats, Reals
+    from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.distributed.engine import Engine, Handle
     from taxonomist.solvers.solution import Certificate
 
@@ -104,8 +106,8 @@ class Rounds:
         The features of each shard: rows of the weights.
     tasks
         What is done with a shard.
-    shape
-        The numbers of rows and of columns of the weights.
+    w
+        The weights to begin with, which are 0, dense or sparse.
     duals
         Handles of dual variables to begin with; None stands for those of ``tasks.begin``.
     """
@@ -116,13 +118,13 @@ class Rounds:
         shards: Sequence[Handle],
         features: Sequence[Codes],
         tasks: ShardTasks,
-        shape: tuple[int, int],
+        w: Any,
         duals: Sequence[Handle] | None = None,
     ) -> None:
         self.engine, self.shards, self.features = engine, list(shards), features
         self.tasks = tasks
-        self.w: Floats = np.zeros(shape)
-        self.coupling: Floats = np.ones(shape[0])
+        self.w = w
+        self.coupling: Floats = np.ones(w.shape[0])
         self.n_lost = 0
         self.duals = self._fresh() if duals is None else list(duals)
         self._has_weights = duals is None
@@ -165,10 +167,10 @@ class Rounds:
                 # The scheduler may take a moment to notice.
                 sleep(min(PAUSE * 2**self.n_lost, LONGEST_PAUSE))
 
-    def exchange(self, W: Reals, *given: object) -> Exchange:
+    def exchange(self, W: Reals | CSR, *given: object) -> Exchange:
         """Send weights to all shards, and return the sums of what they find."""
         engine, tasks = self.engine, self.tasks
-        own = [SharedWeights(W[rows], self.coupling[rows]) for rows in self.features]
+        own = [SharedWeights.of(W[rows], self.coupling[rows]) for rows in self.features]
         sent = [engine.scatter(weights, is_for_all=False) for weights in own]
         shared = *tasks.shared, *given
         results = engine.map(tasks.solve, self.shards, self.duals, sent, shared=shared)
@@ -177,8 +179,7 @@ class Rounds:
         findings = reduce(engine, tasks.join, engine.map(findings_of, results))
         del results
         moved, found = engine.gather([change, findings])
-        bytes_out = sum(array.nbytes for weights in own for array in weights)
-        return Exchange(moved, found, after, bytes_out)
+        return Exchange(moved, found, after, sum(weights.n_bytes for weights in own))
 
     def take(self, found: Exchange, step: float | Floats) -> None:
         """Make a step along the changes of all shards, and set the coupling to that of these."""
@@ -187,7 +188,7 @@ class Rounds:
         else:
             pairs = self.duals, found.after
             self.duals = self.engine.map(self.tasks.part_way, *pairs, shared=(step,))
-        self.w[found.moved.rows] += step * found.moved.values
+        self._move(found.moved, step)
         self.coupling[found.moved.rows] = found.moved.couplings()
 
     # After a loss ------------------------------------------------------------------------------
@@ -218,9 +219,16 @@ class Rounds:
         engine, tasks = self.engine, self.tasks
         parts = engine.map(tasks.weights, self.shards, self.duals, shared=tasks.shared)
         (found,) = engine.gather([reduce(engine, Change.joined, parts)])
-        self.w = np.zeros_like(self.w)
-        self.w[found.rows] = found.values
+        self.w = 0 * self.w
+        self._move(found, 1.0)
         self._has_weights = True
+
+    def _move(self, moved: Change, step: float | Floats) -> None:
+        """Make a step of the weights."""
+        if is_sparse(self.w):
+            self.w = moved.added_to(csr_array(self.w), float(np.asarray(step)))
+        else:
+            self.w[moved.rows] += step * moved.values.toarray()
 
 
 def duals_of(result: Any) -> object:

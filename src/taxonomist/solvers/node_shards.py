@@ -176,7 +176,7 @@ def solve_node_shard(
     """
     scale, n_columns = np.sqrt(shared.coupling).astype(np.float32), shared.W.shape[1]
     before = duals.toarray().astype(np.float32)
-    begin = (shared.W / scale[:, None]).astype(np.float32)
+    begin = (shared.dense() / scale[:, None]).astype(np.float32)
     rows = _scaled_rows(shard.X, scale)
     constant = float(loss.constant * scale[-1])
     state = BlockState(begin.copy(), before.copy(), np.zeros(n_columns), np.zeros(n_columns))
@@ -235,8 +235,9 @@ def best_steps(w: Floats, change: Change, findings: NodeFindings) -> Floats:
     findings
         The findings of all shards.
     """
-    slope = findings.slope - (w[change.rows] * change.values).sum(axis=0)
-    curvature = findings.curvature + np.square(change.values).sum(axis=0)
+    values = change.values.toarray()
+    slope = findings.slope - (w[change.rows] * values).sum(axis=0)
+    curvature = findings.curvature + np.square(values, dtype=np.float64).sum(axis=0)
     steps = np.ones_like(slope)
     np.divide(slope, curvature, out=steps, where=curvature > 0)
     found: Floats = np.clip(steps, 0.0, 1.0)

@@ -39,7 +39,7 @@ from taxonomist.solvers.duals import Entries, positive
 from taxonomist.solvers.problem import FeatureRows, JointProblem
 from taxonomist.solvers.sequential import PassState
 from taxonomist.solvers.solution import Certificate, Solution
-from taxonomist.solvers.weights import weights_from_duals
+from taxonomist.solvers.weights import entries_from_duals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +94,7 @@ class Shard(NamedTuple):
 
     def weights(self, duals: Duals) -> Change:
         """Return w(α_k), as a change from 0."""
-        return Change.of(self.features, weights_from_duals(self.problem, duals, np.float64))
+        return Change.of(self.features, entries_from_duals(self.problem, duals))
 
 
 class ShardFindings(NamedTuple):
@@ -162,35 +162,59 @@ class Change(NamedTuple):
     """
 
     rows: Codes
-    values: Reals
+    values: CSR
     squares: Floats
     n_bytes: int
 
     @classmethod
-    def of(cls, features: Codes, values: Reals) -> Change:
+    def of(cls, features: Codes, values: CSR | Reals) -> Change:
         """Return the change of a shard, without the features whose weights did not change."""
-        moved = np.flatnonzero(values.any(axis=1))
-        rows, values = features[moved], values[moved]
-        squares = np.square(values, dtype=np.float64).sum(axis=1)
-        return cls(rows, values, squares, rows.nbytes + values.nbytes + squares.nbytes)
+        table = csr_array(values)
+        is_moved = np.diff(table.indptr) > 0
+        indptr = np.append(0, table.indptr[1:][is_moved])
+        shape = len(indptr) - 1, table.shape[1]
+        moved = csr_array((table.data, table.indices, indptr), shape=shape)
+        squares = _row_squares(moved)
+        rows = features[is_moved]
+        n_bytes = rows.nbytes + squares.nbytes + moved.data.nbytes + moved.indices.nbytes
+        return cls(rows, moved, squares, n_bytes)
 
     @classmethod
     def joined(cls, parts: Sequence[Change]) -> Change:
         """Return the sum of changes."""
         rows = np.unique(np.concatenate([part.rows for part in parts]))
-        values = np.zeros((len(rows), parts[0].values.shape[1]))
         squares = np.zeros(len(rows))
+        values = csr_array((len(rows), parts[0].values.shape[1]))
         for part in parts:
             places = np.searchsorted(rows, part.rows)
-            values[places] += part.values
             squares[places] += part.squares
+            values = values + _at_rows(part.values, places, len(rows))
         return cls(rows, values, squares, sum(part.n_bytes for part in parts))
 
     def couplings(self) -> Floats:
         """Return σ'_f of each row that follows from this sum of changes."""
         apart = np.maximum(self.squares, np.finfo(float).tiny)
-        found: Floats = np.maximum(np.square(self.values).sum(axis=1) / apart, 1.0)
+        found: Floats = np.maximum(_row_squares(self.values) / apart, 1.0)
         return found
+
+    def added_to(self, w: CSR, step: float = 1.0) -> CSR:
+        """Return sparse weights after a step along this change."""
+        return csr_array(w + step * _at_rows(self.values, self.rows, w.shape[0]))
+
+
+def _row_squares(table: CSR) -> Floats:
+    """Return the squared norm of each row."""
+    number = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    squares = np.square(table.data, dtype=np.float64)
+    return np.bincount(number, weights=squares, minlength=table.shape[0]).astype(float)
+
+
+def _at_rows(table: CSR, rows: Codes, n_rows: int) -> CSR:
+    """Return a table whose rows are at other places, in the same order."""
+    counts = np.zeros(n_rows + 1, table.indptr.dtype)
+    counts[rows + 1] = np.diff(table.indptr)
+    shape = n_rows, table.shape[1]
+    return csr_array((table.data, table.indices, np.cumsum(counts)), shape=shape)
 
 
 class SharedWeights(NamedTuple):
@@ -199,13 +223,31 @@ class SharedWeights(NamedTuple):
     Attributes
     ----------
     W
-        The weights of all shards together, for its features, (n_features, n_attributes).
+        The weights of all shards together, for its features, (n_features, n_attributes), dense, or
+        sparse where that takes less memory.
     coupling
         σ'_f of its features, (n_features,).
     """
 
-    W: Reals
+    W: Reals | CSR
     coupling: Floats
+
+    @classmethod
+    def of(cls, W: Reals | CSR, coupling: Floats) -> SharedWeights:
+        """Return weights in the form that takes less memory."""
+        if is_sparse(W) and 2 * W.nnz > W.shape[0] * W.shape[1]:
+            return cls(W.toarray(), coupling)
+        return cls(W, coupling)
+
+    def dense(self) -> Reals:
+        """Return a dense copy of the weights."""
+        return self.W.toarray() if is_sparse(self.W) else self.W.copy()
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the weights."""
+        arrays = (self.W.data, self.W.indices, self.W.indptr) if is_sparse(self.W) else (self.W,)
+        return sum(array.nbytes for array in (*arrays, self.coupling))
 
 
 class ShardRound(NamedTuple):
@@ -261,11 +303,14 @@ def solve_shard(
     """
     problem, W = shard.problem, shared.W
     if not problem.n_items:
-        return ShardRound(duals, Change.of(shard.features, 0 * W), ShardFindings(*[0] * 8))
+        nothing = csr_array(W.shape, dtype=W.dtype)
+        return ShardRound(duals, Change.of(shard.features, nothing), ShardFindings(*[0] * 8))
     scale = np.sqrt(shared.coupling)
     assert isinstance(problem.items, FeatureRows)
     scaled = replace(problem, items=problem.items.scaled(scale))
-    begin = Solution((W / scale[:, None]).astype(W.dtype), duals, NOTHING, converged=False)
+    dense = shared.dense()
+    dense /= scale[:, None].astype(W.dtype)
+    begin = Solution(dense, duals, NOTHING, converged=False)
     state = PassState(scaled, replace(options, n_threads=1), begin)
     with ThreadPoolExecutor(1) as pool:
         state.pool = pool
@@ -275,15 +320,16 @@ def solve_shard(
         slack = float((problem.costs * found.slack).sum())
         worst, n_active = float(found.violation.max()), count_positive(state.store.duals)
         n_done = state.few_passes(given.n_passes, given.tol)
-    moved = (state.W[:, : W.shape[1]] - begin.W) / scale[:, None].astype(W.dtype)
     after = positive(state.store.duals)
     linear_after = float((after.beta * after.delta).sum())
     sums = *certified, linear_after, slack, worst
     findings = ShardFindings(*sums, n_active, problem.n_pairs, n_done)
-    return ShardRound(after, Change.of(shard.features, moved), findings)
+    moved = entries_from_duals(problem, after) - entries_from_duals(problem, duals)
+    change = Change.of(shard.features, csr_array(moved, dtype=W.dtype))
+    return ShardRound(after, change, findings)
 
 
-def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
+def best_step(w: CSR, change: Change, findings: ShardFindings) -> float:
     """Return the γ in [0, 1] that maximises the dual along the sum of changes.
 
     Parameters
@@ -295,8 +341,9 @@ def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
     findings
         The findings of all shards.
     """
-    squared = float(np.square(change.values).sum())
-    slope = findings.linear_after - findings.linear - float((w[change.rows] * change.values).sum())
+    squared = float(_row_squares(change.values).sum())
+    along = float(w[change.rows].multiply(change.values).sum())
+    slope = findings.linear_after - findings.linear - along
     return float(np.clip(slope / squared, 0.0, 1.0)) if squared > 0 else 1.0
 
 

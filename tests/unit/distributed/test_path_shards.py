@@ -145,9 +145,10 @@ def test_one_round_of_one_shard_by_its_definition():
     alpha = found.duals.toarray()[:, 0]
     assert linear @ alpha - alpha @ quadratic @ alpha / 2 == pytest.approx(-exact.fun, rel=1e-3)
     moved = np.zeros(len(W))
-    moved[np.searchsorted(shard.features, found.change.rows)] = found.change.values[:, 0]
+    values = found.change.values.toarray()[:, 0]
+    moved[np.searchsorted(shard.features, found.change.rows)] = values
     np.testing.assert_allclose(moved, rows.T @ alpha, atol=1e-4)
-    np.testing.assert_allclose(found.change.squares, found.change.values[:, 0] ** 2, rtol=1e-6)
+    np.testing.assert_allclose(found.change.squares, values**2, rtol=1e-6)
 
 
 def test_a_step_part_of_the_way():
@@ -258,5 +259,5 @@ def test_steps_of_columns_stay_between_0_and_1():
     class Findings:
         slope, curvature = np.array([-1.0, 5.0, 1.0]), np.array([1.0, 1.0, 0.0])
 
-    nothing = Change(np.arange(0), np.zeros((0, 3)), np.zeros(0), 0)
+    nothing = Change(np.arange(0), csr_array((0, 3)), np.zeros(0), 0)
     assert best_steps(np.zeros((4, 3)), nothing, Findings()).tolist() == [0.0, 1.0, 1.0]
