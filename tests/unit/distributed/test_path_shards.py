@@ -214,14 +214,14 @@ def test_a_family_is_split_on_a_cluster(client, monkeypatch):
     import dask
 
     X, y, w = problem(n_items=900, n_features=150)
-    options = {"negatives": "siblings", "cv": 0, "random_state": 3}
+    options = {"negatives": "siblings", "cv": 0, "tol": 0.05, "random_state": 3}
     local = PathSVC(TREE, **options).fit(X, y, w)
     monkeypatch.setattr(memory, "VALUE_BYTES", 200_000)
     ends = np.linspace(0, 900, 5).astype(int)
     blocks = [[dask.delayed(part) for part in cut(given, ends)] for given in (X, y, w)]
     model = DaskPathSVC(TREE, client=client, **options).fit(*blocks)
-    assert model.duality_gap_ <= 0.01
-    assert local.dual_objective_ <= model.objective_ <= local.objective_ / 0.99
+    assert model.duality_gap_ <= 0.05
+    assert local.dual_objective_ <= model.objective_ <= local.objective_ / 0.95
     # Not the same bits, as without a split.
     assert model.objective_ != local.objective_
 
