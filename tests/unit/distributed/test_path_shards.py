@@ -213,11 +213,11 @@ def test_what_fits_is_not_split():
 def test_a_family_is_split_on_a_cluster(client, monkeypatch):
     import dask
 
-    X, y, w = problem(n_items=900, n_features=150)
+    X, y, w = problem(n_items=400, n_features=60)
     options = {"negatives": "siblings", "cv": 0, "tol": 0.05, "random_state": 3}
     local = PathSVC(TREE, **options).fit(X, y, w)
-    monkeypatch.setattr(memory, "VALUE_BYTES", 200_000)
-    ends = np.linspace(0, 900, 5).astype(int)
+    monkeypatch.setattr(memory, "VALUE_BYTES", 350_000)
+    ends = np.linspace(0, 400, 3).astype(int)
     blocks = [[dask.delayed(part) for part in cut(given, ends)] for given in (X, y, w)]
     model = DaskPathSVC(TREE, client=client, **options).fit(*blocks)
     assert model.duality_gap_ <= 0.05
