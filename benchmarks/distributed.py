@@ -99,7 +99,7 @@ def joint_rounds() -> tuple[list[dict[str, Any]], float]:
             "shards": n_shards,
             "rounds": len(rounds),
             "gap": model.duality_gap_,
-            "bytes out per round": rounds[0].bytes_out,
+            "bytes out per round": float(np.mean([entry.bytes_out for entry in rounds])),
             "bytes back per round": float(np.mean([entry.bytes_back for entry in rounds])),
             "work": seconds / local_s,
         }

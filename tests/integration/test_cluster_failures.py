@@ -19,8 +19,10 @@ from taxonomist.distributed import (
     DaskHierarchicalSVC,
     DaskPathSVC,
     dask_engine,
-    joint_fit,
+    memory,
     path_batches,
+    path_shards,
+    rounds,
 )
 from taxonomist.errors import ClusterError
 from tests.unit.distributed.problems import TREE, assert_same, cut, problem
@@ -115,11 +117,29 @@ def test_a_worker_is_killed_in_the_middle_of_a_fit(client, items, local, name):
     assert_same(model.to_local(), local)
 
 
+@pytest.mark.parametrize("name", ["solve_family", "family_curved"])
+def test_a_worker_is_killed_while_families_are_split(client, items, name, monkeypatch):
+    """Rounds go on from the copies of dual variables, and Newton's steps are done again."""
+    options = {"negatives": "siblings", "cv": 0, "random_state": 0}
+    monkeypatch.setattr(memory, "VALUE_BYTES", 2_000)
+    monkeypatch.setattr(path_shards, "MOST_SLOW", 1)
+    monkeypatch.setattr(rounds, "CHECKPOINT", 2)
+    with ThreadPoolExecutor(1) as pool:
+        model = DaskPathSVC(TREE, client=client, **options)
+        fit = pool.submit(model.fit, *delayed_parts(items))
+        kill_a_worker_during(client, name)
+        fit.result(timeout=300)
+    local = PathSVC(TREE, **options).fit(*items)
+    assert model.duality_gap_ <= 0.01
+    assert model.objective_ != local.objective_
+    assert local.dual_objective_ <= model.objective_ <= local.objective_ / 0.99
+
+
 @pytest.mark.parametrize("large", [0, 2**20])
 def test_a_worker_is_killed_in_the_middle_of_rounds(client, items, large, monkeypatch):
     """Weights that are part of tasks let Dask repeat rounds; others need the copies."""
     monkeypatch.setattr(dask_engine, "SMALL", large)
-    monkeypatch.setattr(joint_fit, "CHECKPOINT", 2)
+    monkeypatch.setattr(rounds, "CHECKPOINT", 2)
     X, y = delayed_parts(items)
     model = DaskHierarchicalSVC(TREE, random_state=0, client=client, tol=0.02, max_iter=300)
     with ThreadPoolExecutor(1) as pool:

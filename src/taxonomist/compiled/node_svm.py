@@ -194,6 +194,42 @@ def resume(block: BlockArrays, state: BlockState, items: Codes, start: Rows) -> 
 
 
 @compiled(inline=True)
+def pass_over(
+    block: BlockArrays,
+    state: BlockState,
+    order: Codes,
+    n_active: int,
+    limit: float,
+    is_fixed: bool,
+    score: Reals,
+    sign: Reals,
+    change: Reals,
+) -> tuple[int, float]:
+    """Visit the first items of an order; make a step for each, unless the variables are fixed.
+
+    Sum the objectives over these items. Those whose margins exceed 1 by more than the limit are put
+    behind the others. Return the number of the others, and the largest violation.
+    """
+    for b in range(len(score)):
+        state.primal[block.begin + b] = state.dual[block.begin + b] = 0.0
+    largest = 0.0
+    t = 0
+    while t < n_active:
+        i = order[t]
+        score_columns(block, i, state.W, score, sign)
+        worst, excess = ascend_row(block, i, state, is_fixed, score, sign, change)
+        if worst > 0.0:
+            add_row(block, i, state.W, change)
+            largest = max(largest, worst)
+        if excess > limit:
+            n_active -= 1
+            order[t], order[n_active] = order[n_active], i
+        else:
+            t += 1
+    return n_active, largest
+
+
+@compiled(inline=True)
 def solve_block(
     block: BlockArrays, state: BlockState, seed: np.uint64, tol: float, max_iter: int
 ) -> tuple[int, float]:
@@ -215,22 +251,9 @@ def solve_block(
     n_passes, is_fixed = 0, max_iter < 0
     while True:
         seed = np.uint64(shuffle(order, n_active, seed))
-        for b in range(n_columns):
-            state.primal[block.begin + b] = state.dual[block.begin + b] = 0.0
-        largest = 0.0
-        t = 0
-        while t < n_active:
-            i = order[t]
-            score_columns(block, i, state.W, score, sign)
-            worst, excess = ascend_row(block, i, state, is_fixed, score, sign, change)
-            if worst > 0.0:
-                add_row(block, i, state.W, change)
-                largest = max(largest, worst)
-            if excess > limit:
-                n_active -= 1
-                order[t], order[n_active] = order[n_active], i
-            else:
-                t += 1
+        n_active, largest = pass_over(
+            block, state, order, n_active, limit, is_fixed, score, sign, change
+        )
         gap = relative_gap(state, block.begin)
         if is_fixed and (gap <= tol or n_passes >= max_iter):
             return n_passes, gap
@@ -241,3 +264,39 @@ def solve_block(
         limit = largest
         if gap <= CHECK * tol or n_passes >= max_iter:
             is_fixed, limit, n_active = True, np.inf, n_items
+
+
+@compiled()
+def ascend_share(
+    block: BlockArrays,
+    state: BlockState,
+    slack: Floats,
+    linear: Floats,
+    seed: np.uint64,
+    n_passes: int,
+) -> None:
+    """Write the sums of both objectives over the items, and then do some passes.
+
+    The weights are those of more items than these, so no gap follows here; see
+    ``taxonomist.solvers.node_shards``. ``slack`` and ``linear``, (n_columns,), are the parts of the
+    primal and of the dual before the passes, without the squared weights.
+    """
+    n_items, n_columns = state.alpha.shape
+    score, sign = np.empty(n_columns, np.float32), np.empty(n_columns, np.float32)
+    change = np.empty(n_columns, np.float32)
+    order, n_active = np.empty(n_items, np.intp), n_items
+    for i in range(n_items):
+        order[i] = i
+    limit = np.inf
+    for number in range(n_passes + 1):
+        is_fixed = number == 0
+        if not is_fixed:
+            seed = np.uint64(shuffle(order, n_active, seed))
+        n_active, largest = pass_over(
+            block, state, order, n_active, limit, is_fixed, score, sign, change
+        )
+        if is_fixed:
+            slack[:] = state.primal
+            linear[:] = state.dual
+        else:
+            limit = largest

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taxonomist.distributed.loading import LoadedPart
     from taxonomist.losses import CategoryLoss
     from taxonomist.models.targets import Targets
-    from taxonomist.solvers.shards import Change, ShardFindings, ShardRound
+    from taxonomist.solvers.shards import Change
     from taxonomist.solvers.solution import Options
 
 
@@ -99,18 +99,3 @@ def features_of(shard: Shard) -> Codes:
 def shard_weights(shard: Shard, duals: Duals) -> Change:
     """Return the weights that follow from the dual variables of a shard."""
     return shard.weights(duals)
-
-
-def duals_of(result: ShardRound) -> Duals:
-    """Return the dual variables after a round."""
-    return result.duals
-
-
-def change_of(result: ShardRound) -> Change:
-    """Return the change of the weights."""
-    return result.change
-
-
-def findings_of(result: ShardRound) -> ShardFindings:
-    """Return the share in the certificate."""
-    return result.findings

@@ -17,10 +17,13 @@ COPIES = 3
 """Rows that come together are there as pieces, joined, and in the room of the solver."""
 
 
-def check_memory(
-    capacity: Capacity, part_bytes: Sequence[int], gathered_values: Sequence[int] = ()
-) -> None:
-    """Raise if the data of all parts, or rows that must come together, exceed the memory.
+def most_values(capacity: Capacity) -> float:
+    """Return how many stored values may come together for a thread of a worker."""
+    return capacity.memory * capacity.n_workers / (capacity.n_threads * COPIES * VALUE_BYTES)
+
+
+def check_memory(capacity: Capacity, part_bytes: Sequence[int]) -> None:
+    """Raise if the data of all parts, or the work on the largest one, exceed the memory.
 
     Parameters
     ----------
@@ -28,8 +31,6 @@ def check_memory(
         What the workers have.
     part_bytes
         The bytes of each part.
-    gathered_values
-        The number of stored values of the rows that must come together on one worker.
     """
     total, room = sum(part_bytes), capacity.memory * capacity.n_workers
     if total > room:
@@ -43,14 +44,6 @@ def check_memory(
             f"The largest partition takes {_size(largest)} and its work {COPIES} times as much, "
             f"but a worker has {_size(capacity.memory)}. Use smaller partitions, for example with "
             "rechunk or repartition."
-        )
-    most = COPIES * VALUE_BYTES * max(gathered_values, default=0)
-    if most > capacity.memory:
-        raise ClusterError(
-            "The items of the largest group of sibling categories must come together on one "
-            f"worker and need about {_size(most)} there, but a worker has "
-            f"{_size(capacity.memory)}. Use workers with more memory, drop features, or use "
-            "DaskHierarchicalSVC, whose items stay where they are."
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -56,16 +57,22 @@ class Gathering:
         The parents of each family.
     batches
         The batches.
+    is_split
+        Whether the rows are too many for one place; then there is one family, and every block of
+        its columns is a batch.
     n_values
-        At most so many stored values come together.
+        At most so many stored values are needed.
     """
 
     parents: list[tuple[int, ...]]
     batches: list[Batch] = field(default_factory=list)
+    is_split: bool = False
     n_values: int = 0
 
 
-def batches_of(plan: ColumnPlan, values: Codes, n_threads: int) -> list[Gathering]:
+def batches_of(
+    plan: ColumnPlan, values: Codes, n_threads: int, most_values: float = inf
+) -> list[Gathering]:
     """Return the batches of a plan.
 
     A family with more work than a batch should have is split by blocks of columns, and gets a
@@ -79,6 +86,8 @@ def batches_of(plan: ColumnPlan, values: Codes, n_threads: int) -> list[Gatherin
         The number of stored values of each family of the plan.
     n_threads
         The number of threads of all workers.
+    most_values
+        The most stored values that may come together.
     """
     blocks = blocks_of(plan.first)
     work = (values[blocks.group] + 1) * (blocks.end - blocks.begin)
@@ -86,22 +95,26 @@ def batches_of(plan: ColumnPlan, values: Codes, n_threads: int) -> list[Gatherin
     ends = np.searchsorted(blocks.group, np.arange(len(plan.families) + 1))
     found: list[Gathering] = []
     small: list[int] = []
-    n_small = 0
+    n_small = held = 0
     for number, family in enumerate(plan.families):
-        own = np.arange(ends[number], ends[number + 1])
+        own, n_values = np.arange(ends[number], ends[number + 1]), int(values[number])
         total = int(work[own].sum())
+        if n_values > most_values:
+            batches = [make_batch(plan, [block]) for block in own.tolist()]
+            found.append(Gathering([family.parents], batches, True, n_values))
+            continue
         if total > share and len(own) > 1:
             portion = np.cumsum(work[own]) * -(-total // share) // (total + 1)
             parts = np.split(own, np.flatnonzero(np.diff(portion)) + 1)
             batches = [make_batch(plan, part.tolist()) for part in parts]
-            found.append(Gathering([family.parents], batches, int(values[number])))
+            found.append(Gathering([family.parents], batches, n_values=n_values))
             continue
+        if n_small > share or held + n_values > most_values:
+            found.append(_together(plan, small, held))
+            small, n_small, held = [], 0, 0
         small += own.tolist()
-        n_small += total
-        if n_small > share:
-            found.append(_together(plan, small, values))
-            small, n_small = [], 0
-    return [*found, _together(plan, small, values)] if small else found
+        n_small, held = n_small + total, held + n_values
+    return [*found, _together(plan, small, held)] if small else found
 
 
 def make_batch(plan: ColumnPlan, numbers: list[int]) -> Batch:
@@ -116,11 +129,11 @@ def make_batch(plan: ColumnPlan, numbers: list[int]) -> Batch:
     return Batch(families, numbers, np.concatenate(seeds))
 
 
-def _together(plan: ColumnPlan, numbers: list[int], values: Codes) -> Gathering:
+def _together(plan: ColumnPlan, numbers: list[int], n_values: int) -> Gathering:
     """Return the gathering of the families of some blocks, with one batch."""
     group = np.unique(blocks_of(plan.first).group[numbers])
     parents = [plan.families[k].parents for k in group.tolist()]
-    return Gathering(parents, [make_batch(plan, numbers)], int(values[group].sum()))
+    return Gathering(parents, [make_batch(plan, numbers)], n_values=n_values)
 
 
 def fold_batches(plan: ColumnPlan, gathering: Gathering) -> list[tuple[Batch, list[int]]]:
@@ -228,12 +241,12 @@ def without_duals(solved: Solved) -> Solved:
 
 def _start(batch: Batch, starts: Sequence[Solved]) -> CSR:
     """Return the dual variables of the columns of a batch, (n_items of the gathering, ...)."""
-    keys = [key for start in starts for key in _columns(start.families)]
+    keys = [key for start in starts for key in columns_of(start.families)]
     places = {key: place for place, key in enumerate(keys)}
     alphas = csr_array(hstack([start.alpha for start in starts]))
-    return csr_array(alphas[:, [places[key] for key in _columns(batch.families)]])
+    return csr_array(alphas[:, [places[key] for key in columns_of(batch.families)]])
 
 
-def _columns(families: Sequence[Family]) -> list[tuple[int, int]]:
+def columns_of(families: Sequence[Family]) -> list[tuple[int, int]]:
     """Return the kind and the node of each column."""
     return [(family.kind, node) for family in families for node in family.nodes.tolist()]

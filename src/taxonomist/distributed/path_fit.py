@@ -6,11 +6,13 @@
    there are.
 3. Every part sends rows to the families that need them. With siblings, an item goes to as many
    families as its path is long. Where the rows of families come together, their classifiers are
-   trained, and again without the held-out items of each fold.
+   trained, and again without the held-out items of each fold. Where they would not fit on one
+   worker, they stay in shards, see ``path_shards``.
 4. Weights come to the driver, which fits the blend to the few held-out rows.
 
 The classifiers of a family depend on its items in their order only. So the result is the same as
-that of ``PathSVC`` on all items, to the last bit, whatever the parts and workers.
+that of ``PathSVC`` on all items, to the last bit, whatever the parts and workers; those of a family
+in shards are the same up to the tolerance.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from itertools import pairwise
+from math import ceil
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +31,7 @@ from taxonomist._threads import n_threads
 from taxonomist.compiled.arrays import Labels
 from taxonomist.distributed.engine import reduce
 from taxonomist.distributed.loading import load_parts
-from taxonomist.distributed.memory import check_memory
+from taxonomist.distributed.memory import check_memory, most_values
 from taxonomist.distributed.path_batches import (
     batches_of,
     fold_batches,
@@ -44,6 +47,7 @@ from taxonomist.distributed.path_parts import (
     send_rows,
     squares_after,
 )
+from taxonomist.distributed.path_shards import SplitFamily
 from taxonomist.errors import ParameterError
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.models.learning import Learned, plain_folds
@@ -62,13 +66,14 @@ if TYPE_CHECKING:
     from taxonomist._typing import Codes, Floats, Integers, Reals
     from taxonomist.distributed.engine import Engine, Handle
     from taxonomist.distributed.loading import PartFacts
-    from taxonomist.distributed.path_batches import Gathering, Solved
+    from taxonomist.distributed.path_batches import Batch, Gathering, Solved
     from taxonomist.inference.node_scorer import NodeScorer
     from taxonomist.inference.path_scorer import PathScorer
     from taxonomist.models.learning import Folds
     from taxonomist.models.path_columns import ColumnPlan
     from taxonomist.models.path_svc import PathSVC
     from taxonomist.models.targets import Targets
+    from taxonomist.solvers.node_svms import NodeOptions
 
 logger = logging.getLogger(__name__)
 
@@ -181,8 +186,8 @@ class _Fit:
         places = {(family.kind, family.parents): k for k, family in enumerate(families)}
         used = [places[family[:2]] for family in plans[0].families]
         capacity = engine.capacity()
-        gatherings = batches_of(plans[0], self.counts.values[used], capacity.n_threads)
-        check_memory(capacity, [], [gathering.n_values for gathering in gatherings])
+        limits = capacity.n_threads, most_values(capacity)
+        gatherings = batches_of(plans[0], self.counts.values[used], *limits)
         solutions = self._solve(gatherings, plans)
         scorer = self._scorer(solutions[0], plans[0], 0)
         facts = solution_facts(solutions[0], model.tol)
@@ -210,40 +215,65 @@ class _Fit:
         self, gatherings: Sequence[Gathering], plans: Sequence[ColumnPlan]
     ) -> list[NodeSolution]:
         """Return the classifiers of all sets."""
-        engine, model = self.engine, self.model
-        threads = 1 if model.n_jobs is None else n_threads(model.n_jobs)
-        options = [replace(model.node_options(), n_threads=threads) for _ in plans]
         results: list[list[Handle]] = [[] for _ in plans]
         numbers: list[list[int]] = [[] for _ in plans]
         for gathering in gatherings:
-            pieces = engine.map(send_rows, self.data.parts, shared=(gathering.parents,))
-            rows = engine.map(PathPart.joined, [pieces])
-            del pieces
-            batches = gathering.batches
-            everything = [rows[0]] * len(batches)
-            none: list[list[Handle]] = [[] for _ in batches]
-            solved = engine.map(
-                solve_batch, everything, batches, none, shared=(0, self.given, options[0])
-            )
-            results[0] += engine.map(without_duals, solved)
-            numbers[0] += [number for batch in batches for number in batch.numbers]
-            for fold, plan in enumerate(plans[1:], 1):
-                work = fold_batches(plan, gathering)
-                starts = [[solved[k] for k in needed] for _, needed in work]
-                results[fold] += engine.map(
-                    solve_batch,
-                    rows * len(work),
-                    [batch for batch, _ in work],
-                    starts,
-                    shared=(fold, self.given, options[fold]),
-                )
-                numbers[fold] += [number for batch, _ in work for number in batch.numbers]
-        found = engine.gather([handle for handles in results for handle in handles])
+            if not gathering.is_split:
+                self._begin(gathering, plans, results, numbers)
+        split = [self._split(gathering, plans) for gathering in gatherings if gathering.is_split]
+        found = self.engine.gather([handle for handles in results for handle in handles])
         values = iter(found)
-        return [
-            self._joined([next(values) for _ in handles], numbers[number], plans[number])
-            for number, handles in enumerate(results)
-        ]
+        solved = [[next(values) for _ in handles] for handles in results]
+        for family in split:
+            for number, pairs in enumerate(family):
+                solved[number] += [one for _, one in pairs]
+                numbers[number] += [block for batch, _ in pairs for block in batch.numbers]
+        return [self._joined(*of_set) for of_set in zip(solved, numbers, plans, strict=True)]
+
+    def _begin(
+        self,
+        gathering: Gathering,
+        plans: Sequence[ColumnPlan],
+        results: list[list[Handle]],
+        numbers: list[list[int]],
+    ) -> None:
+        """Begin to solve the batches of a gathering; append results, and the numbers of blocks."""
+        engine, options = self.engine, self._options()
+        pieces = engine.map(send_rows, self.data.parts, shared=(gathering.parents,))
+        rows = engine.map(PathPart.joined, [pieces])
+        del pieces
+        batches = gathering.batches
+        none: list[list[Handle]] = [[] for _ in batches]
+        shared = 0, self.given, options
+        solved = engine.map(solve_batch, rows * len(batches), batches, none, shared=shared)
+        results[0] += engine.map(without_duals, solved)
+        numbers[0] += [number for batch in batches for number in batch.numbers]
+        for fold, plan in enumerate(plans[1:], 1):
+            work = fold_batches(plan, gathering)
+            starts = [[solved[k] for k in needed] for _, needed in work]
+            results[fold] += engine.map(
+                solve_batch,
+                rows * len(work),
+                [batch for batch, _ in work],
+                starts,
+                shared=(fold, self.given, options),
+            )
+            numbers[fold] += [number for batch, _ in work for number in batch.numbers]
+
+    def _split(
+        self, gathering: Gathering, plans: Sequence[ColumnPlan]
+    ) -> list[list[tuple[Batch, Solved]]]:
+        """Solve the batches of a gathering whose rows do not fit on one worker."""
+        engine, data = self.engine, self.data
+        capacity = engine.capacity()
+        n_shards = max(capacity.n_threads, ceil(gathering.n_values / most_values(capacity)))
+        given = data.n_features, self.given, self._options()
+        return SplitFamily(engine, data.parts, gathering, n_shards, *given).solve(plans)
+
+    def _options(self) -> NodeOptions:
+        """Return the options of the solver."""
+        threads = 1 if self.model.n_jobs is None else n_threads(self.model.n_jobs)
+        return replace(self.model.node_options(), n_threads=threads)
 
     def _joined(
         self, found: Sequence[Solved], numbers: Sequence[int], plan: ColumnPlan

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 class DaskPathSVC(DaskClassifier):
     """``PathSVC`` for items that are spread over a Dask cluster.
 
+    The classifiers of sibling categories are trained on the worker where their items come together.
     The result is the same as that of ``PathSVC`` with all items in one place, whatever the number
-    of workers and partitions. The classifiers of sibling categories are trained on the worker
-    where their items come together.
+    of workers and partitions. Where the items of siblings exceed a worker's share of memory, they
+    stay in shards, and the classifiers are the same up to ``tol``.
 
     Parameters
     ----------
@@ -40,9 +41,9 @@ class DaskPathSVC(DaskClassifier):
 
     Notes
     -----
-    The driver holds about 20 bytes of each item: its weight, its number, and its fold. The rows of
-    sibling categories must fit on one worker, otherwise ``fit`` raises ``ClusterError`` before it
-    trains. The fitted model has no dual variables, so that ``refit`` needs a local fit.
+    The driver holds about 20 bytes of each item: its weight, its number, and its fold. If all rows
+    do not fit on all workers, ``fit`` raises ``ClusterError`` before it trains. The fitted model
+    has no dual variables, so that ``refit`` needs a local fit.
     """
 
     local_class = PathSVC

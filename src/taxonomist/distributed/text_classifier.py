@@ -54,8 +54,8 @@ class DaskTextClassifier(DaskClassifier):
     **parameters
         The other parameters of ``TextClassifier``. The model must be ``"path"``, ``"svm"`` or
         ``"flat"``, or an instance of ``PathSVC`` or ``HierarchicalSVC``; the latter needs
-        ``calibration=None``. There is no choice of features, ``"auto"`` means words, and names of
-        categories are not used.
+        ``calibration=None``. There is no choice of features or of C, ``"auto"`` means words, names
+        of categories are not used, and ``PathSVC`` has ``complement=False``.
 
     Attributes
     ----------

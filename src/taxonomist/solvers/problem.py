@@ -128,6 +128,15 @@ class FeatureRows:
         """Return the items in a random order, whose neighbours are visited together."""
         return FeatureRows(self._X[order], self._dtype, NEIGHBOURS)
 
+    def scaled(self, scale: Floats) -> FeatureRows:
+        """Return the same items with each feature times a number, (n_features,)."""
+        X = self._X
+        if is_sparse(X):
+            values = (X.data * scale[X.indices]).astype(X.data.dtype)
+            scaled: Matrix = type(X)((values, X.indices, X.indptr), shape=X.shape)
+            return FeatureRows(scaled, self._dtype, self._n_together)
+        return FeatureRows(X * scale, self._dtype, self._n_together)
+
     def in_double(self) -> FeatureRows:
         """Return the same items with values of type float64."""
         return FeatureRows(self._X, np.float64, self._n_together)

@@ -2,9 +2,9 @@
 
 Problem       the joint problem of ``taxonomist.solvers.problem``, items in K shards
 Dual          as there; w(α) = Σ_k w(α_k), where α_k are the dual variables of shard k
-Notation      as there; K ``n_shards``; σ' ``coupling``, between 1 and K; γ ``step``
+Notation      as there; K ``n_shards``; f feature; σ'_f ``coupling``, between 1 and K; γ ``step``
 Step          In a round, shard k maximises over changes Δα_k, with w = w(α) fixed,
-              Σ (α_k + Δα_k) - <w, w(Δα_k)> - σ'/2 ||w(Δα_k)||²  [MSJ15], by passes of
+              Σ (α_k + Δα_k) - <w, w(Δα_k)> - ½ Σ_f σ'_f ||w_f(Δα_k)||²  [MSJ15], by passes of
               ``taxonomist.solvers.sequential``. Then α_k += γ Δα_k and w += γ Σ_k w(Δα_k), where γ
               in [0, 1] maximises the dual along the sum of changes: changes are added, and where
               that would be too long a step, it is shortened.
@@ -13,13 +13,14 @@ Stopping      The certificate at w before a round: primal and dual are sums over
 Cost          A round has one full pass and some active passes over the items of each shard;
               it sends every shard the rows of w that its items touch, and those
               that changed back.
-Differences   With σ' = K, as in the paper, γ = 1 never lowers the dual, but steps are K times too
-              short if shards hardly share features, as with texts. Here σ' follows
-              ||Σ_k w(Δα_k)||² / Σ_k ||w(Δα_k)||² of the last round, which is at most K, and the
-              choice of γ keeps the dual from falling.
-              No new loop: with Λ' = √σ' Λ and w' = w / √σ', scores are the same, and both the
-              curvature of an item's QP and the change of w' in the shard are those of the step
-              above. So the sequential loop runs with scaled attributes.
+Differences   With σ'_f = K, as in the paper, γ = 1 never lowers the dual, but steps are K times too
+              short for features that one shard has, and common words differ much from rare ones.
+              So every feature has a σ'_f of its own, which follows
+              ||Σ_k w_f(Δα_k)||² / Σ_k ||w_f(Δα_k)||² of the last round. That is at most the number
+              of shards that have the feature, and the choice of γ keeps the dual from falling.
+              No new loop: with x'_f = √σ'_f x_f and w'_f = w_f / √σ'_f, scores are the same, and
+              both the curvature of an item's QP and the change of w' in the shard are those of the
+              step above. So the sequential loop runs with scaled features.
 References    [MSJ15]
 """
 
@@ -38,7 +39,7 @@ from taxonomist.solvers.duals import Entries, positive
 from taxonomist.solvers.problem import FeatureRows, JointProblem
 from taxonomist.solvers.sequential import PassState
 from taxonomist.solvers.solution import Certificate, Solution
-from taxonomist.solvers.weights import weights_from_duals
+from taxonomist.solvers.weights import entries_from_duals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +94,7 @@ class Shard(NamedTuple):
 
     def weights(self, duals: Duals) -> Change:
         """Return w(α_k), as a change from 0."""
-        return Change(self.features, weights_from_duals(self.problem, duals, np.float64), 0)
+        return Change.of(self.features, entries_from_duals(self.problem, duals))
 
 
 class ShardFindings(NamedTuple):
@@ -103,8 +104,8 @@ class ShardFindings(NamedTuple):
     ----------
     linear, quadratic
         Σ α, and the sum of α times margins, which over all shards is ||w||².
-    linear_after, change_squared
-        Σ α after the change, and ||w(Δα_k)||².
+    linear_after
+        Σ α after the change.
     slack
         Σ C ξ.
     violation
@@ -117,7 +118,6 @@ class ShardFindings(NamedTuple):
     linear: float
     quadratic: float
     linear_after: float
-    change_squared: float
     slack: float
     violation: float
     n_active: int
@@ -131,7 +131,6 @@ class ShardFindings(NamedTuple):
             linear=sum(part.linear for part in parts),
             quadratic=sum(part.quadratic for part in parts),
             linear_after=sum(part.linear_after for part in parts),
-            change_squared=sum(part.change_squared for part in parts),
             slack=sum(part.slack for part in parts),
             violation=max(part.violation for part in parts),
             n_active=sum(part.n_active for part in parts),
@@ -156,22 +155,99 @@ class Change(NamedTuple):
         The features, in ascending order.
     values
         The change of their weights, (n_rows, n_attributes).
+    squares
+        Σ_k ||w_f(Δα_k)||² over the shards whose changes these are, (n_rows,).
     n_bytes
         The bytes that shards sent for it.
     """
 
     rows: Codes
-    values: Reals
+    values: CSR
+    squares: Floats
     n_bytes: int
+
+    @classmethod
+    def of(cls, features: Codes, values: CSR | Reals) -> Change:
+        """Return the change of a shard, without the features whose weights did not change."""
+        table = csr_array(values)
+        is_moved = np.diff(table.indptr) > 0
+        indptr = np.append(0, table.indptr[1:][is_moved])
+        shape = len(indptr) - 1, table.shape[1]
+        moved = csr_array((table.data, table.indices, indptr), shape=shape)
+        squares = _row_squares(moved)
+        rows = features[is_moved]
+        n_bytes = rows.nbytes + squares.nbytes + moved.data.nbytes + moved.indices.nbytes
+        return cls(rows, moved, squares, n_bytes)
 
     @classmethod
     def joined(cls, parts: Sequence[Change]) -> Change:
         """Return the sum of changes."""
         rows = np.unique(np.concatenate([part.rows for part in parts]))
-        values = np.zeros((len(rows), parts[0].values.shape[1]))
+        squares = np.zeros(len(rows))
+        values = csr_array((len(rows), parts[0].values.shape[1]))
         for part in parts:
-            values[np.searchsorted(rows, part.rows)] += part.values
-        return cls(rows, values, sum(part.n_bytes for part in parts))
+            places = np.searchsorted(rows, part.rows)
+            squares[places] += part.squares
+            values = values + _at_rows(part.values, places, len(rows))
+        return cls(rows, values, squares, sum(part.n_bytes for part in parts))
+
+    def couplings(self) -> Floats:
+        """Return σ'_f of each row that follows from this sum of changes."""
+        apart = np.maximum(self.squares, np.finfo(float).tiny)
+        found: Floats = np.maximum(_row_squares(self.values) / apart, 1.0)
+        return found
+
+    def added_to(self, w: CSR, step: float = 1.0) -> CSR:
+        """Return sparse weights after a step along this change."""
+        return csr_array(w + step * _at_rows(self.values, self.rows, w.shape[0]))
+
+
+def _row_squares(table: CSR) -> Floats:
+    """Return the squared norm of each row."""
+    number = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    squares = np.square(table.data, dtype=np.float64)
+    return np.bincount(number, weights=squares, minlength=table.shape[0]).astype(float)
+
+
+def _at_rows(table: CSR, rows: Codes, n_rows: int) -> CSR:
+    """Return a table whose rows are at other places, in the same order."""
+    counts = np.zeros(n_rows + 1, table.indptr.dtype)
+    counts[rows + 1] = np.diff(table.indptr)
+    shape = n_rows, table.shape[1]
+    return csr_array((table.data, table.indices, np.cumsum(counts)), shape=shape)
+
+
+class SharedWeights(NamedTuple):
+    """What a shard gets in a round.
+
+    Attributes
+    ----------
+    W
+        The weights of all shards together, for its features, (n_features, n_attributes), dense, or
+        sparse where that takes less memory.
+    coupling
+        σ'_f of its features, (n_features,).
+    """
+
+    W: Reals | CSR
+    coupling: Floats
+
+    @classmethod
+    def of(cls, W: Reals | CSR, coupling: Floats) -> SharedWeights:
+        """Return weights in the form that takes less memory."""
+        if is_sparse(W) and 2 * W.nnz > W.shape[0] * W.shape[1]:
+            return cls(W.toarray(), coupling)
+        return cls(W, coupling)
+
+    def dense(self) -> Reals:
+        """Return a dense copy of the weights."""
+        return self.W.toarray() if is_sparse(self.W) else self.W.copy()
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the weights."""
+        arrays = (self.W.data, self.W.indices, self.W.indptr) if is_sparse(self.W) else (self.W,)
+        return sum(array.nbytes for array in (*arrays, self.coupling))
 
 
 class ShardRound(NamedTuple):
@@ -201,17 +277,14 @@ class RoundOptions(NamedTuple):
         Most passes over the items of a shard after the full one.
     tol
         The violation of an item that is not worth a step.
-    coupling
-        σ'.
     """
 
     n_passes: int
     tol: float
-    coupling: float
 
 
 def solve_shard(
-    shard: Shard, duals: Duals, W: Reals, options: Options, given: RoundOptions
+    shard: Shard, duals: Duals, shared: SharedWeights, options: Options, given: RoundOptions
 ) -> ShardRound:
     """Certify a shard at given weights, and maximise its share of the dual.
 
@@ -221,21 +294,23 @@ def solve_shard(
         The items.
     duals
         Their dual variables.
-    W
-        The weights of all shards together, for the features of this one, (n_features,
-        n_attributes).
+    shared
+        The weights.
     options
         The options; the seed should differ from round to round.
     given
         How the round is done.
     """
-    problem = shard.problem
+    problem, W = shard.problem, shared.W
     if not problem.n_items:
-        nothing = Change(np.arange(0), np.zeros((0, W.shape[1]), W.dtype), 0)
-        return ShardRound(duals, nothing, ShardFindings(0, 0, 0, 0, 0, 0, 0, 0, 0))
-    scale = np.sqrt(given.coupling)
-    scaled = replace(problem, attributes=problem.attributes * scale)
-    begin = Solution((W / scale).astype(W.dtype), duals, NOTHING, converged=False)
+        nothing = csr_array(W.shape, dtype=W.dtype)
+        return ShardRound(duals, Change.of(shard.features, nothing), ShardFindings(*[0] * 8))
+    scale = np.sqrt(shared.coupling)
+    assert isinstance(problem.items, FeatureRows)
+    scaled = replace(problem, items=problem.items.scaled(scale))
+    dense = shared.dense()
+    dense /= scale[:, None].astype(W.dtype)
+    begin = Solution(dense, duals, NOTHING, converged=False)
     state = PassState(scaled, replace(options, n_threads=1), begin)
     with ThreadPoolExecutor(1) as pool:
         state.pool = pool
@@ -245,19 +320,16 @@ def solve_shard(
         slack = float((problem.costs * found.slack).sum())
         worst, n_active = float(found.violation.max()), count_positive(state.store.duals)
         n_done = state.few_passes(given.n_passes, given.tol)
-    moved = (state.W[:, : W.shape[1]] - begin.W) / W.dtype.type(scale)
-    rows = np.flatnonzero(moved.any(axis=1))
-    change = Change(shard.features[rows], moved[rows], 0)
-    squared = float(np.square(change.values, dtype=np.float64).sum())
     after = positive(state.store.duals)
     linear_after = float((after.beta * after.delta).sum())
-    sums = *certified, linear_after, squared, slack, worst
+    sums = *certified, linear_after, slack, worst
     findings = ShardFindings(*sums, n_active, problem.n_pairs, n_done)
-    n_bytes = change.rows.nbytes + change.values.nbytes
-    return ShardRound(after, change._replace(n_bytes=n_bytes), findings)
+    moved = entries_from_duals(problem, after) - entries_from_duals(problem, duals)
+    change = Change.of(shard.features, csr_array(moved, dtype=W.dtype))
+    return ShardRound(after, change, findings)
 
 
-def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
+def best_step(w: CSR, change: Change, findings: ShardFindings) -> float:
     """Return the γ in [0, 1] that maximises the dual along the sum of changes.
 
     Parameters
@@ -269,8 +341,9 @@ def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
     findings
         The findings of all shards.
     """
-    squared = float(np.square(change.values).sum())
-    slope = findings.linear_after - findings.linear - float((w[change.rows] * change.values).sum())
+    squared = float(_row_squares(change.values).sum())
+    along = float(w[change.rows].multiply(change.values).sum())
+    slope = findings.linear_after - findings.linear - along
     return float(np.clip(slope / squared, 0.0, 1.0)) if squared > 0 else 1.0
 
 

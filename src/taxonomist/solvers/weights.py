@@ -67,6 +67,21 @@ def coefficients(problem: JointProblem, duals: Duals) -> CSR:
     return csr_array((own - other) @ problem.attributes)
 
 
+def entries_from_duals(problem: JointProblem, duals: Duals) -> CSR:
+    """Return the weights that belong to dual variables, sparse: features x attributes.
+
+    Parameters
+    ----------
+    problem
+        A problem whose items are rows of features.
+    duals
+        Dual variables of the items.
+    """
+    from scipy.sparse import csr_array
+
+    return csr_array((coefficients(problem, duals).T @ feature_matrix(problem)).T)
+
+
 def weights_from_duals(problem: JointProblem, duals: Duals, dtype: DTypeLike) -> Reals:
     """Return the weights that belong to dual variables.
 

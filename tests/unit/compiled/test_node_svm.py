@@ -94,6 +94,30 @@ def test_resumed_weights_are_those_of_the_dual_variables():
     np.testing.assert_allclose(again.W, solved.W, atol=1e-4)
 
 
+@pytest.mark.parametrize("is_squared", [True, False])
+def test_a_share_is_certified_before_its_passes(is_squared):
+    """The weights are those of more items: here, of the same items with other dual variables."""
+    arrays, state = block(is_squared=is_squared)
+    other = state()
+    loops.solve_block(arrays, other, np.uint64(3), 1e-3, 2)
+    found = []
+    for loop in (loops.ascend_share, loops.ascend_share.py_func):
+        one = state()
+        one.W[:] = other.W
+        slack, linear = np.zeros(5), np.zeros(5)
+        loop(arrays, one, slack, linear, np.uint64(7), 3)
+        found.append((one.W, one.alpha, slack, linear))
+    for compiled, plain in zip(*found, strict=True):
+        np.testing.assert_allclose(compiled, plain, rtol=1e-4, atol=1e-5)
+    before = state()
+    before.W[:] = other.W
+    slack, linear = np.zeros(5), np.ones(5)
+    loops.ascend_share(arrays, before, slack, linear, np.uint64(7), 0)
+    np.testing.assert_array_equal(before.W, other.W)
+    np.testing.assert_allclose(slack, found[0][2])
+    assert not linear.any()
+
+
 def test_a_block_may_be_a_part_of_all_places_and_columns():
     arrays, state = block(5)
     whole, solved = state(), state()

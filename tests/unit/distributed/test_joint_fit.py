@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taxonomist import HierarchicalSVC
-from taxonomist.distributed import joint_fit
+from taxonomist.distributed import rounds as all_rounds
 from taxonomist.distributed.engine import LocalEngine
 from taxonomist.distributed.joint_fit import fit_joint
 from taxonomist.errors import ClusterError, LabelError, ParameterError
@@ -99,7 +99,7 @@ def test_a_lost_worker_is_made_good(monkeypatch):
             self.lost = self.lost or handle
             return handle is not self.lost
 
-    monkeypatch.setattr(joint_fit, "CHECKPOINT", 2)
+    monkeypatch.setattr(all_rounds, "CHECKPOINT", 2)
     X, y, weights = easy()
     engine = Leaky()
     model, _ = fit_joint(

@@ -12,6 +12,7 @@ from taxonomist.distributed import memory, path_batches
 from taxonomist.distributed.engine import Capacity, LocalEngine
 from taxonomist.distributed.path_fit import fit_paths
 from taxonomist.errors import ClusterError, LabelError, ParameterError
+from taxonomist.models.path_columns import ColumnPlan, Family
 from tests.unit.distributed.problems import DAG, TREE, assert_same, cut, problem
 
 
@@ -115,6 +116,25 @@ def test_what_does_not_fit_is_refused_with_numbers():
         memory.check_memory(Capacity(2, 2, 2e9), [10**9] * 5)
     with pytest.raises(ClusterError, match=r"largest partition takes 1 GB .* a worker has 2 GB"):
         memory.check_memory(Capacity(8, 8, 2e9), [10**9])
-    with pytest.raises(ClusterError, match=r"need about 2.4 GB there, but a worker has 2 GB"):
-        memory.check_memory(Capacity(8, 8, 2e9), [], [10**8])
-    memory.check_memory(Capacity(8, 8, 2e9), [10**8], [10**7])
+    memory.check_memory(Capacity(8, 8, 2e9), [10**8])
+
+
+def test_what_a_thread_may_hold_is_a_share_of_its_worker():
+    assert memory.most_values(Capacity(8, 8, 2.4e9)) == 10**8
+    assert memory.most_values(Capacity(2, 8, 2.4e9)) == 10**8 / 4
+
+
+def test_no_gathering_exceeds_what_may_come_together():
+    families = [Family(1, (k,), np.array([2 * k + 1, 2 * k + 2])) for k in range(4)]
+    nodes = np.concatenate([family.nodes for family in families])
+    plan = ColumnPlan(families, nodes, 1 + 0 * nodes, nodes, nodes, nodes)
+    values = np.array([90, 40, 50, 20])
+    found = path_batches.batches_of(plan, values, 1, 80)
+    assert [(gathering.n_values, gathering.is_split) for gathering in found] == [
+        (90, True),
+        (40, False),
+        (70, False),
+    ]
+    assert [len(gathering.parents) for gathering in found] == [1, 1, 2]
+    (whole,) = path_batches.batches_of(plan, values, 1)
+    assert (whole.n_values, whole.is_split) == (200, False)
