@@ -18,7 +18,7 @@ import tempfile
 import warnings
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
@@ -26,7 +26,10 @@ import numpy as np
 from benchmarks.contest import take_turns
 from benchmarks.label_sets import make_problem as make_given
 from benchmarks.label_sets import of_sets
-from benchmarks.record import peak_memory_mib, save
+from benchmarks.record import peak_memory_mib, save_part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Corpus -> numbers of training and test items.
 SIZES = {
@@ -35,6 +38,7 @@ SIZES = {
     "biotools-edam": (1000, 1000),
     "cellcycle_GO": (600, 600),
 }
+PARTS = tuple(SIZES)
 CONTESTANTS = ("spanning_tree_all", "spanning_tree_consistent", "dag_consistent")
 NARROW = ("arxiv",)
 """Corpora whose junction tree of all labellings is small enough for training."""
@@ -161,20 +165,18 @@ def width(problem: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def run() -> None:
-    """Run all problems and record the figures."""
-    figures: dict[str, Any] = {}
+def run(parts: Sequence[str] = PARTS) -> None:
+    """Run some corpora, all by default, and record the figures of each when it is done."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in SIZES:
+        for name in parts:
             problem = make_problem(name)
             plan = dict.fromkeys(CONTESTANTS, 1)
             if name in NARROW + RELAXED:
                 plan["dag_all"] = 1
-            figures[name] = width(problem)
-            figures[name] |= take_turns("markov_dags", problem, plan, Path(folder))
-            compare(figures[name])
-            print(json.dumps(figures[name], indent=2), flush=True)
-            print(save("markov_dags", "python -m benchmarks markov_dags", figures), flush=True)
+            figures = width(problem) | take_turns("markov_dags", problem, plan, Path(folder))
+            compare(figures)
+            print(json.dumps(figures, indent=2), flush=True)
+            print(save_part("markov_dags", name, figures), flush=True)
 
 
 if __name__ == "__main__":
