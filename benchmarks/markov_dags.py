@@ -37,14 +37,16 @@ SIZES = {
     "cystic-fibrosis-mesh": (600, 400),
     "biotools-edam": (1000, 1000),
     "cellcycle_GO": (600, 600),
+    "biotools-edam-200": (200, 1000),
 }
 PARTS = tuple(SIZES)
 CONTESTANTS = ("spanning_tree_all", "spanning_tree_consistent", "dag_consistent")
 NARROW = ("arxiv",)
 """Corpora whose junction tree of all labellings is small enough for training."""
-RELAXED = ("biotools-edam",)
-"""Corpora on which the relaxation for all labellings is tried too."""
-TOL, MAX_ITER = 0.02, 200
+RELAXED = ("biotools-edam-200",)
+"""Problems on which the relaxation for all labellings is tried too, in ``MOST_RELAXED`` passes:
+these take ever longer, and the gap need not close."""
+TOL, MAX_ITER, MOST_RELAXED = 0.02, 200, 12
 
 
 def make_problem(name: str) -> dict[str, Any]:
@@ -60,7 +62,7 @@ def make_problem(name: str) -> dict[str, Any]:
             part = np.sort(rng.permutation(len(problem[y]))[:size])
             problem |= {X: problem[X][part], y: [problem[y][i] for i in part]}
     else:
-        corpus = datasets.load(name)
+        corpus = datasets.load(name.removesuffix("-200"))
         order = rng.permutation(len(corpus.texts))
         train, test = (
             corpus.select(np.sort(part))
@@ -90,6 +92,7 @@ def make_model(contestant: str, problem: dict[str, Any]) -> Any:
 
     shape, _, train_on = contestant.rpartition("_")
     taxonomy = problem["taxonomy"]
+    is_relaxed = contestant == "dag_all" and problem["name"] in RELAXED
     return MaxMarginMarkovClassifier(
         taxonomy if shape == "dag" else taxonomy.spanning_tree(),
         train_on=train_on,
@@ -98,7 +101,7 @@ def make_model(contestant: str, problem: dict[str, Any]) -> Any:
         random_state=0,
         n_jobs=1,
         tol=TOL,
-        max_iter=MAX_ITER,
+        max_iter=MOST_RELAXED if is_relaxed else MAX_ITER,
     )
 
 
