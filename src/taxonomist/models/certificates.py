@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SOLVER_DEFAULTS = Options(stop="gap")
-"""Defaults of ``tol``, ``stop``, ``max_iter`` and ``dtype``. On held-out items, a gap of 1 % has the
-loss of a violation of 0.01, in a part of the time (``python -m benchmarks tolerances``)."""
+"""Defaults of ``tol``, ``stop``, ``max_iter`` and ``dtype``. On held-out items, a gap of 1 % has
+the loss of a violation of 0.01, in less than half the time (``python -m benchmarks tolerances``).
+"""
 
 CERTIFIED: dict[str, Requirement] = {
     "C": above_zero(infinite=True),

@@ -63,8 +63,8 @@ FIRST_TOLERANCE = 0.01
 MUCH_BETTER = 0.1
 """Active passes end when the largest violation is this part of that in an earlier one."""
 CERTIFIED_GAP = 0.05
-"""Below this estimated gap, or near the tolerance, full passes keep the weights fixed, which gives a
-certificate."""
+"""Below this estimated gap, or near the tolerance, full passes keep the weights fixed, which gives
+a certificate."""
 
 
 def solve(
