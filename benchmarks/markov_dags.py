@@ -18,7 +18,7 @@ import tempfile
 import warnings
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
@@ -26,7 +26,10 @@ import numpy as np
 from benchmarks.contest import take_turns
 from benchmarks.label_sets import make_problem as make_given
 from benchmarks.label_sets import of_sets
-from benchmarks.record import peak_memory_mib, save
+from benchmarks.record import peak_memory_mib, save_part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Corpus -> numbers of training and test items.
 SIZES = {
@@ -34,13 +37,16 @@ SIZES = {
     "cystic-fibrosis-mesh": (600, 400),
     "biotools-edam": (1000, 1000),
     "cellcycle_GO": (600, 600),
+    "biotools-edam-200": (200, 1000),
 }
+PARTS = tuple(SIZES)
 CONTESTANTS = ("spanning_tree_all", "spanning_tree_consistent", "dag_consistent")
 NARROW = ("arxiv",)
 """Corpora whose junction tree of all labellings is small enough for training."""
-RELAXED = ("biotools-edam",)
-"""Corpora on which the relaxation for all labellings is tried too."""
-TOL, MAX_ITER = 0.02, 200
+RELAXED = ("biotools-edam-200",)
+"""Problems on which the relaxation for all labellings is tried too, in ``MOST_RELAXED`` passes:
+these take ever longer, and the gap need not close."""
+TOL, MAX_ITER, MOST_RELAXED = 0.02, 200, 12
 
 
 def make_problem(name: str) -> dict[str, Any]:
@@ -56,7 +62,7 @@ def make_problem(name: str) -> dict[str, Any]:
             part = np.sort(rng.permutation(len(problem[y]))[:size])
             problem |= {X: problem[X][part], y: [problem[y][i] for i in part]}
     else:
-        corpus = datasets.load(name)
+        corpus = datasets.load(name.removesuffix("-200"))
         order = rng.permutation(len(corpus.texts))
         train, test = (
             corpus.select(np.sort(part))
@@ -86,6 +92,7 @@ def make_model(contestant: str, problem: dict[str, Any]) -> Any:
 
     shape, _, train_on = contestant.rpartition("_")
     taxonomy = problem["taxonomy"]
+    is_relaxed = contestant == "dag_all" and problem["name"] in RELAXED
     return MaxMarginMarkovClassifier(
         taxonomy if shape == "dag" else taxonomy.spanning_tree(),
         train_on=train_on,
@@ -94,7 +101,7 @@ def make_model(contestant: str, problem: dict[str, Any]) -> Any:
         random_state=0,
         n_jobs=1,
         tol=TOL,
-        max_iter=MAX_ITER,
+        max_iter=MOST_RELAXED if is_relaxed else MAX_ITER,
     )
 
 
@@ -161,20 +168,18 @@ def width(problem: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def run() -> None:
-    """Run all problems and record the figures."""
-    figures: dict[str, Any] = {}
+def run(parts: Sequence[str] = PARTS) -> None:
+    """Run some corpora, all by default, and record the figures of each when it is done."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in SIZES:
+        for name in parts:
             problem = make_problem(name)
             plan = dict.fromkeys(CONTESTANTS, 1)
             if name in NARROW + RELAXED:
                 plan["dag_all"] = 1
-            figures[name] = width(problem)
-            figures[name] |= take_turns("markov_dags", problem, plan, Path(folder))
-            compare(figures[name])
-            print(json.dumps(figures[name], indent=2), flush=True)
-            print(save("markov_dags", "python -m benchmarks markov_dags", figures), flush=True)
+            figures = width(problem) | take_turns("markov_dags", problem, plan, Path(folder))
+            compare(figures)
+            print(json.dumps(figures, indent=2), flush=True)
+            print(save_part("markov_dags", name, figures), flush=True)
 
 
 if __name__ == "__main__":

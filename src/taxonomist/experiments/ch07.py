@@ -59,7 +59,7 @@ PARAMETERS: dict[str, dict[str, object]] = {
     "hier": {},
     "rooted": {"node_weight": 0.5},
 }
-SVM = partial(ranking_model, kind=HierarchicalRankingSVC, random_state=0)
+SVM = partial(ranking_model, kind=HierarchicalRankingSVC, stop="violation", random_state=0)
 PERCEPTRON = partial(ranking_model, kind=HierarchicalPerceptron, ridge=0.0)
 TIMED = {
     "perceptron": PERCEPTRON,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from taxonomist.errors import ParameterError
 from taxonomist.models.attribute_weights import AttributeWeights
 from taxonomist.models.base import TaxonomyClassifier
-from taxonomist.models.certificates import CERTIFIED, JOINT_DEFAULTS
+from taxonomist.models.certificates import CERTIFIED, SOLVER_DEFAULTS
 from taxonomist.models.dense_arrays import DenseArray
 from taxonomist.models.joint import JointStart, learn_joint
 from taxonomist.models.parameters import Word
@@ -157,10 +157,10 @@ class HierarchicalSVC(AttributeWeights, TaxonomyClassifier):
         constant: float = 0.0,
         fit_intercept: bool = False,
         solver: str = "auto",
-        tol: float = JOINT_DEFAULTS.tol,
-        stop: str = JOINT_DEFAULTS.stop,
-        max_iter: int = JOINT_DEFAULTS.max_iter,
-        dtype: str = JOINT_DEFAULTS.dtype,
+        tol: float = SOLVER_DEFAULTS.tol,
+        stop: str = SOLVER_DEFAULTS.stop,
+        max_iter: int = SOLVER_DEFAULTS.max_iter,
+        dtype: str = SOLVER_DEFAULTS.dtype,
         cache_size: float = 500,
         warm_start: bool = False,
         random_state: Seed = None,

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import heapq
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -292,6 +292,7 @@ class _State:
             _Part(problem, categories, self.row_of, self.dtype)
             for categories in split_categories(problem.attributes)
         ]
+        self.nearly = replace(options, tol=NEARLY * options.tol)
         self.dual = 0.0
         self.estimate = Certificate(np.inf, 0.0, np.inf, np.inf)
         self.certificate: Certificate | None = None
@@ -334,7 +335,7 @@ class _State:
         primal = self.dual + found.primal - found.dual
         self.estimate = _bounds(primal, self.dual, found.violation)
         self._record(self.estimate)
-        if self._measure(self.estimate) <= NEARLY * self.options.tol:
+        if self.estimate.reaches(self.nearly):
             self.certify()
 
     def certify(self) -> Certificate:

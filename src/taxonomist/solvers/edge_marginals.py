@@ -12,7 +12,7 @@ Step          Dynamic programming finds the labelling with the largest G_iy, and
               smallest among those whose codes all have μ_iz > 0. Where they differ, mass goes from
               the second to the first. The nodes that differ fall into connected parts of the tree,
               which share no codes, and so each part has a step of its own: as far as the dual
-              rises, or until a marginal is 0. Up to four such steps are taken at a visit.
+              rises, or until a marginal is 0. Up to eight such steps are taken at a visit.
 Stopping      as in ``taxonomist.solvers.markov``; the violation of an item is the difference of the
               two G_iy
 Cost          Sweep O(nnz n_codes + n_items n_nodes); memory n_features x n_codes weights, and two

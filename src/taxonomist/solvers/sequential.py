@@ -63,7 +63,8 @@ FIRST_TOLERANCE = 0.01
 MUCH_BETTER = 0.1
 """Active passes end when the largest violation is this part of that in an earlier one."""
 CERTIFIED_GAP = 0.05
-"""Below this estimated gap, full passes keep the weights fixed, which gives a certificate."""
+"""Below this estimated gap, or near the tolerance, full passes keep the weights fixed, which gives
+a certificate."""
 
 
 def solve(
@@ -183,7 +184,7 @@ class PassState:
     def full_pass(self) -> None:
         """Inspect all items; far from the optimum, also solve one group after another."""
         gap = self.estimate.gap
-        if gap < CERTIFIED_GAP:
+        if gap < CERTIFIED_GAP or self.estimate.reaches(self.nearly):
             self.certificate = self.look_around()
         else:
             size = self.problem.n_items if self.is_swept else GROUP

@@ -161,3 +161,16 @@ def test_every_paper_with_a_list_has_a_summary_that_names_what_held_and_what_did
         for heading in ("**Held:**", "**Did not hold:**", "**Why:**"):
             assert heading in text
         assert len(text) < 1800
+
+
+def test_pages_say_what_the_findings_say():
+    findings = sorted((ROOT / "src/taxonomist/experiments/findings").rglob("*.md"))
+    for path in findings:
+        folder = ROOT / "docs/reproduction" / path.parent.name
+        pages = [folder / path.name]
+        if path.stem == "summary":
+            own = [folder / "index.md"] if path.parent.name in LISTED else []
+            pages = [*own, folder.parent / "index.md"]
+        for page in pages:
+            assert path.read_text().strip() in page.read_text(), page
+    assert len(findings) > 30

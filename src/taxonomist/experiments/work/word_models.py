@@ -109,6 +109,7 @@ def weighted_svm(taxonomy: Taxonomy, n_words: int) -> Classifier:
         attributes="flat",
         positive_weight=10,
         constant=1.0,
+        stop="violation",
         decision=Threshold(value=0.0, calibrated=False),
         min_labels=0,
         n_jobs=1,
