@@ -156,9 +156,10 @@ def closest(word: str, known: Iterable[str], n: int = 3) -> str:
 def refuse_address(path: object) -> None:
     """Raise a ``FormatError`` if a path is an address on the web, such as ``https://...``."""
     # A ``Path`` has only one of the two slashes.
-    if re.match(r"(https?|ftp|s3|gs):/", str(path), re.IGNORECASE):
+    if found := re.match(r"((?:https?|ftp|s3|gs):)/+(.*)", str(path), re.IGNORECASE | re.DOTALL):
+        address = "//".join(found.groups())
         raise FormatError(
-            f"{path} is an address, but only files are read. Download it, and pass the file."
+            f"{address} is an address, but only files are read. Download it, and pass the file."
         )
 
 

@@ -161,3 +161,34 @@ def test_interrupted_while_it_predicts(home, tmp_path):
         process.wait(timeout=60)
     assert process.returncode == 130
     assert list(tmp_path.iterdir()) == [rows]
+
+
+TOLD = """
+import logging
+search = logging.getLogger("taxonomist.text.search")
+search.setLevel(logging.INFO)
+search.addHandler(logging.StreamHandler())
+from taxonomist.cli import main
+main()
+"""
+"""The command, which also says on standard error when a candidate has been measured."""
+
+
+def test_interrupted_while_it_searches(home, tmp_path):
+    data = [home / "papers.csv", "-t", home / "taxonomy.csv", *TEXTS, "-o", tmp_path / "model"]
+    options = ("--model", "auto", "--budget", "inf", *QUICK[2:])
+    command = [sys.executable, "-c", TOLD, "train", *map(str, data), *options]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        said = next(line for line in process.stderr if line.startswith("Tried "))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert said.startswith("Tried path with C=1: ")
+    assert "Tried svm" not in err
+    assert "Traceback" not in err
+    tried = [line.split("\t") for line in out.splitlines() if "\tinterrupted" in line]
+    assert [row[0] for row in tried][-2:] == ["svm", "mixture"]
+    assert "used + " in out
+    done = run_here("predict", tmp_path / "model", "--text", "moduli of curves", "--json")
+    assert json.loads(done.out)["labels"] == ["math.AG"]

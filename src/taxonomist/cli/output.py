@@ -66,6 +66,11 @@ def plain_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         print_note("taxonomist: interrupted.")
         sys.exit(INTERRUPTED)
+    except SystemExit as ended:
+        # typer turns an interrupt into this exit without a word.
+        if ended.code == INTERRUPTED:
+            print_note("taxonomist: interrupted.")
+        raise
     except (TaxonomistError, OSError) as error:
         print_note(f"taxonomist: {_sentence(error)}")
         sys.exit(BAD_INPUT)

@@ -18,6 +18,7 @@ from taxonomist.cli.output import (
     print_table,
     print_text,
 )
+from taxonomist.cli.places import check_file
 from taxonomist.cli.taxonomy_file import Cycles, Outside, left_out, read_taxonomy
 from taxonomist.cli.words import in_options
 from taxonomist.errors import TaxonomistError
@@ -184,6 +185,7 @@ def convert(
     """
     from taxonomist.workflow.taxonomy_facts import counts
 
+    check_file(target, [source], "the target")
     taxonomy = read(source, format, cycles, outside, parent=parent, child=child, name=name)
     try:
         taxonomy.write(target, to, **_cell_options(target, to, raw_cells))

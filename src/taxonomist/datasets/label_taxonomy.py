@@ -163,7 +163,8 @@ def _shared_names(paths: Mapping[tuple[str, ...], int]) -> str:
     lines: dict[str, dict[tuple[str, ...], int]] = {}
     for path, line in _places(paths):
         lines.setdefault(path[-1], {}).setdefault(path, line)
-    shared = {name: list(found.values()) for name, found in lines.items() if len(found) > 1}
+    # A name can be in two places of one row: Physics > Physics.
+    shared = {name: sorted({*found.values()}) for name, found in lines.items() if len(found) > 1}
     if not shared:
         return ""
     first = [

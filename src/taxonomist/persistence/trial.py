@@ -95,7 +95,9 @@ def _try_rows(model: Any) -> None:
     if n_features <= MAX_DENSE:
         row: Matrix = np.ones((1, n_features))
     else:
-        row = csr_array(([1.0], ([0], [n_features - 1])), shape=(1, n_features))
+        # Indices of 32 bits, as those of texts: loops are not compiled for the trial alone.
+        last, ends = (np.array(part, dtype=np.int32) for part in ([n_features - 1], [0, 1]))
+        row = csr_array((np.ones(1), last, ends), shape=(1, n_features))
     _check_sizes(inner, row)
     _ask(model, row)
 

@@ -59,8 +59,8 @@ class ChosenCost(NamedTuple):
         said = f"C is {self.C:g}"
         if self.C != COST:
             said += (
-                f": hierarchical F1 of held-out documents {self.gain['estimate']:+.3f} "
-                f"({self.gain['low']:+.3f} to {self.gain['high']:+.3f}) beside C = {COST:g}"
+                f": hierarchical F1 of held-out documents {self.gain['estimate']:+z.3f} "
+                f"({self.gain['low']:+z.3f} to {self.gain['high']:+z.3f}) beside C = {COST:g}"
             )
         trials = [dict(trial._asdict()) for trial in self.trials]
         return {"C": self.C, "trials": trials, "gain": self.gain, "said": f"{said}."}

@@ -8,6 +8,7 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
 
+from taxonomist.datasets.cells import STEP
 from taxonomist.features.terms import spans
 
 if TYPE_CHECKING:
@@ -109,9 +110,9 @@ class TextExplanation:
     def __str__(self) -> str:
         """Return the path, and a line with the strongest words for each level."""
         chance = "" if self.probability is None else f"  ({self.probability:.0%})"
-        lines = [" > ".join(map(str, self.path)) + chance]
+        lines = [self._steps + chance]
         for level, (node, name, value, words) in enumerate(self.levels):
-            title = name if name == str(node) else f"{node} {name}"
+            title = name if name == _short(node, name) else f"{node} {name}"
             parts = self._listed(level, words)
             lines.append(f"  {value:+z.2f}  {title}" + (f": {parts}" if parts else ""))
         return "\n".join(lines)
@@ -142,7 +143,7 @@ class TextExplanation:
             )
             end = stop
         pieces.append(escape(self.text[end:]))
-        head = escape(" > ".join(map(str, self.path)))
+        head = escape(self._steps)
         chance = "" if self.probability is None else f" ({self.probability:.0%})"
         rows = "".join(
             f"<tr><td>{escape(name)}</td><td>{value:+z.2f}</td><td>"
@@ -158,6 +159,12 @@ class TextExplanation:
     def _repr_html_(self) -> str:
         return self.to_html()
 
+    @property
+    def _steps(self) -> str:
+        """The path for people, which does not repeat the steps above an id that is a whole path."""
+        names = {node: name for node, name, *_ in self.levels}
+        return STEP.join(_short(node, names.get(node, "")) for node in self.path)
+
     def _meaning_of(self, level: int, word: str) -> dict[str, float]:
         """Return the part of a word that comes from the vector; empty for words alone."""
         return {"meaning": self.meaning[level].get(word, 0.0)} if self.meaning else {}
@@ -169,6 +176,11 @@ class TextExplanation:
             share = self._meaning_of(level, word).get("meaning", 0.0)
             found.append(f"{word} {part:+z.2f}" + (f" ({share:+z.2f})" if self.meaning else ""))
         return ", ".join(found)
+
+
+def _short(node: object, name: str) -> str:
+    """Return an id; if it is a whole path, only its end, which is the name."""
+    return name if name and str(node).endswith(f"{STEP}{name}") else str(node)
 
 
 def _two_shades(colour: str, strength: float, by_word: float, by_meaning: float) -> str:

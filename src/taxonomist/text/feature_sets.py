@@ -138,8 +138,8 @@ class ChosenFeatures(NamedTuple):
             return f"{said}."
         return (
             f"{said}: hierarchical F1 of held-out documents {best.f1:.3f}, "
-            f"{self.gain['estimate']:+.3f} ({self.gain['low']:+.3f} to {self.gain['high']:+.3f}) "
-            "beside words alone."
+            f"{self.gain['estimate']:+z.3f} "
+            f"({self.gain['low']:+z.3f} to {self.gain['high']:+z.3f}) beside words alone."
         )
 
 

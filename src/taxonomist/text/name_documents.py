@@ -131,8 +131,8 @@ class ChosenNames(NamedTuple):
         said = f"Names of categories count {self.weight:g} times as much as a document"
         if self.gain is not None:
             said += (
-                f": hierarchical F1 of held-out documents {self.gain['estimate']:+.3f} "
-                f"({self.gain['low']:+.3f} to {self.gain['high']:+.3f})"
+                f": hierarchical F1 of held-out documents {self.gain['estimate']:+z.3f} "
+                f"({self.gain['low']:+z.3f} to {self.gain['high']:+z.3f})"
             )
         if documents.without:
             n_without = len(documents.without)
@@ -253,16 +253,18 @@ def choose_names(
     X
         Features of the documents.
     names
-        Features and labels of the names; None if there are none.
+        Features and labels of the names; None if there are none, or they are not wanted.
     budget
         The time for the choice; trials after it are left out.
     on_trial
         Called before each trial.
     """
+    if given in ("off", 0):
+        return ChosenNames(0.0, [], None, "they are turned off")
     if names is None:
         return ChosenNames(0.0, [], None, "there are none")
     if not isinstance(given, str):
-        return ChosenNames(float(given), [], None, "their weight is 0")  # type: ignore[arg-type]
+        return ChosenNames(float(given), [], None)  # type: ignore[arg-type]
     if len(items.labels) < FEWEST_DOCUMENTS:
         return ChosenNames(GUESS, [], None)
     chosen, some = items.some()

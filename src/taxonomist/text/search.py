@@ -15,7 +15,7 @@ from taxonomist.text.search_problem import MOST_ITEMS, SearchProblem
 from taxonomist.text.timing import estimate, training_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from taxonomist._typing import Codes
 
@@ -147,34 +147,40 @@ class _Search:
         """Return the trials, best first."""
         names = candidates(self.problem)
         self.total = len(names) + len(self._costs) + (not self.problem.is_multilabel)
+        current = (names[0], self._first_cost)
         try:
-            self._try_all(names)
+            for current in self._candidates(names):
+                self._try(*current)
         except KeyboardInterrupt:
             if not self.measured:
                 raise
-            tried = {trial.model for trial in (*self.measured, *self.left_out)}
-            for name in names:
-                if name not in tried:
-                    self._leave_out(name, self._first_cost, None, "interrupted")
+            tried = {trial[:2] for trial in (*self.measured, *self.left_out)}
+            planned = dict.fromkeys([*((name, self._first_cost) for name in names), current])
+            for name, C in planned:
+                if (name, C) not in tried:
+                    self._leave_out(name, C, None, "interrupted")
             best = min(self.measured, key=_best_first)
             self._say(f"interrupted, going on with {best.model}", None)
         if not self.measured:
             return sorted(self.left_out, key=_fastest_first)
         return [*sorted(self.measured, key=_best_first), *self.left_out]
 
-    def _try_all(self, names: list[str]) -> None:
-        """Try each model, a blend of the best two, and then the best one with other values of C."""
+    def _candidates(self, names: list[str]) -> Iterator[tuple[str, float]]:
+        """Yield each model and C, a blend of the best two, and the best one with other values of C.
+
+        What comes after the models depends on how they did.
+        """
         for name in names:
-            self._try(name, self._first_cost)
+            yield name, self._first_cost
         if not self.measured:
             return
         best = min(self.measured, key=_best_first).model
         if pair := self._pair():
-            self._try(pair, self._first_cost)
+            yield pair, self._first_cost
         costs = self._costs if choice_of(best).has_cost else ()
         self.total = len(names) + len(costs) + bool(pair)
         for C in costs:
-            self._try(best, C)
+            yield best, C
 
     def _pair(self) -> str:
         """Return the name of the blend to try: the best two models that can be averaged.
@@ -220,8 +226,8 @@ class _Search:
             self._leave_out(name, C, seconds, f"given up after {seconds:.0f} s")
             return
         trial = Trial(name, C, score, self.budget.clock() - start)
-        logger.info("Tried %s with C=%g: %.4f in %.1f s.", *trial[:4])
         self.measured.append(trial)
+        logger.info("Tried %s with C=%g: %.4f in %.1f s.", *trial[:4])
 
     def _training(self, expected: float) -> float:
         """Return the estimated seconds of training a candidate on all items."""

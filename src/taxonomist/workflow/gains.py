@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from taxonomist.evaluation.headline import difference_of_each
@@ -53,8 +54,8 @@ def taxonomy_gain(
     -------
     dict
         ``said``, a sentence; and by measure, the ``estimate`` of the difference and the ends
-        ``low`` and ``high`` of its 95 % interval. Empty if the taxonomy has a single level, or the
-        model ignores it.
+        ``low`` and ``high`` of its 95 % interval, None if there are too few items for one. Empty if
+        the taxonomy has a single level, or the model ignores it.
     """
     taxonomy, model = classifier.taxonomy_, classifier.chosen[0]
     if taxonomy.height < 2 or model == FLAT or not len(answers):
@@ -73,7 +74,7 @@ def taxonomy_gain(
     found = difference_of_each(ours, others, classifier.random_state)
     chosen = {name: found[name] for name in SHOWN[classifier.is_multilabel_] if name in found}
     numbers = {
-        name: {"estimate": value.estimate, "low": value.low, "high": value.high}
+        name: {"estimate": value.estimate, "low": _end(value.low), "high": _end(value.high)}
         for name, value in chosen.items()
     }
     return {"said": _said(chosen), **numbers}
@@ -88,14 +89,21 @@ def _outcomes(
     return Outcomes.of(truth, predicted, taxonomy, None)
 
 
+def _end(value: float) -> float | None:
+    """Return the end of an interval; None, which JSON can hold, if it is unknown."""
+    return None if math.isnan(value) else value
+
+
 def _said(gains: dict[str, Interval]) -> str:
     """Return a sentence about the gains."""
+    first = next(iter(gains.values()))
+    has_ends = not math.isnan(first.low)
     told = [
-        f"{name.replace('_', ' ').replace('f1', 'F1')} {gain.estimate:+.3f} "
-        f"[{gain.low:+.3f}, {gain.high:+.3f}]"
+        f"{name.replace('_', ' ').replace('f1', 'F1')} {gain.estimate:+z.3f}"
+        + (f" [{gain.low:+z.3f}, {gain.high:+z.3f}]" if has_ends else "")
         for name, gain in gains.items()
     ]
-    first = next(iter(gains.values()))
-    is_clear = first.low > 0 or first.high < 0
-    verdict = "" if is_clear else " This is within the noise."
+    verdict = "" if first.low > 0 or first.high < 0 else " This is within the noise."
+    if not has_ends:
+        verdict = " Too few items are held out to tell whether this is noise."
     return f"The taxonomy, against the same model without it: {', '.join(told)}.{verdict}"

@@ -196,6 +196,7 @@ def test_an_interrupt_of_the_real_command(tmp_path):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert err.splitlines()[-1] == "taxonomist: interrupted."
     assert "Traceback" not in err
     assert out == ""
     assert not (home / "reuters21578").exists()

@@ -194,6 +194,14 @@ def test_convert_goes_by_the_given_formats(call, files):
     assert Taxonomy.read("out", "json").roots == ("Farm", "Mine")
 
 
+def test_convert_does_not_replace_what_it_reads(call, files):
+    before = (files / "old.csv").read_bytes()
+    done = call("taxonomy", "convert", "old.csv", "./old.csv")
+    said = "taxonomist: the target old.csv is also an input. Pass another path.\n"
+    assert done == (2, "", said)
+    assert (files / "old.csv").read_bytes() == before
+
+
 def test_convert_takes_columns(call, files):
     (files / "codes.txt").write_text("code;part of;title\nA1;A;Rice\n", encoding="utf-8")
     options = ("--parent", "part of", "--child", "code", "--name", "title")

@@ -14,7 +14,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "taxonomy.xyz").write_text(EDGES)
     (tmp_path / "other.csv").write_text("a,b\nx,y\n")
     (tmp_path / "one.csv").write_text("text,label\nx,y\n")
-    write_csv(tmp_path / "data.csv", rows(8))
+    write_csv(tmp_path / "data.csv", [*rows(7), rows(8)[-1] | {"title": "Gehölze"}])
     return tmp_path
 
 
@@ -48,6 +48,12 @@ TRAIN = ["train", "data.csv", "--label", "code", "--out", "model"]
         ),
         ([*TRAIN, "--calibration", "magic"], "--calibration must be one of auto, temperature,"),
         ([*TRAIN, "--calibration", "magic"], "isotonic, or none. Got 'magic'."),
+        ([*TRAIN, "--features", "nix"], "--features must be one of 'auto', 'words', "),
+        ([*TRAIN, "--names", "nix"], "--names must be 'auto', 'on', 'off', or a weight"),
+        ([*TRAIN, "--measure", "nix"], "taxonomy_loss, micro_f1, macro_f1. Got 'nix'."),
+        ([*TRAIN, "--measure", "nix"], "--measure must be one of hierarchical_f1, "),
+        ([*TRAIN, "--vectors", "nix"], "--vectors must be"),
+        ([*TRAIN, "--encoding", "ascii"], "Name its encoding, such as --encoding cp1252 or"),
         ([*TRAIN, "--model", "svm", "--text", "title", "--weights", "1,2"], "--weights must be 1"),
         ([*TRAIN, "--model", "PathSVC"], "--model must be 'auto' or one of flat, markov"),
         (["train", "data.csv", "--out", "model"], "Name yours with --label."),

@@ -30,6 +30,8 @@ def test_a_name_in_several_places_is_kept_apart_and_told_of():
     assert found.note == (
         "1 name is in several places and kept apart by its path: 'X' (lines 2, 3 and 1 more)."
     )
+    same_row = built([("A", "A"), ("A", "B")]).note
+    assert same_row == "1 name is in several places and kept apart by its path: 'A' (line 2)."
     several = built([(top, name) for name in "abcdefg" for top in "XY"]).note
     assert several.startswith("7 names are in several places and kept apart by their paths: 'a'")
     assert several.endswith("'e' (lines 10, 11) and 2 more.")

@@ -12,12 +12,20 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from taxonomist import HierarchicalRankingSVC, HierarchicalSVC, NodeSVC, Taxonomy, features, losses
+from taxonomist import (
+    HierarchicalRankingSVC,
+    HierarchicalSVC,
+    LidstoneNB,
+    NodeSVC,
+    Taxonomy,
+    features,
+    losses,
+)
 from taxonomist.features.text_features import TextFeatures
 from taxonomist.inference.label_sets import CategoryThresholds, SizePredictor, Threshold, TopK
 from taxonomist.kernels import GappedKernel
 from taxonomist.models.calibrated import CalibratedClassifier
-from taxonomist.persistence import describe, load, pruned, save
+from taxonomist.persistence import describe, load, pruned, save, trial
 from tests.combinations import every_value
 from tests.unit.persistence.examples import (
     DAG,
@@ -47,6 +55,19 @@ LEFT_OUT = ("start_",)
 def copy_of(model, folder, **options):
     save(model, folder / "model", **options)
     return load(folder / "model")
+
+
+def test_the_trial_of_a_loaded_model_asks_with_indices_as_those_of_texts(tmp_path, monkeypatch):
+    # With other ones, loops would be compiled for the trial alone.
+    texts = [" ".join(f"word{5 * k + j}" for j in range(5)) for k in range(trial.MAX_DENSE // 4)]
+    X = TextFeatures().fit_transform(texts)
+    model = LidstoneNB(TREE).fit(X, [TREE.leaves[k % len(TREE.leaves)] for k in range(len(texts))])
+    asked = []
+    monkeypatch.setattr(trial, "_ask", lambda _, row: asked.append(row))
+    copy_of(model, tmp_path)
+    assert asked[0].shape == (1, X.shape[1])
+    for part in ("indices", "indptr"):
+        assert getattr(asked[0], part).dtype == getattr(X, part).dtype
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

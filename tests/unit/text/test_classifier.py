@@ -165,6 +165,19 @@ def test_the_search_is_bounded():
     assert len(search(problem._replace(labels=labels[:80]), 2, 0)) == 6
 
 
+def test_explanations_do_not_repeat_the_steps_above_an_id_that_is_a_path():
+    paths = ["animal > tame > other", "animal > wild", "plant > other"]
+    tree = Taxonomy.from_paths(paths)
+    labels = [tree.resolve(path) for path in paths] * 10
+    texts = ["purrs sleeps", "howls hunts", "leaves acorns"] * 10
+    why = TextClassifier(tree, features="words", names="off").fit(texts, labels).explain("purrs")
+    assert why.path == ("animal", "tame", "animal > tame > other")
+    lines = str(why).splitlines()
+    assert lines[0].startswith("animal > tame > other  (")
+    assert lines[3].split(":")[0].endswith("  other")
+    assert "<strong>animal &gt; tame &gt; other</strong>" in why.to_html()
+
+
 def test_explanations_show_words_at_their_levels():
     texts, y = single()
     model = TextClassifier(TREE, model="svm").fit(texts, y)

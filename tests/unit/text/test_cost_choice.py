@@ -8,7 +8,7 @@ import pytest
 from taxonomist import Taxonomy, TextClassifier
 from taxonomist.text import fitting
 from taxonomist.text.budget import Budget
-from taxonomist.text.cost_choice import choose_cost, chooses_cost
+from taxonomist.text.cost_choice import ChosenCost, choose_cost, chooses_cost
 
 TREE = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
 WORDS = {"cat": "purrs sleeps claw", "dog": "barks runs bone", "oak": "leaves acorns bark"}
@@ -40,6 +40,11 @@ def test_the_best_value_with_few_trials(scores, C, tried):
     assert (found[0].C, found[1]) == (C, tried)
     assert found[0].gain["estimate"] == pytest.approx(scores[C] - scores[1.0])
     assert chosen(scores, np.full(4, scores[1.0]))[1] == tried[1:]
+
+
+def test_a_gain_of_zero_has_no_sign():
+    found = ChosenCost(3.0, [], {"estimate": -1e-5, "low": -1e-4, "high": 1e-4})
+    assert "held-out documents +0.000 (+0.000 to +0.000) beside" in found.facts["said"]
 
 
 def texts(n=36):

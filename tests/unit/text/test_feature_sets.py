@@ -9,7 +9,12 @@ from taxonomist import Taxonomy, TextClassifier
 from taxonomist.errors import ParameterError
 from taxonomist.features import TextFeatures
 from taxonomist.text import feature_sets
-from taxonomist.text.feature_sets import CHARACTER_WEIGHT, FEATURE_SETS
+from taxonomist.text.feature_sets import (
+    CHARACTER_WEIGHT,
+    FEATURE_SETS,
+    ChosenFeatures,
+    FeatureTrial,
+)
 from taxonomist.text.held_out_trials import TrialItems
 
 TREE = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak", "plant > fern"])
@@ -54,6 +59,13 @@ def test_characters_are_chosen_where_words_do_not_recur():
     assert facts["terms"] == len(model.features_.idf_)
     assert "beside words alone" in facts["said"]
     assert facts["trials"][0]["f1"] >= facts["trials"][-1]["f1"]
+
+
+def test_a_gain_of_zero_has_no_sign():
+    gain = {"estimate": -1e-5, "low": -1e-4, "high": 1e-4}
+    trial = FeatureTrial("words 1-2", None, 0.5, 1.0)
+    found = ChosenFeatures({"weights": None}, "words 1-2", [trial], gain, 80, [])
+    assert "0.500, +0.000 (+0.000 to +0.000) beside" in found.facts["said"]
 
 
 def test_pairs_are_chosen_where_order_matters():

@@ -8,7 +8,7 @@ import pytest
 from taxonomist import Taxonomy, TextClassifier
 from taxonomist.datasets.items import Item
 from taxonomist.errors import ParameterError
-from taxonomist.text.name_documents import documents_of_names
+from taxonomist.text.name_documents import ChosenNames, NameDocuments, documents_of_names
 from taxonomist.workflow.predictions import Predictor, Wanted
 
 NAMES = {"1": "cats", "2": "dogs", "3": "oaks", "4": "ferns", "5": "mosses"}
@@ -56,6 +56,8 @@ def test_categories_without_documents_are_predicted_and_marked():
     assert notes == ["known by name only"] * 3 + [""]
     off = TextClassifier(TREE, names="off", **OPTIONS).fit(*documents())
     assert off.predict(["mosses"]).tolist() != ["5"]
+    said = off.training_["names"]["said"]
+    assert said == "Names of categories are not used: they are turned off."
     assert off.named_only_ == []
 
 
@@ -71,6 +73,12 @@ def test_facts_are_about_documents_alone():
     assert {0.0, facts["weight"]} <= {trial["weight"] for trial in facts["trials"]}
     assert facts["gain"]["low"] <= facts["gain"]["estimate"] <= facts["gain"]["high"]
     assert "1 category has a name but no documents" in facts["said"]
+
+
+def test_a_gain_of_zero_has_no_sign():
+    gain = {"estimate": -1e-5, "low": -1e-4, "high": 1e-4}
+    said = ChosenNames(1.0, [], gain).facts(NameDocuments(["cats"], ["1"], []))["said"]
+    assert "held-out documents +0.000 (+0.000 to +0.000)" in said
 
 
 def test_held_out_documents_decide():

@@ -157,6 +157,21 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
     assert timed.steps[-1].what == f"interrupted, going on with {found[0].model}"
 
 
+@pytest.mark.parametrize("broken", [("path + flat", 1.0), ("path", COSTS[1])])
+def test_what_an_interrupt_ends_is_named(monkeypatch, broken):
+    real = searching._Search._try
+
+    def interrupted(search, *candidate):
+        if candidate == broken:
+            raise KeyboardInterrupt
+        real(search, *candidate)
+
+    monkeypatch.setattr(searching._Search, "_try", interrupted)
+    found = Timed(monkeypatch, FAST).run(None)
+    assert [trial[:2] for trial in found if trial.note == "interrupted"] == [broken]
+    assert found[-1][:2] == broken
+
+
 def test_an_interrupt_before_anything_is_measured_is_passed_on(monkeypatch):
     timed = Timed(monkeypatch, FAST, broken=("path", 1.0, 100))
     with pytest.raises(KeyboardInterrupt):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from taxonomist import Taxonomy, metrics, workflow
 from taxonomist.datasets.columns import Columns
 from taxonomist.datasets.table_file import TableSource
 from taxonomist.errors import FormatError, LabelError, ParameterError
+from taxonomist.evaluation.significance import Interval
 from taxonomist.features import TextFeatures
 from taxonomist.text import TextClassifier
 from taxonomist.text.search import Trial
@@ -134,6 +136,22 @@ def test_training_says_what_the_taxonomy_adds(labelled, model, monkeypatch):
     assert set(slow.classifier.training_["taxonomy_gain"]) == {"said"}
     flat = workflow.train(TextClassifier(labelled.taxonomy, model="flat"), labelled, COLUMNS)
     assert "taxonomy_gain" not in flat.classifier.training_
+
+
+def test_a_gain_on_one_held_out_item_has_no_interval(labelled):
+    few, classifier = labelled.take(np.arange(8)), TextClassifier(labelled.taxonomy)
+    found = workflow.train(classifier, few, COLUMNS, test_size=0.1)
+    assert found.n_test == 1
+    gain = found.classifier.training_["taxonomy_gain"]
+    json.dumps(gain, allow_nan=False)
+    assert gain["accuracy"]["low"] is None
+    assert gain["said"].endswith("Too few items are held out to tell whether this is noise.")
+    assert "nan" not in gain["said"]
+
+
+def test_a_gain_of_zero_has_no_sign():
+    said = gains._said({"accuracy": Interval(-1e-4, 1e-4, -1e-5)})
+    assert "accuracy +0.000 [+0.000, +0.000]. This is within the noise." in said
 
 
 def test_a_share_that_is_none(labelled):
