@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, log_softmax, logsumexp, softmax
 
 from taxonomist import PathSVC, Taxonomy
 from taxonomist.inference.blend import PRIOR, blended, fit_blend, fit_trust
@@ -40,6 +40,23 @@ def margins(model, X):
     return X @ W.T.astype(np.float64) + table.table.bias
 
 
+def log_shares_by_definition(model, s):
+    """Return the log-probability of each classifier among those of siblings, (n_items, n_columns)."""
+    scorer, taxonomy = model.scorer_, model.targets_.categories.expanded
+    found = np.zeros_like(s)
+    for node, column in enumerate(scorer.beside.tolist()):
+        name = taxonomy.nodes[node]
+        siblings = [
+            scorer.beside[code]
+            for code in range(1, taxonomy.n_nodes)
+            if sorted(taxonomy.parents(taxonomy.nodes[code])) == sorted(taxonomy.parents(name))
+        ]
+        siblings = [other for other in siblings if other >= 0]
+        if column >= 0:
+            found[:, column] = 4 * s[:, column] - logsumexp(4 * s[:, siblings], axis=1)
+    return found
+
+
 # One category per item ------------------------------------------------------------------------
 
 
@@ -55,6 +72,7 @@ def test_scores_are_blends_of_sums_along_paths(kind, negatives):
     s = margins(model, X)
     q = -(np.maximum(1 - s, 0) ** 2)
     n_all = 0 if negatives == "siblings" else len(set(nodes))
+    r = log_shares_by_definition(model, s)
     expected = np.zeros((len(X), len(model.classes_)))
     for column, label in enumerate(model.classes_):
         leaf = terminal.get(label, label)
@@ -69,7 +87,7 @@ def test_scores_are_blends_of_sums_along_paths(kind, negatives):
                     expected[:, column] += model.blend_["own"] * s[:, z]
             is_top = list(expanded.parents(node)) == [expanded.nodes[0]]
             if z >= n_all or (negatives == "both" and is_top):
-                expected[:, column] += model.blend_["beside"] * q[:, z]
+                expected[:, column] += model.blend_["among"] * r[:, z]
         expected[:, column] -= model.blend_["rarity"] * np.log(np.sum(y == label))
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-4, atol=1e-4)
     best = model.classes_[expected.argmax(axis=1)]
