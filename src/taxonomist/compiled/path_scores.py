@@ -10,7 +10,6 @@ import numpy as np
 from taxonomist._typing import Codes, Floats, Integers, Reals
 from taxonomist.compiled.jit import compiled
 
-
 SHARPNESS = 4.0
 """β of the softmax of margins of siblings."""
 
@@ -38,25 +37,34 @@ def squash(margin: float) -> float:
     return -lack * lack
 
 
+@compiled(inline=True)
+def write_shares(
+    margins: Reals, terms: PathTerms, peak: Floats, total: Floats, share: Floats
+) -> None:
+    """Write the log-probabilities of an item's columns among siblings; others stay as they are."""
+    for f in range(terms.n_families):
+        peak[f], total[f] = -np.inf, 0.0
+    for b in range(len(margins)):
+        if terms.family[b] >= 0:
+            peak[terms.family[b]] = max(peak[terms.family[b]], margins[b])
+    for b in range(len(margins)):
+        if terms.family[b] >= 0:
+            share[b] = SHARPNESS * (margins[b] - peak[terms.family[b]])
+            total[terms.family[b]] += math.exp(share[b])
+    for b in range(len(margins)):
+        if terms.family[b] >= 0:
+            share[b] -= math.log(total[terms.family[b]])
+
+
 @compiled()
 def path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
     """Write the score of every category for every item, given the margins of all columns."""
     bent, share = np.empty(raw.shape[1]), np.zeros(raw.shape[1])
     peak, total = np.empty(terms.n_families), np.empty(terms.n_families)
     for i in range(len(raw)):
-        for f in range(terms.n_families):
-            peak[f], total[f] = -np.inf, 0.0
         for b in range(raw.shape[1]):
             bent[b] = squash(raw[i, b])
-            if terms.family[b] >= 0:
-                peak[terms.family[b]] = max(peak[terms.family[b]], raw[i, b])
-        for b in range(raw.shape[1]):
-            if terms.family[b] >= 0:
-                share[b] = SHARPNESS * (raw[i, b] - peak[terms.family[b]])
-                total[terms.family[b]] += math.exp(share[b])
-        for b in range(raw.shape[1]):
-            if terms.family[b] >= 0:
-                share[b] -= math.log(total[terms.family[b]])
+        write_shares(raw[i], terms, peak, total, share)
         for c in range(len(terms.offset)):
             score = 0.0
             for k in range(terms.indptr[c], terms.indptr[c + 1]):

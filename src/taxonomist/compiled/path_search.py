@@ -215,8 +215,8 @@ def search_paths(
 
     A node's bound is its sum so far, plus the largest offset below it. Squashed margins and
     log-probabilities are at most 0, so that no category below a node exceeds its bound, unless
-    categories' own margins count. At most ``beam`` nodes of each depth are expanded; if none was left out and bounds hold, the answer
-    is exact. Categories that are not found are -1.
+    categories' own margins count. At most ``beam`` nodes of each depth are expanded; if none was
+    left out and bounds hold, the answer is exact. Categories that are not found are -1.
 
     A search that lacks margins starts again once they are known. Margins in a block are computed
     for many items in turn, so that the block's weights stay in the cache. A search that is not

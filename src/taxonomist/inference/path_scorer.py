@@ -182,8 +182,9 @@ class PathScorer(BlockScorer):
     def family(self) -> Codes:
         """A number for each column, the same for classifiers of siblings, or -1."""
         nodes = np.flatnonzero(self.beside >= 0)
+        _, numbers = np.unique(_parents(self.taxonomy)[nodes], return_inverse=True)
         found = np.full(self.weights.n_columns, -1, np.intp)
-        found[self.beside[nodes]] = np.unique(_parents(self.taxonomy)[nodes], return_inverse=True)[1]
+        found[self.beside[nodes]] = numbers
         return found
 
     def parts(self, raw: Reals) -> Reals:
