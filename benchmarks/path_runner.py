@@ -17,9 +17,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-sys.modules["pandas"] = None
-
 ITEMS, TAXONOMY, PREDICTED = "items.joblib", "taxonomy.joblib", "predicted.joblib"
+
+
+class NoPandas:
+    """Finds no pandas; see above."""
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        if name.partition(".")[0] == "pandas":
+            raise ModuleNotFoundError(name, name=name)
+
+
+sys.meta_path.insert(0, NoPandas())
 
 
 def peak_mib() -> float:
