@@ -26,6 +26,15 @@ def test_the_taxonomy_loads_nothing_heavy():
     assert not loaded & HEAVY
 
 
+def test_a_path_model_learns_without_the_package_of_folds():
+    code = (
+        "import sys; from taxonomist import PathSVC\n"
+        "PathSVC(random_state=0).fit([[0, 1], [1, 0]] * 9, ['a', 'b'] * 9)\n"
+        "sys.exit('sklearn.model_selection' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_help_loads_no_library_of_the_layers_below():
     loaded = loaded_by(
         "from taxonomist.cli.app import app\ntry: app(['--help'])\nexcept SystemExit: pass"

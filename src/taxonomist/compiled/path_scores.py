@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,15 +10,24 @@ import numpy as np
 from taxonomist._typing import Codes, Floats, Integers, Reals
 from taxonomist.compiled.jit import compiled
 
+SHARPNESS = 4.0
+"""β of the softmax of margins of siblings."""
+
 
 class PathTerms(NamedTuple):
-    """The terms of every category's score as CSR rows: weights of margins, plain and squashed."""
+    """The terms of every category's score as CSR rows.
+
+    A term is a margin, plain and squashed, and its column's log-probability among siblings.
+    """
 
     indptr: Codes  # (n_categories + 1,)
     columns: Integers  # (nnz,)
     linear: Floats  # (nnz,)
     squashed: Floats  # (nnz,)
+    among: Floats  # (nnz,)
     offset: Floats  # (n_categories,)
+    family: Codes  # (n_columns,)  columns of siblings have the same number; -1 for the others
+    n_families: int
 
 
 @compiled(inline=True)
@@ -27,28 +37,68 @@ def squash(margin: float) -> float:
     return -lack * lack
 
 
+@compiled(inline=True)
+def write_shares(
+    margins: Reals, terms: PathTerms, peak: Floats, total: Floats, share: Floats
+) -> None:
+    """Write the log-probabilities of an item's columns among siblings; others stay as they are."""
+    for f in range(terms.n_families):
+        peak[f], total[f] = -np.inf, 0.0
+    for b in range(len(margins)):
+        if terms.family[b] >= 0:
+            peak[terms.family[b]] = max(peak[terms.family[b]], margins[b])
+    for b in range(len(margins)):
+        if terms.family[b] >= 0:
+            share[b] = SHARPNESS * (margins[b] - peak[terms.family[b]])
+            total[terms.family[b]] += math.exp(share[b])
+    for b in range(len(margins)):
+        if terms.family[b] >= 0:
+            share[b] -= math.log(total[terms.family[b]])
+
+
 @compiled()
 def path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
     """Write the score of every category for every item, given the margins of all columns."""
-    bent = np.empty(raw.shape[1])
+    bent, share = np.empty(raw.shape[1]), np.zeros(raw.shape[1])
+    peak, total = np.empty(terms.n_families), np.empty(terms.n_families)
     for i in range(len(raw)):
         for b in range(raw.shape[1]):
             bent[b] = squash(raw[i, b])
+        write_shares(raw[i], terms, peak, total, share)
         for c in range(len(terms.offset)):
-            total = 0.0
+            score = 0.0
             for k in range(terms.indptr[c], terms.indptr[c + 1]):
                 b = terms.columns[k]
-                total += terms.linear[k] * raw[i, b] + terms.squashed[k] * bent[b]
-            out[i, c] = total + terms.offset[c]
+                plain = terms.linear[k] * raw[i, b] + terms.squashed[k] * bent[b]
+                score += plain + terms.among[k] * share[b]
+            out[i, c] = score + terms.offset[c]
 
 
 def few_path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
     """Do the same as ``path_scores`` for few items, without numba; the results are the same."""
     rows = np.repeat(np.arange(len(terms.offset)), np.diff(terms.indptr))
+    columns = np.flatnonzero(terms.family >= 0)
+    family = terms.family[columns]
     for i in range(len(raw)):
-        margins = raw[i].astype(np.float64)[terms.columns]
+        everything = raw[i].astype(np.float64)
+        share = np.zeros(len(everything))
+        share[columns] = _shares(everything[columns], family, terms.n_families)
+        margins = everything[terms.columns]
         lacks = np.maximum(0.0, 1.0 - margins)
+        plain = terms.linear * margins + terms.squashed * (-lacks * lacks)
         out[i] = 0.0
         # This adds one after the other, in the order of the loop.
-        np.add.at(out[i], rows, terms.linear * margins + terms.squashed * (-lacks * lacks))
+        np.add.at(out[i], rows, plain + terms.among * share[terms.columns])
         out[i] += terms.offset
+
+
+def _shares(margins: Floats, family: Codes, n_families: int) -> Floats:
+    """Return log-probabilities among siblings, rounded as in the loop."""
+    peak, total = np.full(n_families, -np.inf), np.zeros(n_families)
+    np.maximum.at(peak, family, margins)
+    found: Floats = SHARPNESS * (margins - peak[family])
+    # numpy's own functions may round otherwise.
+    np.add.at(total, family, [math.exp(value) for value in found.tolist()])
+    logs = np.array([math.log(value) for value in total.tolist()])
+    found -= logs[family]
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.block_lookup import BlockIndex, Known, LookupRoom, score_block
 from taxonomist.compiled.block_scores import BlockTable
 from taxonomist.compiled.jit import compiled
-from taxonomist.compiled.path_scores import squash
+from taxonomist.compiled.path_scores import SHARPNESS, squash
 
 
 class SearchTree(NamedTuple):
@@ -27,6 +28,7 @@ class SearchTree(NamedTuple):
     own_weight: float
     above_weight: float
     beside_weight: float
+    among_weight: float
 
 
 class SearchRoom(NamedTuple):
@@ -76,25 +78,41 @@ def drop_first(heap: Codes, size: int, bound: Floats) -> int:
 
 
 @compiled(inline=True)
-def expand(i: int, tree: SearchTree, known: Known, node: int, sums: Floats, bound: Floats) -> bool:
-    """Write the sums and the bounds of the children of a node; return False if margins lack."""
+def lacks(i: int, tree: SearchTree, known: Known, node: int) -> bool:
+    """Return whether margins of the children of a node are not known."""
+    for t in range(tree.first[node], tree.first[node + 1]):
+        above, beside = tree.above[tree.children[t]], tree.beside[tree.children[t]]
+        if above >= 0 and not known.is_known[i, known.block_of[above]]:
+            return True
+        if beside >= 0 and not known.is_known[i, known.block_of[beside]]:
+            return True
+    return False
+
+
+@compiled(inline=True)
+def expand(i: int, tree: SearchTree, known: Known, node: int, sums: Floats, bound: Floats) -> None:
+    """Write the sums and the bounds of the children of a node, whose margins are known."""
+    peak, total = -np.inf, 0.0
+    for t in range(tree.first[node], tree.first[node + 1]):
+        if tree.beside[tree.children[t]] >= 0:
+            peak = max(peak, known.raw[i, tree.beside[tree.children[t]]])
+    for t in range(tree.first[node], tree.first[node + 1]):
+        if tree.beside[tree.children[t]] >= 0:
+            total += math.exp(SHARPNESS * (known.raw[i, tree.beside[tree.children[t]]] - peak))
+    log_total = math.log(total) if total > 0.0 else 0.0
     for t in range(tree.first[node], tree.first[node + 1]):
         child, gain, own = tree.children[t], 0.0, 0.0
         above, beside = tree.above[child], tree.beside[child]
         if above >= 0:
-            if not known.is_known[i, known.block_of[above]]:
-                return False
             gain += tree.above_weight * squash(known.raw[i, above])
             own = tree.own_weight * known.raw[i, above]
         if beside >= 0:
-            if not known.is_known[i, known.block_of[beside]]:
-                return False
-            gain += tree.beside_weight * squash(known.raw[i, beside])
+            share = SHARPNESS * (known.raw[i, beside] - peak) - log_total
+            gain += tree.beside_weight * squash(known.raw[i, beside]) + tree.among_weight * share
         sums[child] = sums[node] + gain
         bound[child] = sums[child] + tree.bonus[child]
         if tree.category[child] >= 0:
             bound[child] += own
-    return True
 
 
 @compiled(inline=True)
@@ -141,12 +159,13 @@ def search_item(
             is_exact[i] = False
         else:
             n_expanded[tree.depth[node]] += 1
-            if expand(i, tree, known, node, sums, bound):
-                for t in range(tree.first[node], tree.first[node + 1]):
-                    size = push(heap, size, tree.children[t], bound)
-            else:
+            if lacks(i, tree, known, node):
                 ask(i, node, room)
                 n_asked += 1
+                continue
+            expand(i, tree, known, node, sums, bound)
+            for t in range(tree.first[node], tree.first[node + 1]):
+                size = push(heap, size, tree.children[t], bound)
     for t in range(n_found, found.shape[1]):
         found[i, t], scores[i, t] = -1, -np.inf
     return n_asked
@@ -194,10 +213,10 @@ def search_paths(
 ) -> None:
     """Write the best categories of every item, best first, by expanding the best nodes first.
 
-    A node's bound is its sum so far, plus the largest offset below it. Squashed margins are at most
-    0, so that no category below a node exceeds its bound, unless categories' own margins count. At
-    most ``beam`` nodes of each depth are expanded; if none was left out and bounds hold, the answer
-    is exact. Categories that are not found are -1.
+    A node's bound is its sum so far, plus the largest offset below it. Squashed margins and
+    log-probabilities are at most 0, so that no category below a node exceeds its bound, unless
+    categories' own margins count. At most ``beam`` nodes of each depth are expanded; if none was
+    left out and bounds hold, the answer is exact. Categories that are not found are -1.
 
     A search that lacks margins starts again once they are known. Margins in a block are computed
     for many items in turn, so that the block's weights stay in the cache. A search that is not

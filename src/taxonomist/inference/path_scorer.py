@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 
 from taxonomist.compiled.jit import can_spare, is_compiled
-from taxonomist.compiled.path_scores import PathTerms, few_path_scores, path_scores
+from taxonomist.compiled.path_scores import SHARPNESS, PathTerms, few_path_scores, path_scores
 from taxonomist.compiled.path_search import SearchRoom, SearchTree, search_paths
 from taxonomist.inference.block_scorer import BlockScorer
 from taxonomist.inference.block_weights import sparse_rows
 from taxonomist.inference.linear_scorer import in_blocks
+from taxonomist.inference.node_model import parent_lists
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
@@ -34,7 +35,7 @@ ENTRIES = 32
 
 
 class Blend(NamedTuple):
-    """The weights θ of the three parts of a score.
+    """The weights θ of the parts of a score.
 
     Attributes
     ----------
@@ -43,7 +44,8 @@ class Blend(NamedTuple):
     above
         Weight of the squashed margins against all other items, summed along the path.
     beside
-        Weight of the squashed margins against siblings, summed along the path.
+        Weight of the squashed margins against siblings, summed along the path. It is 0 but in
+        models of earlier versions.
     rarity
         What a category gains for being rare: τ times minus the logarithm of its items' number.
     sharpness, chance
@@ -51,34 +53,42 @@ class Blend(NamedTuple):
         and all categories with training items share ε. Predictions do not depend on them.
     typical
         Weight of the category's typical features, if there are any.
+    among
+        Weight of the log-probabilities among siblings, summed along the path.
     """
 
     own: float = 1.0
     above: float = 1.0
-    beside: float = 1.0
+    beside: float = 0.0
     rarity: float = 0.0
     sharpness: float = 1.0
     chance: float = 0.0
     typical: float = 0.0
+    among: float = 0.0
 
     @property
     def parts(self) -> Floats:
         """The weights of the parts without that of rarity, (4,)."""
-        return np.array([*self[:3], self.typical])
+        return np.array([self.own, self.above, self.among, self.typical])
+
+
+FIRST_BLEND = Blend(among=1.0)
+"""The weights before they are fitted."""
 
 
 @dataclass(frozen=True, eq=False)
 class PathScorer(BlockScorer):
     """Scores of categories for one category per item.
 
-    f(x, c) = θ_1 s_c(x) + θ_2 Σ_z q(s_z(x)) + θ_3 Σ_z q(t_z(x)) + θ_4 g_c(x) - τ log n_c,
+    f(x, c) = θ_1 s_c(x) + θ_2 Σ_z q(s_z(x)) + θ_3 Σ_z r_z(x) + θ_4 g_c(x) - τ log n_c,
 
-    q(s) = -max(0, 1 - s)²,
+    q(s) = -max(0, 1 - s)²,   r_z(x) = β t_z(x) - log Σ_z' exp(β t_z'(x)),
 
     where z runs over the nodes from the top to c, s_z is the margin of node z against all other
-    items, t_z its margin against siblings, g_c the score of typical features, if there is one, and
-    n_c the number of training items of c. q keeps a sure node from paying for a doubtful one. The
-    last term makes up for the low margins of rare categories.
+    items, t_z its margin against siblings, z' runs over z and its siblings, β = ``SHARPNESS``, g_c
+    is the score of typical features, if there is one, and n_c the number of training items of c. q
+    and r keep a sure node from paying for a doubtful one. The last term makes up for the low
+    margins of rare categories.
 
     Attributes
     ----------
@@ -104,7 +114,7 @@ class PathScorer(BlockScorer):
     beside: Codes
     category_nodes: Codes
     counts: Floats
-    blend: Blend = field(default_factory=Blend)
+    blend: Blend = FIRST_BLEND
     beam: int | None = None
     has_typical: bool = False
 
@@ -168,31 +178,45 @@ class PathScorer(BlockScorer):
         """The rows of ``tables`` of categories with training items, in single precision."""
         return tuple(csr_array(table[self.seen], dtype=np.float32) for table in self.tables)
 
+    @cached_property
+    def family(self) -> Codes:
+        """A number for each column, the same for classifiers of siblings, or -1."""
+        nodes = np.flatnonzero(self.beside >= 0)
+        _, numbers = np.unique(_parents(self.taxonomy)[nodes], return_inverse=True)
+        found = np.full(self.weights.n_columns, -1, np.intp)
+        found[self.beside[nodes]] = numbers
+        return found
+
     def parts(self, raw: Reals) -> Reals:
         """Return the parts of the scores of categories with items, (3 or 4, n_seen, n_items)."""
         margins = np.ascontiguousarray(raw.T, dtype=np.float32)
-        squashed = squash(margins)
-        own, above, beside, *typical = self._tables_of_seen
+        own, above, among, *typical = self._tables_of_seen
         linear = [table @ margins for table in typical]
-        return np.stack([own @ margins, above @ squashed, beside @ squashed, *linear])
+        shares = log_shares(margins, self.family)
+        return np.stack([own @ margins, above @ squash(margins), among @ shares, *linear])
 
     @cached_property
     def terms(self) -> PathTerms:
         """The terms of every score, from the top down."""
         parts = [table.tocoo() for table in self.tables]
-        theta = self.blend.parts[: len(parts)]
+        blend, sizes = self.blend, [part.nnz for part in parts]
         rows = np.concatenate([part.row for part in parts])
         columns = np.concatenate([part.col for part in parts])
-        weights = np.repeat(theta, [part.nnz for part in parts])
-        is_linear = np.repeat([True, False, False, True][: len(parts)], [p.nnz for p in parts])
         order = np.lexsort((columns, rows))
         ends = np.cumsum(np.bincount(rows, minlength=len(self.counts)))
+
+        def weights(*of_parts: float) -> Floats:
+            return np.repeat(np.array(of_parts[: len(parts)]), sizes)[order]
+
         return PathTerms(
             np.concatenate([[0], ends]).astype(np.intp),
             columns[order].astype(np.int32),
-            np.where(is_linear, weights, 0.0)[order],
-            np.where(is_linear, 0.0, weights)[order],
-            self.blend.rarity * self.rarity,
+            weights(blend.own, 0.0, 0.0, blend.typical),
+            weights(0.0, blend.above, blend.beside, 0.0),
+            weights(0.0, 0.0, blend.among, 0.0),
+            blend.rarity * self.rarity,
+            self.family,
+            int(self.family.max(initial=-1)) + 1,
         )
 
     def categories(self, raw: Reals) -> Floats:
@@ -287,37 +311,77 @@ class PathScorer(BlockScorer):
             self.blend.own if has_own else 0.0,
             self.blend.above,
             self.blend.beside,
+            self.blend.among,
         )
 
     def explain(self, row: CSR, category: int, against: int | None, n: int) -> list[ScorePart]:
         """Return the contribution of each node to a score; see ``Explains``.
 
         A word's share of a squashed margin is its share of the margin times the mean slope of q
-        between 0 and the margin, so that all shares sum to the score.
+        between 0 and the margin, so that all shares sum to the score. The same holds for the
+        log-probability among siblings, whose margins stay as they are.
         """
-        linear, squashed, bonus = self._weights_of(category)
+        weights, bonus = self._weights_of(category)
         if against is not None:
             others = self._weights_of(against)
-            linear, squashed = linear - others[0], squashed - others[1]
-            bonus -= others[2]
+            weights, bonus = weights - others[0], bonus - others[1]
         margins = self.raw(row)[0].astype(np.float64)
-        bent = squash(margins)
-        mean_slopes = np.divide(bent + 1, margins, out=np.zeros_like(bent), where=margins != 0)
-        values = linear * margins + squashed * bent
-        slopes = linear + squashed * mean_slopes
-        used = np.flatnonzero((linear != 0) | (squashed != 0)).tolist()
+        used = np.flatnonzero(weights.any(axis=0))
+        linear, curved = weights[0, used], weights[1:, used]
+        own, bent = margins[used], squash(margins)[used]
+        at = np.stack([bent, log_shares(margins[:, None], self.family)[used, 0]])
+        at_0 = self._bent_at_0(margins, used)
+        mean_slopes = np.divide(at - at_0, own, out=np.zeros_like(at), where=own != 0)
+        values = linear * own + (curved * at).sum(axis=0)
+        slopes = linear + (curved * mean_slopes).sum(axis=0)
         # What a category gains for being rare counts for the last node.
-        values[used[-1:]] += bonus
-        return self.node_parts(row, [(z, values[z], slopes[z]) for z in used], n)
+        values[-1:] += bonus
+        return self.node_parts(row, list(zip(used.tolist(), values, slopes, strict=True)), n)
 
-    def _weights_of(self, category: int) -> tuple[Floats, Floats, float]:
-        """Return the weights of margins and squashed margins in a score, and its constant."""
-        terms, n_columns = self.terms, self.weights.n_columns
+    def _bent_at_0(self, margins: Floats, columns: Codes) -> Floats:
+        """Return q and r of some columns if their own margin were 0, (2, n_columns)."""
+        found = np.full((2, len(columns)), -1.0)
+        for k, column in enumerate(columns.tolist()):
+            beside = self.family == self.family[column]
+            moved = np.where(np.arange(len(margins)) == column, 0.0, margins)
+            found[1, k] = -logsumexp(SHARPNESS * moved[beside])
+        return found
+
+    def _weights_of(self, category: int) -> tuple[Floats, float]:
+        """Return the weights of a score, and its constant.
+
+        The weights are those of margins, squashed margins, and log-probabilities among siblings,
+        (3, n_columns).
+        """
+        terms = self.terms
         here = slice(*terms.indptr[category : category + 2])
-        linear, squashed = np.zeros(n_columns), np.zeros(n_columns)
-        np.add.at(linear, terms.columns[here], terms.linear[here])
-        np.add.at(squashed, terms.columns[here], terms.squashed[here])
-        return linear, squashed, float(terms.offset[category])
+        weights = np.zeros((3, self.weights.n_columns))
+        for part, of_terms in zip(weights, terms[2:5], strict=True):
+            np.add.at(part, terms.columns[here], of_terms[here])
+        return weights, float(terms.offset[category])
+
+
+def log_shares(margins: Reals, family: Codes) -> Reals:
+    """Return the log-probabilities among siblings: log softmax of β times the margins.
+
+    Parameters
+    ----------
+    margins
+        Margins, (n_columns, n_items).
+    family
+        The family of each column; the result is 0 for columns with -1.
+    """
+    found = np.zeros_like(margins)
+    order = np.argsort(family, kind="stable")[np.count_nonzero(family < 0) :]
+    starts = np.flatnonzero(np.diff(family[order], prepend=-1))
+    if not len(order):
+        return found
+    sizes = np.diff(np.append(starts, len(order)))
+    logs = SHARPNESS * margins[order]
+    logs -= np.repeat(np.maximum.reduceat(logs, starts, axis=0), sizes, axis=0)
+    sums = np.add.reduceat(np.exp(logs), starts, axis=0)
+    found[order] = logs - np.repeat(np.log(sums), sizes, axis=0)
+    return found
 
 
 def squash(margins: Reals) -> Reals:
@@ -326,6 +390,15 @@ def squash(margins: Reals) -> Reals:
     np.maximum(found, 0, out=found)
     np.square(found, out=found)
     return np.negative(found, out=found)
+
+
+def _parents(taxonomy: Taxonomy) -> Codes:
+    """Return a number for each node, the same for nodes with the same parents."""
+    if taxonomy.is_tree:
+        return np.concatenate([[-1], taxonomy.parent_indices])
+    numbers: dict[tuple[int, ...], int] = {}
+    families = map(tuple, parent_lists(taxonomy))
+    return np.array([numbers.setdefault(parents, len(numbers)) for parents in families])
 
 
 def _can_search(n_scores: int) -> bool:

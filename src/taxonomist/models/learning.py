@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from taxonomist.errors import ParameterError
 from taxonomist.inference.scorers import Scored
@@ -161,10 +162,11 @@ def plain_folds(cv: FoldsLike, weights: Floats) -> Folds:
     if isinstance(cv, Integral):
         if cv == 0 or len(items) < 2:
             return []
-        from sklearn.model_selection import KFold
-
-        folds = KFold(min(int(cv), len(items)), shuffle=True, random_state=0)
-        return [(items[train], items[test]) for train, test in folds.split(items)]
+        _check_number(int(cv))
+        # These are KFold's folds, without the second that its package takes to import.
+        mixed = check_random_state(0).permutation(len(items))
+        parts = np.array_split(mixed, min(int(cv), len(items)))
+        return [(np.delete(items, part), items[np.sort(part)]) for part in parts]
     splits = cv.split(np.arange(len(weights))) if hasattr(cv, "split") else cv
     return _weighted(splits, weights)
 
@@ -215,8 +217,7 @@ def _weighted(splits: Any, weights: Floats) -> Folds:
 
 def _dealt(n_folds: int, targets: Targets, items: Codes) -> Folds:
     """Return stratified folds of items in random order."""
-    if n_folds < 2:
-        raise ParameterError(f"cv must be at least 2, or splits. Got {n_folds}.")
+    _check_number(n_folds)
     if len(items) < 2:
         return []
     mixed = np.random.default_rng(0).permutation(items)
@@ -226,6 +227,12 @@ def _dealt(n_folds: int, targets: Targets, items: Codes) -> Folds:
         (np.sort(np.delete(order, np.s_[k::n_folds])), np.sort(order[k::n_folds]))
         for k in range(n_folds)
     ]
+
+
+def _check_number(n_folds: int) -> None:
+    """Raise if there are fewer than two folds."""
+    if n_folds < 2:
+        raise ParameterError(f"cv must be at least 2, or splits. Got {n_folds}.")
 
 
 def _strata(targets: Targets) -> Codes:

@@ -142,7 +142,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     taxonomy_
         The taxonomy as given.
     blend_
-        With one category per item, the weights ``own``, ``above``, ``beside`` and ``typical`` of
+        With one category per item, the weights ``own``, ``above``, ``among`` and ``typical`` of
         the parts of a score, and that of ``rarity``; and ``sharpness`` and ``chance``, by which
         scores become probabilities. See ``taxonomist.inference.path_scorer.Blend``.
     thresholds_
@@ -399,7 +399,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         PathSearch
             The labels, best first; their scores; and whether each item's answer is certainly that
             of scoring all categories. Without classifiers against all other items, the sum of a
-            path's squashed margins bounds the scores below, so that this can be known.
+            path's log-probabilities bounds the scores below, so that this can be known.
 
         Raises
         ------

@@ -134,8 +134,9 @@ class BlendTuning(HeldOutMargins):
             scores = blended(found.parts, theta) + tau * rarity
             n_seen = int(scorer.seen.sum())
             trust = fit_trust(scores, found.true, weights, found.log_counts, n_seen)
-            typical = sum(theta.tolist()[3:])
-            blend = Blend._make((*theta.tolist()[:3], tau, *trust, typical))
+            own, above, among, *rest = theta.tolist()
+            typical = sum(rest)
+            blend = Blend(own, above, 0.0, tau, *trust, typical, among)
             if not typical:
                 scorer = scorer.without_typical()
         return {"scorer_": replace(scorer, blend=blend), "blend_": blend._asdict()}

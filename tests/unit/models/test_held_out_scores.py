@@ -21,9 +21,10 @@ from taxonomist import (
     NodeSVC,
     Taxonomy,
 )
+from taxonomist.errors import ParameterError
 from taxonomist.inference.label_sets import Threshold
 from taxonomist.models.calibrator import opened, scores_by_clones, tidy
-from taxonomist.models.learning import KeptScores, dealt_folds
+from taxonomist.models.learning import KeptScores, dealt_folds, plain_folds
 from taxonomist.models.targets import Targets
 
 TREE = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2 > b21", "b > b2 > b22"])
@@ -154,6 +155,23 @@ def test_a_category_that_a_fold_lacks_scores_as_low_as_the_worst():
     assert sorted(np.concatenate([items for items, _ in blocks]).tolist()) == list(range(12))
     without = next(scores for k, (_, scores) in enumerate(blocks) if 12 not in folds[k][0])
     np.testing.assert_array_equal(without[:, 2], without[:, :2].min(axis=1))
+
+
+@pytest.mark.parametrize(("n_folds", "n_items"), [(3, 100), (5, 3), (2, 11)])
+def test_plain_folds_are_those_of_scikit_learn(n_folds, n_items):
+    weights = np.ones(n_items + 4)
+    weights[[0, 2, 5, n_items]] = 0
+    items = np.flatnonzero(weights)
+    expected = KFold(min(n_folds, n_items), shuffle=True, random_state=0).split(items)
+    found = plain_folds(n_folds, weights)
+    for (train, test), (other_train, other_test) in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(train, items[other_train])
+        np.testing.assert_array_equal(test, items[other_test])
+
+
+def test_one_fold_is_no_fold():
+    with pytest.raises(ParameterError, match="cv must be at least 2"):
+        plain_folds(1, np.ones(9))
 
 
 def test_folds_share_out_every_category_and_leave_out_weightless_items():

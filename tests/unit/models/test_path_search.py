@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,6 +14,7 @@ from taxonomist.compiled.jit import compiled
 from taxonomist.errors import ParameterError
 from taxonomist.inference import path_scorer
 from taxonomist.inference.blend import fit_blend
+from taxonomist.inference.path_scorer import Blend
 from taxonomist.models.path_tuning import Candidates, first_folds
 from tests.unit.models.test_path_svc import DAG, TREE, items
 
@@ -31,10 +34,13 @@ def wide_problem(n=300, seed=0):
     return taxonomy, sparse.csr_array(X), y
 
 
+@pytest.mark.parametrize("blend", [None, Blend(beside=0.7, rarity=0.2)], ids=["fitted", "earlier"])
 @pytest.mark.parametrize("k", [1, 4])
-def test_a_search_without_limit_is_exact_among_siblings(k):
+def test_a_search_without_limit_is_exact_among_siblings(k, blend):
     taxonomy, X, y = wide_problem()
     model = PathSVC(taxonomy, negatives="siblings", random_state=0).fit(X, y)
+    if blend is not None:
+        model.scorer_ = replace(model.scorer_, blend=blend)
     found = model.search(X, k)
     assert found.is_exact.all()
     scores = model.decision_function(X)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, log_softmax, logsumexp, softmax
 
 from taxonomist import PathSVC, Taxonomy
 from taxonomist.inference.blend import PRIOR, blended, fit_blend, fit_trust
 from taxonomist.inference.node_model import best_threshold
+from taxonomist.inference.path_scorer import Blend
 from taxonomist.models.path_tuning import node_thresholds
 from taxonomist.persistence import load, save
 
@@ -40,21 +43,47 @@ def margins(model, X):
     return X @ W.T.astype(np.float64) + table.table.bias
 
 
+def log_shares_by_definition(model, s):
+    """Return the log-probability of each classifier's node among its siblings."""
+    scorer, taxonomy = model.scorer_, model.targets_.categories.expanded
+    found = np.zeros_like(s)
+    for node, column in enumerate(scorer.beside.tolist()):
+        name = taxonomy.nodes[node]
+        siblings = [
+            scorer.beside[code]
+            for code in range(1, taxonomy.n_nodes)
+            if sorted(taxonomy.parents(taxonomy.nodes[code])) == sorted(taxonomy.parents(name))
+        ]
+        siblings = [other for other in siblings if other >= 0]
+        if column >= 0:
+            found[:, column] = 4 * s[:, column] - logsumexp(4 * s[:, siblings], axis=1)
+    return found
+
+
 # One category per item ------------------------------------------------------------------------
 
 
+EARLIER = Blend(own=0.4, above=0.3, beside=0.7, rarity=0.2)
+"""Models of earlier versions squash the margins against siblings, too."""
+
+
+@pytest.mark.parametrize("given", [None, EARLIER], ids=["fitted", "earlier"])
 @pytest.mark.parametrize("negatives", ["all", "siblings", "both"])
 @pytest.mark.parametrize("kind", TAXONOMIES)
-def test_scores_are_blends_of_sums_along_paths(kind, negatives):
+def test_scores_are_blends_of_sums_along_paths(kind, negatives, given):
     taxonomy = TAXONOMIES[kind]
     X, y, _ = items(taxonomy)
     y[:20] = "b"
     model = PathSVC(taxonomy, negatives=negatives, random_state=0).fit(X, y)
+    if given is not None:
+        model.scorer_ = replace(model.scorer_, blend=given)
+    blend = model.scorer_.blend
     expanded, nodes = model.targets_.categories.expanded, model.scorer_.nodes.tolist()
     terminal = {node: leaf for leaf, node in expanded.terminals.items()}
     s = margins(model, X)
     q = -(np.maximum(1 - s, 0) ** 2)
     n_all = 0 if negatives == "siblings" else len(set(nodes))
+    r = log_shares_by_definition(model, s)
     expected = np.zeros((len(X), len(model.classes_)))
     for column, label in enumerate(model.classes_):
         leaf = terminal.get(label, label)
@@ -64,13 +93,13 @@ def test_scores_are_blends_of_sums_along_paths(kind, negatives):
             if node not in path:
                 continue
             if z < n_all:
-                expected[:, column] += model.blend_["above"] * q[:, z]
+                expected[:, column] += blend.above * q[:, z]
                 if node == leaf:
-                    expected[:, column] += model.blend_["own"] * s[:, z]
+                    expected[:, column] += blend.own * s[:, z]
             is_top = list(expanded.parents(node)) == [expanded.nodes[0]]
             if z >= n_all or (negatives == "both" and is_top):
-                expected[:, column] += model.blend_["beside"] * q[:, z]
-        expected[:, column] -= model.blend_["rarity"] * np.log(np.sum(y == label))
+                expected[:, column] += blend.beside * q[:, z] + blend.among * r[:, z]
+        expected[:, column] -= blend.rarity * np.log(np.sum(y == label))
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-4, atol=1e-4)
     best = model.classes_[expected.argmax(axis=1)]
     assert (model.predict(X) == best).mean() > 0.98
@@ -228,6 +257,24 @@ def test_explanations_sum_to_scores(kind, is_set):
             assert found.score == pytest.approx(scores[i, c], rel=1e-3, abs=1e-3)
         other = model.explain(X[i], 3, category=model.classes_[0], against=model.classes_[1])
         assert other.score == pytest.approx(scores[i, 0] - scores[i, 1], rel=1e-3, abs=1e-3)
+
+
+def test_words_explain_a_node_beside_its_siblings_as_they_are():
+    """The share of a node's words in r is that of moving its own margin from 0."""
+    X, y, _ = items()
+    model = PathSVC(TREE, negatives="siblings", random_state=0).fit(X, y)
+    row, label = X[0], model.predict(X[:1])[0]
+    found = model.explain(row, 99, category=label)
+    s, among = margins(model, X[:1])[0], model.blend_["among"]
+    for part in found.parts:
+        (code,) = TREE.codes([part.node])
+        column = model.scorer_.beside[code]
+        siblings = model.scorer_.beside[TREE.codes(TREE.children(TREE.parents(part.node)[0]))]
+        moved = np.where(np.arange(len(s)) == column, 0.0, s)
+        now, then = (4 * m[column] - logsumexp(4 * m[siblings]) for m in (s, moved))
+        bias = model.scorer_.weights.table.bias[column]
+        expected = among * (now - then) * (s[column] - bias) / s[column]
+        assert sum(value for _, value in part.features) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("is_set", [False, True])
