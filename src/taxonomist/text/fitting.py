@@ -144,6 +144,8 @@ def fit_model(
         As in ``TextClassifier.fit``.
     """
     y, names = given.items.labels, given.names
+    if classifier.chosen[0] == DEFAULT_MODEL:
+        getattr(model, "model", model).set_params(negatives=given.items.negatives(X))
     rows = None if names is None else (_name_rows(classifier, given), names.labels)
     budget = _budget(classifier)
     tell = _teller(callback, budget)
@@ -192,7 +194,8 @@ def _cost(
         with_cost = some._replace(options={**some.options, "C": C})
         return with_cost.f1(documents, extra, labels, names.weight)
 
-    return choose_cost(f1, names.values, _budget(classifier), on_trial)
+    budget = _budget(classifier)
+    return choose_cost(f1, names.values, budget, on_trial, are_few=items.are_few)
 
 
 def wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameDocuments | None:
