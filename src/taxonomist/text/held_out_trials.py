@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from taxonomist.inference.path_scorer import PathScorer
 from taxonomist.text.models import make_model
-from taxonomist.text.negatives import kind_of_negatives
+from taxonomist.text.negatives import kind_for_trials
 from taxonomist.text.sampling import sampled
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ class TrialItems(NamedTuple):
         return taken[0].f1(model, n)
 
     def negatives(self, X: CSR) -> str:
-        """Return the kind of negative items with which all documents are learned from."""
-        return kind_of_negatives(self.labels, self.taxonomy, X.nnz / self.share)
+        """Return the kind of negative items for a trial of these features."""
+        return kind_for_trials(self.labels, self.taxonomy, X.nnz / self.share)
 
 
 class HeldOutDocuments:

@@ -301,7 +301,7 @@ def _next_weight(trials: list[NameTrial]) -> float | None:
 def _best(
     values: dict[float, Floats], trials: list[NameTrial], usual: float | None, *, is_on: bool
 ) -> ChosenNames:
-    """Return the best weight; 0 only if it is better by more than its standard error."""
+    """Return the best weight; 0 only if the 95 % interval of what names gain is below 0."""
     ranked = sorted(trials, key=lambda trial: -trial.f1)
     used = {weight: found for weight, found in values.items() if weight}
     if not used:
@@ -310,7 +310,7 @@ def _best(
         return ChosenNames(weight, ranked, None, "no time was left to try them", known)
     best = best_of(used, usual)
     gain = difference(values[best], values[0.0])
-    if not is_on and gain["estimate"] + (gain["high"] - gain["estimate"]) / 1.96 < 0:
+    if not is_on and gain["high"] < 0:
         note = "held-out documents are better without them"
         return ChosenNames(0.0, ranked, gain, note, values[0.0])
     return ChosenNames(best, ranked, gain, values=values[best])

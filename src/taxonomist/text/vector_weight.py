@@ -15,7 +15,7 @@ from taxonomist.inference.node_scorer import NodeScorer
 from taxonomist.inference.path_scorer import PathScorer
 from taxonomist.text.joined_columns import join
 from taxonomist.text.models import make_model
-from taxonomist.text.negatives import kind_of_negatives
+from taxonomist.text.negatives import kind_for_trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -110,7 +110,7 @@ class WeightProblem(NamedTuple):
 
         X, cv = join(self.words, self.rows, weight), self.options["cv"]
         n_values = X.nnz / self.share
-        model.set_params(negatives=kind_of_negatives(self.labels, self.taxonomy, n_values))
+        model.set_params(negatives=kind_for_trials(self.labels, self.taxonomy, n_values))
         model.fit_held_out(X, self.labels, cv=cv, make_taker=make_taker)
         return taken[0].likelihood(model)
 

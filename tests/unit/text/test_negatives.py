@@ -10,7 +10,7 @@ from taxonomist import PathSVC, Taxonomy, TextClassifier
 from taxonomist.models import path_learning
 from taxonomist.text import negatives
 from taxonomist.text.held_out_trials import TrialItems
-from taxonomist.text.negatives import kind_of_negatives
+from taxonomist.text.negatives import kind_for_trials, kind_of_negatives
 from taxonomist.text.vector_weight import WeightProblem
 
 TREE = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak"])
@@ -55,6 +55,15 @@ def test_trials_and_the_model_have_the_same_kind(monkeypatch, most, kind):
     model = TextClassifier(TREE, vectors="off", budget=None, n_jobs=1).fit(TEXTS, LABELS)
     assert set(seen) == {kind}
     assert model.model_.negatives == kind
+
+
+def test_trials_with_very_many_nodes_learn_from_siblings(monkeypatch):
+    assert kind_for_trials(LABELS, TREE, 1) == "both"
+    monkeypatch.setattr(negatives, "MOST_TRIED", 5)
+    assert kind_for_trials(LABELS, TREE, 1) == "siblings"
+    assert kind_of_negatives(LABELS, TREE, 1) == "both"
+    model = TextClassifier(TREE, vectors="off", budget=None, n_jobs=1).fit(TEXTS, LABELS)
+    assert model.model_.negatives == "both"
 
 
 def test_a_model_of_the_user_keeps_its_own():
