@@ -168,7 +168,9 @@ def _table(
         title=f"from raw texts, {title}",
         corpus=_missing(names, missing)
         + f"{len(names)} corpora with at most {most[0]:,} training and {most[1]:,} test "
-        "items. TextClassifier has its defaults, on all corpora. Peers have tf-idf of words, word "
+        "items. TextClassifier has its defaults, on all corpora"
+        + _vectors()
+        + "Peers have tf-idf of words, word "
         "pairs and 3 to 5 characters within words; C of linear models is chosen by "
         "cross-validation on at most 5,000 training items. With label sets, linear peers give "
         "every item at least one label, and the thresholds of Omikuji, PECOS and napkinXC are "
@@ -191,6 +193,13 @@ def _missing(names: Sequence[str], missing: Sequence[str]) -> str:
         f"**Only {len(names)} of {n} corpora have been run; the claims below are about these "
         f"alone.** Missing: {', '.join(missing)}. "
     )
+
+
+def _vectors() -> str:
+    """Return whether the defaults have sentence vectors here."""
+    if is_installed("MiniLM"):
+        return ", and the extra vectors, so that it chooses whether sentence vectors help. "
+    return "; without the extra vectors, it uses words alone. "
 
 
 def _claims(
