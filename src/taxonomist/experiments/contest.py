@@ -165,9 +165,9 @@ def _table(
     ]
     return Table(
         number=number,
-        title=f"from raw texts, {title}",
+        title=f"from raw texts, {title}" + _share(names, missing),
         corpus=_missing(names, missing)
-        + f"{len(names)} corpora with at most {most[0]:,} training and {most[1]:,} test "
+        + f"Corpora with at most {most[0]:,} training and {most[1]:,} test "
         "items. TextClassifier has its defaults, on all corpora"
         + _vectors()
         + "Peers have tf-idf of words, word "
@@ -184,14 +184,19 @@ def _table(
     )
 
 
+def _share(names: Sequence[str], missing: Sequence[str]) -> str:
+    """Return how many corpora a title says have been run; nothing if all have."""
+    return f" ({len(names)} of {len(names) + len(missing)} run)" if missing else ""
+
+
 def _missing(names: Sequence[str], missing: Sequence[str]) -> str:
     """Return what a table that lacks corpora says first."""
     if not missing:
         return ""
     n = len(names) + len(missing)
     return (
-        f"**Only {len(names)} of {n} corpora have been run; the claims below are about these "
-        f"alone.** Missing: {', '.join(missing)}. "
+        f"**Of {n} corpora, {len(names)} {'has' if len(names) == 1 else 'have'} been run, and the "
+        f"claims below are about no others.** Missing: {'; '.join(missing)}. "
     )
 
 

@@ -51,8 +51,9 @@ def test_tables_say_which_corpora_have_not_been_run():
     done |= set(others[:-1])
     (table,) = whole.finished(lambda cell: cell.name in done).tables
     assert {cell.rsplit("/", 1)[0] for cell in table.cells} == {"trec-question", "icd10cm"}
-    assert table.corpus.startswith("**Only 2 of 9 corpora have been run")
-    assert "Missing: reuters21578, onet-soc" in table.corpus
+    assert table.corpus.startswith("**Of 9 corpora, 2 have been run")
+    assert "Missing: reuters21578; onet-soc" in table.corpus
+    assert table.title.endswith("(2 of 9 run)")
     assert all(set(claim.rows) == {"trec-question", "icd10cm"} for claim in table.claims)
     assert not whole.finished(lambda _: False).tables
 
