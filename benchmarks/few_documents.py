@@ -4,8 +4,9 @@ Command: TAXONOMIST_DATA=... python -m benchmarks few_documents
 Subject and body, lower-cased, not stemmed; words that occur at least 3 times in all documents
 (as in the paper), without stop words. All contestants have the same documents and words; tf-idf
 weights are fitted to the training part, and ``complement_nb_train`` has only the words of that
-part. ``_paper`` takes counts as they are, and neither trust nor discount. Some sizes, splits and
-contestants only, not recorded: python -m benchmarks.few_documents 7,20 3 hm hs nb
+part. ``_paper`` takes counts as they are, and neither trust nor discount. ``text_classifier`` is
+``TextClassifier`` as a user gets it, from the whole texts, without sentence vectors. Some sizes,
+splits and contestants only, not recorded: python -m benchmarks.few_documents 7,20 3 hm hs nb
 """
 
 from __future__ import annotations
@@ -30,16 +31,18 @@ PUBLISHED = {
 }
 
 
-def load() -> tuple[Any, Any, Any]:
-    """Return counts, labels and the taxonomy of the 15 newsgroups."""
+def load() -> tuple[Any, Any, Any, Any]:
+    """Return counts, texts, labels and the taxonomy of the 15 newsgroups."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     from taxonomist import datasets
+    from taxonomist.features import TextFeatures
 
     corpus = datasets.load("20newsgroups", tree="15")
     counts = CountVectorizer(stop_words="english").fit_transform(corpus.texts)
     often = np.asarray(counts.sum(axis=0)).ravel() >= 3
-    return counts[:, often].astype(float), np.asarray(corpus.y), corpus.taxonomy
+    texts = TextFeatures().count(corpus.texts)
+    return counts[:, often].astype(float), texts, np.asarray(corpus.y), corpus.taxonomy
 
 
 def make_models(taxonomy: Any) -> dict[str, tuple[str, Any]]:
@@ -47,7 +50,13 @@ def make_models(taxonomy: Any) -> dict[str, tuple[str, Any]]:
     from sklearn.naive_bayes import ComplementNB
     from sklearn.svm import LinearSVC
 
-    from taxonomist import HierarchicalMixture, HierarchicalShrinkage, HierarchicalSVC, LidstoneNB
+    from taxonomist import (
+        HierarchicalMixture,
+        HierarchicalShrinkage,
+        HierarchicalSVC,
+        LidstoneNB,
+        TextClassifier,
+    )
 
     return {
         "hm": ("counts", HierarchicalMixture(taxonomy)),
@@ -71,6 +80,7 @@ def make_models(taxonomy: Any) -> dict[str, tuple[str, Any]]:
         "complement_nb_train": ("tfidf_train", ComplementNB()),
         "linear_svc": ("tfidf", LinearSVC()),
         "hierarchical_svc": ("tfidf", HierarchicalSVC(taxonomy, random_state=0, n_jobs=1)),
+        "text_classifier": ("texts", TextClassifier(taxonomy, vectors="off", n_jobs=1)),
     }
 
 
@@ -88,7 +98,7 @@ def features(kind: str, X: Any, train: Any, test: Any) -> tuple[Any, Any]:
     """Return the features of training and test items."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    if kind == "counts":
+    if kind in ("counts", "texts"):
         return X[train], X[test]
     if kind == "tfidf_train":
         X = X[:, np.asarray(X[train].sum(axis=0)).ravel() > 0]
@@ -101,7 +111,7 @@ def measure(sizes: Any, n_splits: int, names: Any = ()) -> dict[str, Any]:
     from taxonomist import metrics
 
     warnings.simplefilter("ignore")
-    X, y, taxonomy = load()
+    counts, texts, y, taxonomy = load()
     models = make_models(taxonomy)
     table: dict[str, Any] = {}
     for size in sizes:
@@ -111,7 +121,7 @@ def measure(sizes: Any, n_splits: int, names: Any = ()) -> dict[str, Any]:
             for name, (kind, model) in models.items():
                 if names and name not in names:
                     continue
-                A, B = features(kind, X, train, test)
+                A, B = features(kind, texts if kind == "texts" else counts, train, test)
                 predicted = model.fit(A, y[train]).predict(B)
                 loss = metrics.taxonomy_loss(y[test], predicted, taxonomy)
                 found.setdefault(name, []).append((float(np.mean(predicted == y[test])), loss))

@@ -21,6 +21,9 @@ def reproduce(
     figure: Annotated[str | None, typer.Option(help="Only this figure, such as 3.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Run smaller experiments.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduction"),
+    finished: Annotated[
+        bool, typer.Option("--finished", help="Run nothing, and write what has finished.")
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 2,
     as_json: AsJson = False,
 ) -> None:
@@ -42,6 +45,7 @@ def reproduce(
             wanted=wanted,
             is_quick=quick,
             n_jobs=jobs,
+            only_finished=finished,
             progress=lambda _, done, total: report("Running", done, total),
         )
     rows = [

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from taxonomist.experiments.claims.ranks import FirstRank, WithinTime
 from taxonomist.experiments.claims.rivals import AtLeastAsGood, contestant_of
-from taxonomist.experiments.declarations import Cell, Entry, Paper, Settings, Table
+from taxonomist.experiments.declarations import Cell, Entry, IsFinished, Paper, Settings, Table
 from taxonomist.experiments.sources import digest_of_imports
 from taxonomist.experiments.work.text_contestants import LINEAR, OURS, SETS, SINGLE, is_installed
 from taxonomist.experiments.work.text_contests import raw_texts, text_contest
@@ -35,17 +35,17 @@ class TextData:
 
 
 GUIDING = {
-    "20newsgroups": TextData("20newsgroups"),
     "trec-question": TextData("trec-question"),
-    "naics2012": TextData("naics2012"),
-    "icd10cm": TextData("icd10cm"),
-    "onet-soc": TextData("onet-soc"),
-    "arxiv, primary": TextData("arxiv", is_tree=False, options={"labels": "primary"}),
     "reuters21578": TextData("reuters21578", is_single=False),
+    "onet-soc": TextData("onet-soc"),
+    "20newsgroups": TextData("20newsgroups"),
     "arxiv-acm": TextData("arxiv-acm", is_single=False),
     "biotools-edam": TextData("biotools-edam", is_single=False, is_tree=False),
+    "naics2012": TextData("naics2012"),
+    "arxiv, primary": TextData("arxiv", is_tree=False, options={"labels": "primary"}),
+    "icd10cm": TextData("icd10cm"),
 }
-"""Corpora that may guide choices."""
+"""Corpora that may guide choices, about in the order of the work that they are."""
 KEPT = {
     "wos-1000": TextData("wos-1000"),
     "senseval2 nouns": TextData("senseval2-english-lexical-sample"),
@@ -81,24 +81,36 @@ SETTINGS = Settings(
 )
 
 
-def paper(is_quick: bool) -> Paper:
-    """Return the contest, or a small version of it."""
+def paper(is_quick: bool, is_finished: IsFinished = lambda _: True) -> Paper:
+    """Return the contest, or a small version of it.
+
+    Parameters
+    ----------
+    is_quick
+        Whether to return the small version.
+    is_finished
+        Which cells tables can show; tables have the corpora whose cells all are among them.
+    """
     most = QUICK_MOST if is_quick else MOST
     parts = {
         "1": ("corpora that may guide choices", GUIDING),
         "2": ("corpora that were looked at once, at the end", KEPT),
     }
     names = QUICK if is_quick else tuple(CORPORA)
+    cells = {name: [_cell(name, who, most) for who in contestants(name)] for name in names}
     tables = []
     for number, (title, corpora) in parts.items():
-        if used := [name for name in names if name in corpora]:
-            tables.append(_table(number, title, used, most))
+        wanted = [name for name in names if name in corpora]
+        if used := [name for name in wanted if all(map(is_finished, cells[name]))]:
+            missing = [name for name in wanted if name not in used]
+            tables.append(_table(number, title, used, missing, most))
     return Paper(
         key="CONTEST",
         title="A contest from raw texts: TextClassifier as it is beside tuned peers",
-        cells=tuple(_cell(name, who, most) for name in names for who in contestants(name)),
+        cells=tuple(cell for row in cells.values() for cell in row),
         tables=tuple(tables),
         notes=tuple(left_out()),
+        part=partial(paper, is_quick),
     )
 
 
@@ -129,7 +141,9 @@ def _cell(name: str, who: str, most: tuple[int, int]) -> Cell:
     return Cell(f"{name}/{who}", work, data.corpus, is_timed=True, sources=sources)
 
 
-def _table(number: str, title: str, names: Sequence[str], most: tuple[int, int]) -> Table:
+def _table(
+    number: str, title: str, names: Sequence[str], missing: Sequence[str], most: tuple[int, int]
+) -> Table:
     rows = {
         name: (f"{name}/{OURS}", tuple(f"{name}/{w}" for w in contestants(name) if w != OURS))
         for name in names
@@ -151,9 +165,12 @@ def _table(number: str, title: str, names: Sequence[str], most: tuple[int, int])
     ]
     return Table(
         number=number,
-        title=f"from raw texts, {title}",
-        corpus=f"{len(names)} corpora with at most {most[0]:,} training and {most[1]:,} test "
-        "items. TextClassifier has its defaults, on all corpora. Peers have tf-idf of words, word "
+        title=f"from raw texts, {title}" + _share(names, missing),
+        corpus=_missing(names, missing)
+        + f"Corpora with at most {most[0]:,} training and {most[1]:,} test "
+        "items. TextClassifier has its defaults, on all corpora"
+        + _vectors()
+        + "Peers have tf-idf of words, word "
         "pairs and 3 to 5 characters within words; C of linear models is chosen by "
         "cross-validation on at most 5,000 training items. With label sets, linear peers give "
         "every item at least one label, and the thresholds of Omikuji, PECOS and napkinXC are "
@@ -165,6 +182,29 @@ def _table(number: str, title: str, names: Sequence[str], most: tuple[int, int])
         entries=tuple(entries),
         claims=_claims(rows),
     )
+
+
+def _share(names: Sequence[str], missing: Sequence[str]) -> str:
+    """Return how many corpora a title says have been run; nothing if all have."""
+    return f" ({len(names)} of {len(names) + len(missing)} run)" if missing else ""
+
+
+def _missing(names: Sequence[str], missing: Sequence[str]) -> str:
+    """Return what a table that lacks corpora says first."""
+    if not missing:
+        return ""
+    n = len(names) + len(missing)
+    return (
+        f"**Of {n} corpora, {len(names)} {'has' if len(names) == 1 else 'have'} been run, and the "
+        f"claims below are about no others.** Missing: {'; '.join(missing)}. "
+    )
+
+
+def _vectors() -> str:
+    """Return whether the defaults have sentence vectors here."""
+    if is_installed("MiniLM"):
+        return ", and the extra vectors, so that it chooses whether sentence vectors help. "
+    return "; without the extra vectors, it uses words alone. "
 
 
 def _claims(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 Verdict: TypeAlias = Literal["yes", "no", "within noise"]
+IsFinished: TypeAlias = "Callable[[Cell], bool]"
+"""Tells whether a cell has a result."""
 LEVEL = 0.05
 """Significance level."""
 _FORM = 2
@@ -282,6 +284,9 @@ class Paper:
         The tables and figures that show the results.
     notes
         What is left out here, in sentences.
+    part
+        Returns the same experiments with only those rows whose cells have finished, given a
+        function that tells which cells have; None if tables cannot do without a row.
     """
 
     key: str
@@ -290,6 +295,15 @@ class Paper:
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
+    part: Callable[[IsFinished], Paper] | None = None
+
+    def finished(self, is_finished: IsFinished) -> Paper:
+        """Return the tables and figures that can be written without running anything."""
+        found = self if self.part is None else self.part(is_finished)
+        done = {cell.name for cell in self.cells if is_finished(cell)}
+        tables = tuple(table for table in found.tables if done.issuperset(table.cells))
+        figures = tuple(figure for figure in found.figures if done.issuperset(figure.cells))
+        return replace(found, tables=tables, figures=figures)
 
     def __post_init__(self) -> None:
         known = [cell.name for cell in self.cells]

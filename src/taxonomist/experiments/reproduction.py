@@ -82,6 +82,7 @@ def reproduce(
     wanted: str | None = None,
     is_quick: bool = False,
     n_jobs: int = 2,
+    only_finished: bool = False,
     progress: Progress,
 ) -> list[Written]:
     """Run the experiments of papers and write their tables and figures.
@@ -98,6 +99,8 @@ def reproduce(
         Whether to run a small version of everything.
     n_jobs
         Number of processes.
+    only_finished
+        Whether to run nothing and to write what has finished.
     progress
         Called with the name of the finished cell, and the numbers of finished and of all cells.
 
@@ -113,13 +116,17 @@ def reproduce(
     CorpusNotFoundError
         If the corpora of all of them are missing.
     """
+    # Processes that were started earlier work in other folders.
+    store = Store(out.absolute() / "cells")
     papers = [load_paper(key, is_quick=is_quick) for key in keys]
+    if only_finished:
+        papers = [paper.finished(lambda cell: store.load(cell) is not None) for paper in papers]
+        if not any(paper.tables or paper.figures for paper in papers):
+            raise LabelError(f"Nothing has finished in {out}; run the command without --finished.")
     parts = [(paper, part) for paper in papers for part in _parts(paper, wanted)]
     if not parts:
         known = ", ".join(file_name(part) for paper in papers for part in _parts(paper, None))
         raise LabelError(f"There is no {wanted}; there are {known}.")
-    # Processes that were started earlier work in other folders.
-    store = Store(out.absolute() / "cells")
     absent = {corpus for paper, _ in parts for corpus in _absent(paper)}
     cells = {
         (paper.key, cell.name): cell

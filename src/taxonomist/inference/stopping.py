@@ -14,12 +14,14 @@ Losses from costs at nodes need no sum over categories. Up to terms that are the
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist.errors import LabelError, ParameterError, some
+from taxonomist.inference.expected_f1 import TreeWithinF1, keeps_f1
 from taxonomist.inference.held_out import check_scores
 from taxonomist.inference.labellings import Labellings
 from taxonomist.losses import (
@@ -32,9 +34,9 @@ from taxonomist.losses import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from taxonomist._typing import CSR, Codes, Floats, Reals
+    from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
     from taxonomist.losses.categories import LossLike
     from taxonomist.taxonomy import Taxonomy
 
@@ -140,7 +142,8 @@ def least_cost_nodes(
         The loss of predicting a node if a category is true, as in
         ``taxonomist.losses.category_loss``. With losses from costs at nodes (``"tree"``,
         ``weighted_tree``), ``"zero_one"`` and functions, all nodes are candidates. With a matrix,
-        or another loss defined for some nodes only, those nodes are the candidates.
+        or another loss defined for some nodes only, those nodes are the candidates. With
+        ``TreeWithinF1``, they are those whose expected F1 is high enough.
     taxonomy
         A tree or a DAG.
     categories
@@ -161,9 +164,11 @@ def least_cost_nodes(
         If the loss does not fit the taxonomy or does not cover every category.
     """
     costs = costs_at_nodes(loss, taxonomy)
-    if costs is not None:
-        return _least_by_nodes(taxonomy, *costs, check_scores(node_probabilities, taxonomy.n_nodes))
     probabilities = check_scores(probabilities, len(categories))
+    if costs is not None:
+        of_nodes = check_scores(node_probabilities, taxonomy.n_nodes)
+        kept = partial(keeps_f1, taxonomy, categories) if isinstance(loss, TreeWithinF1) else None
+        return _least_by_nodes(taxonomy, *costs, of_nodes, probabilities, kept)
     if isinstance(loss, ZeroOneLoss) or (isinstance(loss, str) and loss == "zero_one"):
         best: Codes = categories[probabilities.argmax(axis=1)]
         return best
@@ -245,15 +250,27 @@ def least_cost_sets(loss: LossLike, taxonomy: Taxonomy, node_probabilities: Real
 
 
 def _least_by_nodes(
-    taxonomy: Taxonomy, miss: Floats, false_alarm: Floats, node_probabilities: Floats
+    taxonomy: Taxonomy,
+    miss: Floats,
+    false_alarm: Floats,
+    node_probabilities: Floats,
+    probabilities: Floats,
+    is_kept: Callable[[Floats], Bools] | None,
 ) -> Codes:
-    """Return the nodes of the lowest cost, for a loss from costs at nodes."""
+    """Return the nodes of the lowest cost, for a loss from costs at nodes.
+
+    ``is_kept`` tells from category probabilities which nodes can be predicted; None for all.
+    """
     above = taxonomy.ancestor_matrix().astype(np.float64).T
     nodes = np.zeros(len(node_probabilities), dtype=np.intp)
     for block in _blocks(len(nodes), taxonomy.n_nodes):
         part = node_probabilities[block]
         added = false_alarm * (1 - part) - miss * part
-        nodes[block] = _first_least(added @ above)
+        costs = added @ above
+        if is_kept is not None:
+            most = costs.max(axis=1, keepdims=True) + 1
+            costs = np.where(is_kept(probabilities[block]), costs, most)
+        nodes[block] = _first_least(costs)
     return nodes
 
 

@@ -14,6 +14,7 @@ from taxonomist.models.probable_questions import NODES_AT_A_TIME
 from taxonomist.taxonomy import labels as label_formats
 from taxonomist.text.explanation import TextExplanation
 from taxonomist.text.gram_explanation import spread_grams
+from taxonomist.text.measure import MEASURE, tree_loss_for
 from taxonomist.text.prior_answers import PriorAnswers
 from taxonomist.text.vector_columns import whole_texts
 from taxonomist.text.vector_explanation import column_names, share_out
@@ -262,7 +263,15 @@ class TextAnswers:
         if depth is None and cost is None:
             return {"cost": "tree"} if self._classifier.decides_by_loss else {}
         self._check_probabilities()
-        return {"depth": depth, "risk": risk, "cost": cost}
+        rule: dict[str, object] = {"depth": depth, "risk": risk, "cost": cost}
+        if depth is not None or not isinstance(cost, str) or cost != "tree":
+            return rule
+        measure, is_sets = (
+            getattr(self._classifier, "measure", MEASURE),
+            self._classifier.is_multilabel_,
+        )
+        kept = tree_loss_for(measure, is_sets=is_sets)
+        return {} if kept is None else {**rule, "cost": kept}
 
     def _check_probabilities(self) -> None:
         if self._classifier.calibration is None:

@@ -87,7 +87,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         ``"micro_f1"`` or ``"macro_f1"`` (over categories); or, for the search only, a scorer that
         is called with a fitted model, items and labels. With ``"taxonomy_loss"`` and one category
         per item, predictions are the nodes with the smallest expected loss, which may be inner
-        nodes, as with ``cost="tree"``.
+        nodes. ``cost="tree"`` in ``predict`` does not lower the measure.
     features
         A set of features: ``"words"``, ``"words 1-2"`` (also pairs of words),
         ``"words + characters"`` (also the 3 to 5 characters in sequence within words) or

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.text.feature_sets import FEWEST_DOCUMENTS, has_given_terms
-from taxonomist.text.held_out_trials import difference
+from taxonomist.text.held_out_trials import best_of, difference
 from taxonomist.text.models import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def choose_cost(
     known: Floats | None,
     budget: Budget,
     on_trial: Callable[[str], object],
+    *,
+    are_few: bool = False,
 ) -> ChosenCost:
     """Choose C by the hierarchical F1 of held-out documents.
 
@@ -92,6 +94,8 @@ def choose_cost(
         The time for the choice; trials after it are left out.
     on_trial
         Called before each trial.
+    are_few
+        Whether documents are so few that C is 1 unless another value is clearly better.
     """
     values = {} if known is None else {COST: known}
     trials = [] if known is None else [CostTrial(COST, float(known.mean()), 0.0)]
@@ -108,6 +112,6 @@ def choose_cost(
     for C in OTHERS:
         if not budget.left or first >= 1 or run(C) > first:
             break
-    # Of equal values, the first.
+    best = best_of(values, COST if are_few else None)
     ranked = sorted(trials, key=lambda trial: -trial.f1)
-    return ChosenCost(ranked[0].C, ranked, difference(values[ranked[0].C], values[COST]))
+    return ChosenCost(best, ranked, difference(values[best], values[COST]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from taxonomist.errors import ParameterError, closest
 from taxonomist.features import TextFeatures
-from taxonomist.text.held_out_trials import difference
+from taxonomist.text.held_out_trials import best_of, difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -232,7 +232,8 @@ def choose_features(
     search = _Search(classifier, table.select(chosen), blank, some, budget, on_trial)
     for each in tries:
         search.run(*each)
-        if len(search.trials) == len(FEATURE_SETS) - 1 and search.best == search.trials[0]:
+        is_last = len(search.trials) == len(FEATURE_SETS) - 1
+        if is_last and search.best == search.trials[0] and not items.are_few:
             # Neither pairs nor characters help, so both together are not tried.
             break
     if columns is not None:
@@ -241,7 +242,8 @@ def choose_features(
     options = feature_options(classifier, best.features or SIMPLE)
     if best.weights is not None:
         options["weights"] = list(best.weights)
-    ranked = sorted(search.trials, key=lambda trial: -trial.f1)
+    others = [trial for trial in search.trials if trial != best]
+    ranked = [best, *sorted(others, key=lambda trial: -trial.f1)]
     found = options, best.features, ranked, search.gain, len(chosen)
     return ChosenFeatures(*found, search.left_out)
 
@@ -270,8 +272,13 @@ class _Search:
 
     @property
     def best(self) -> FeatureTrial:
-        """The best trial so far; the simplest of equal ones."""
-        return max(self.trials, key=lambda trial: trial.f1)
+        """The best trial so far; the simplest of equal ones.
+
+        With few documents, it is that of all terms unless another one is clearly better.
+        """
+        names = [trial.features for trial in self.trials]
+        usual = names.index(LARGEST) if self._items.are_few and LARGEST in names else None
+        return self.trials[best_of(dict(enumerate(self._values)), usual)]
 
     @property
     def gain(self) -> dict[str, float] | None:

@@ -18,6 +18,7 @@ from taxonomist.text.held_out_trials import TrialItems
 from taxonomist.text.models import DEFAULT_MODEL
 from taxonomist.text.name_documents import choose_names, documents_of_names, some_names
 from taxonomist.text.names import NAME_WEIGHT, fit_uncentred, name_documents
+from taxonomist.text.negatives import kind_of_negatives
 from taxonomist.text.parameters import several
 from taxonomist.text.vector_columns import wanted_vectors
 
@@ -144,6 +145,9 @@ def fit_model(
         As in ``TextClassifier.fit``.
     """
     y, names = given.items.labels, given.names
+    if classifier.chosen[0] == DEFAULT_MODEL:
+        kind = kind_of_negatives(y, classifier.taxonomy, X.nnz)
+        getattr(model, "model", model).set_params(negatives=kind)
     rows = None if names is None else (_name_rows(classifier, given), names.labels)
     budget = _budget(classifier)
     tell = _teller(callback, budget)
@@ -192,7 +196,8 @@ def _cost(
         with_cost = some._replace(options={**some.options, "C": C})
         return with_cost.f1(documents, extra, labels, names.weight)
 
-    return choose_cost(f1, names.values, _budget(classifier), on_trial)
+    budget = _budget(classifier)
+    return choose_cost(f1, names.values, budget, on_trial, are_few=items.are_few)
 
 
 def wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameDocuments | None:

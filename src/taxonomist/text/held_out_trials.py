@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist.inference.path_scorer import PathScorer
 from taxonomist.text.models import make_model
+from taxonomist.text.negatives import kind_for_trials
 from taxonomist.text.sampling import sampled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from taxonomist._typing import CSR, Codes, Floats, Options, Reals
     from taxonomist.inference.node_scorer import NodeScorer
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from taxonomist.models.path_svc import PathSVC
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["MOST_ITEMS", "TrialItems", "difference", "used_labels"]
+__all__ = ["MOST_ITEMS", "TrialItems", "best_of", "difference"]
+
+Key = TypeVar("Key", bound="Hashable")
 
 N_FOLDS = 2
 """Folds of a trial, which trains one more model than there are folds."""
@@ -38,8 +41,9 @@ LEAST_ITEMS = 600
 MOST_WORDS = 100_000
 """Words of the items of a trial at most, unless these are few items. A trial of 1,000 abstracts
 takes some seconds."""
-SETS = (list, tuple, set, frozenset)
-"""Types of label sets."""
+FEW_DOCUMENTS = 1000
+"""With fewer documents, what usually is best is chosen unless something else is clearly better.
+Differences between trials are mostly noise then."""
 SHARE = 0.5
 """The share of a sample that first items of categories may take."""
 
@@ -69,6 +73,11 @@ class TrialItems(NamedTuple):
     options: Options
     n_words: int
     share: float = 1.0
+
+    @property
+    def are_few(self) -> bool:
+        """Whether there are so few documents that trials are mostly noise."""
+        return len(self.labels) < FEW_DOCUMENTS * self.share
 
     @property
     def most(self) -> int:
@@ -113,7 +122,7 @@ class TrialItems(NamedTuple):
             folds = [(np.concatenate([train, added]), test) for train, test in folds]
             given["sample_weight"] = np.repeat([1.0, weight], [n, len(added)])
         model = make_model("path", self.taxonomy, is_multilabel=self.is_multilabel, **self.options)
-        model.set_params(negatives=self._negatives(X))
+        model.set_params(negatives=self.negatives(X))
         taken: list[HeldOutDocuments] = []
 
         def make_taker(training: Training, _: Codes) -> HeldOutDocuments:
@@ -123,17 +132,9 @@ class TrialItems(NamedTuple):
         model.fit_held_out(X, y, cv=folds, make_taker=make_taker, **given)
         return taken[0].f1(model, n)
 
-    def _negatives(self, X: CSR) -> str:
-        """Return the negative items with which the model would be fitted to all documents."""
-        from taxonomist.models.path_learning import chosen_negatives
-
-        n_values = int(X.nnz / self.share)
-        taxonomy = self.taxonomy
-        if taxonomy is None:
-            from taxonomist.taxonomy import Taxonomy
-
-            taxonomy = Taxonomy.flat({str(label) for label in used_labels(self.labels)})
-        return chosen_negatives("auto", taxonomy, n_values)
+    def negatives(self, X: CSR) -> str:
+        """Return the kind of negative items for a trial of these features."""
+        return kind_for_trials(self.labels, self.taxonomy, X.nnz / self.share)
 
 
 class HeldOutDocuments:
@@ -177,10 +178,21 @@ class HeldOutDocuments:
         return model.decider.sets(cast("Scored", scored))
 
 
-def used_labels(labels: Sequence[object]) -> set[object]:
-    """Return the labels of items, each of which has one or several of them."""
-    sets = (label if isinstance(label, SETS) else [label] for label in labels)
-    return {one for labels in sets for one in labels}
+def best_of(values: Mapping[Key, Floats], usual: Key | None = None) -> Key:
+    """Return what has the best mean, the first of equal ones.
+
+    Parameters
+    ----------
+    values
+        Measures of the same items for everything that was tried.
+    usual
+        What is chosen unless the 95 % interval of the gain of something else is above 0; None for
+        nothing.
+    """
+    best = max(values, key=lambda key: values[key].mean())
+    if usual is None or usual not in values:
+        return best
+    return best if difference(values[best], values[usual])["low"] > 0 else usual
 
 
 def difference(better: Floats, worse: Floats) -> dict[str, float]:

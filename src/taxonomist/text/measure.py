@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from taxonomist.errors import ParameterError, closest
+from taxonomist.inference.expected_f1 import TreeWithinF1
 from taxonomist.inference.label_sets import RULES
 from taxonomist.models.path_tuning import DECISIONS
 
-__all__ = ["MEASURE", "MEASURES", "MeasureLike", "check_measure", "decision_for"]
+if TYPE_CHECKING:
+    from taxonomist.losses.categories import LossLike
+
+__all__ = [
+    "MEASURE",
+    "MEASURES",
+    "MeasureLike",
+    "check_measure",
+    "decision_for",
+    "tree_loss_for",
+]
 
 MEASURE = "hierarchical_f1"
 """The default measure, for one category per item and for label sets."""
@@ -54,3 +65,23 @@ def decision_for(measure: MeasureLike, model: object) -> dict[str, str]:
         return {"decision": MEASURES[name]}
     is_macro = given in RULES and name == "macro_f1"
     return {"decision": "category_thresholds"} if is_macro else {}
+
+
+def tree_loss_for(measure: MeasureLike, *, is_sets: bool) -> LossLike | None:
+    """Return the loss by which ``cost="tree"`` decides without lowering a measure.
+
+    Parameters
+    ----------
+    measure
+        The measure. A scorer says nothing about single decisions, so it is not kept.
+    is_sets
+        Whether items have label sets, whose decision is the best one for the measure already.
+
+    Returns
+    -------
+    LossLike or None
+        None if every other decision lowers the measure: its own decision stands.
+    """
+    if callable(measure) or measure == "taxonomy_loss":
+        return "tree"
+    return TreeWithinF1() if measure == "hierarchical_f1" and not is_sets else None

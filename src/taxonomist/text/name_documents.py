@@ -11,7 +11,8 @@ import numpy as np
 from taxonomist.errors import ParameterError, closest
 from taxonomist.features.terms import words_of
 from taxonomist.text.feature_sets import FEWEST_DOCUMENTS
-from taxonomist.text.held_out_trials import MOST_ITEMS, difference, used_labels
+from taxonomist.text.held_out_trials import MOST_ITEMS, best_of, difference
+from taxonomist.text.negatives import used_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -279,7 +280,8 @@ def choose_names(
         trial = NameTrial(weight, float(values[weight].mean()), time.perf_counter() - start)
         logger.info("Names with weight %g: F1 %.4f in %.1f s.", *trial)
         trials.append(trial)
-    return _best(values, trials, is_on=given == "on")
+    usual = GUESS if items.are_few else None
+    return _best(values, trials, usual, is_on=given == "on")
 
 
 def _next_weight(trials: list[NameTrial]) -> float | None:
@@ -298,17 +300,19 @@ def _next_weight(trials: list[NameTrial]) -> float | None:
     return LESS if len(trials) == 2 else None
 
 
-def _best(values: dict[float, Floats], trials: list[NameTrial], is_on: bool) -> ChosenNames:
-    """Return the best weight; 0 only if it is better by more than its standard error."""
+def _best(
+    values: dict[float, Floats], trials: list[NameTrial], usual: float | None, *, is_on: bool
+) -> ChosenNames:
+    """Return the best weight; 0 only if the 95 % interval of what names gain is below 0."""
     ranked = sorted(trials, key=lambda trial: -trial.f1)
-    used = [trial for trial in ranked if trial.weight]
+    used = {weight: found for weight, found in values.items() if weight}
     if not used:
         weight = GUESS if is_on else 0.0
         known = None if weight else values[0.0]
         return ChosenNames(weight, ranked, None, "no time was left to try them", known)
-    best = used[0].weight
+    best = best_of(used, usual)
     gain = difference(values[best], values[0.0])
-    if not is_on and gain["estimate"] + (gain["high"] - gain["estimate"]) / 1.96 < 0:
+    if not is_on and gain["high"] < 0:
         note = "held-out documents are better without them"
         return ChosenNames(0.0, ranked, gain, note, values[0.0])
     return ChosenNames(best, ranked, gain, values=values[best])

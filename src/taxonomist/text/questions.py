@@ -57,8 +57,11 @@ class TextQuestions:
         risk
             Accepted probability of an error; see ``depth``.
         cost
-            A loss between categories, or its name, such as ``"tree"``. Returns the node with the
-            smallest expected loss.
+            A loss between categories, or its name. Returns the node with the smallest expected
+            loss. ``"tree"`` does not lower ``measure``. With hierarchical F1, it returns only nodes
+            whose expected F1 is at least that of the most probable category; with taxonomy loss or
+            a scorer, any node. It changes nothing with the other measures, nor for label sets
+            unless ``measure`` is the loss.
 
         Returns
         -------

@@ -15,6 +15,7 @@ from taxonomist.inference.node_scorer import NodeScorer
 from taxonomist.inference.path_scorer import PathScorer
 from taxonomist.text.joined_columns import join
 from taxonomist.text.models import make_model
+from taxonomist.text.negatives import kind_for_trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,6 +76,8 @@ class WeightProblem(NamedTuple):
         Whether items have label sets.
     options
         Parameters of ``PathSVC``.
+    share
+        The share of these items among all training items.
     """
 
     words: CSR
@@ -83,6 +86,7 @@ class WeightProblem(NamedTuple):
     taxonomy: Taxonomy | None
     is_multilabel: bool
     options: dict[str, Any]
+    share: float = 1.0
 
     def some(self, n_items: int) -> WeightProblem:
         """Return the problem with so many items at most."""
@@ -91,7 +95,9 @@ class WeightProblem(NamedTuple):
         rng = np.random.default_rng(self.options["random_state"])
         items = np.sort(rng.permutation(len(self.labels))[:n_items])
         labels = [self.labels[i] for i in items.tolist()]
-        return self._replace(words=self.words[items], rows=self.rows[items], labels=labels)
+        share = len(labels) / len(self.labels)
+        words, rows = self.words[items], self.rows[items]
+        return self._replace(words=words, rows=rows, labels=labels, share=share)
 
     def likelihood(self, weight: float) -> float:
         """Return the mean log-likelihood of held-out items; -inf if none can be held out."""
@@ -103,6 +109,8 @@ class WeightProblem(NamedTuple):
             return taken[0]
 
         X, cv = join(self.words, self.rows, weight), self.options["cv"]
+        n_values = X.nnz / self.share
+        model.set_params(negatives=kind_for_trials(self.labels, self.taxonomy, n_values))
         model.fit_held_out(X, self.labels, cv=cv, make_taker=make_taker)
         return taken[0].likelihood(model)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from taxonomist.errors import ParameterError
 from taxonomist.inference.stopping import ROUNDING, least_cost_nodes
+from taxonomist.losses import weighted_tree
 
 if TYPE_CHECKING:
     from taxonomist._typing import Bools, Codes, Floats
@@ -32,7 +33,7 @@ class NarrowedChoice(NamedTuple):
         most probable node at this depth.
     loss
         A loss between categories, such as ``"tree"``: chooses the node with the smallest expected
-        loss.
+        loss, whatever measure the model was trained for.
     """
 
     confident: float | None = None
@@ -64,7 +65,8 @@ def choose(
     if choice.confident is not None:
         rule = {"depth": "confident", "risk": round(1 - choice.confident, 12)}
     elif choice.loss is not None:
-        rule = {"cost": choice.loss}
+        # By its name, the tree loss would keep to what the model was trained for.
+        rule = {"cost": weighted_tree() if choice.loss == "tree" else choice.loss}
     if not choice.is_narrow:
         return answers.labels(**rule)  # type: ignore[arg-type]
     allowed = _allowed(classifier, choice)

@@ -42,6 +42,22 @@ def test_every_corpus_guides_choices_or_is_kept():
     assert all(cell.is_timed for cell in whole.cells)
 
 
+def test_tables_say_which_corpora_have_not_been_run():
+    whole = paper(is_quick=False)
+    assert not any("have been run" in table.corpus for table in whole.tables)
+    done = {cell.name for cell in whole.cells if cell.corpus in ("trec-question", "icd10cm")}
+    others = [cell.name for cell in whole.cells if cell.corpus == "naics2012"]
+    # A corpus counts when all of its contestants have finished.
+    done |= set(others[:-1])
+    (table,) = whole.finished(lambda cell: cell.name in done).tables
+    assert {cell.rsplit("/", 1)[0] for cell in table.cells} == {"trec-question", "icd10cm"}
+    assert table.corpus.startswith("**Of 9 corpora, 2 have been run")
+    assert "Missing: reuters21578; onet-soc" in table.corpus
+    assert table.title.endswith("(2 of 9 run)")
+    assert all(set(claim.rows) == {"trec-question", "icd10cm"} for claim in table.claims)
+    assert not whole.finished(lambda _: False).tables
+
+
 def test_a_contestant_that_needs_a_tree_takes_no_part_in_dags(monkeypatch):
     monkeypatch.setattr(contest, "is_installed", lambda _: True)
     assert contestants("trec-question") == list(SINGLE)

@@ -47,6 +47,17 @@ def test_a_gain_of_zero_has_no_sign():
     assert "held-out documents +0.000 (+0.000 to +0.000) beside" in found.facts["said"]
 
 
+def test_with_few_documents_another_value_must_be_clearly_better():
+    scores = {1.0: np.array([0.5, 0.5, 0.4, 0.6]), 0.3: np.zeros(4)}
+    for gain, noise, C in ((0.1, 0.0, 3.0), (0.1, 0.5, 1.0)):
+        values = {**scores, 3.0: scores[1.0] + gain + noise * np.array([1, -1, 1, -1])}
+        few, many = (
+            choose_cost(values.__getitem__, None, Budget(), lambda _: None, are_few=are_few).C
+            for are_few in (True, False)
+        )
+        assert (few, many) == (C, 3.0)
+
+
 def texts(n=36):
     """Return texts of which some have words of a wrong category, and their categories."""
     rng = np.random.default_rng(0)
@@ -64,7 +75,9 @@ def texts(n=36):
 
 
 def test_it_reaches_the_model_the_twin_and_the_facts(monkeypatch):
-    monkeypatch.setattr(fitting, "choose_cost", lambda *given: choose_cost(*given)._replace(C=3.0))
+    monkeypatch.setattr(
+        fitting, "choose_cost", lambda *a, **options: choose_cost(*a, **options)._replace(C=3.0)
+    )
     model = TextClassifier(TREE, names="off", vectors="off", n_jobs=1).fit(*texts())
     facts = model.training_["C"]
     assert {1.0, 3.0} <= {trial["C"] for trial in facts["trials"]}

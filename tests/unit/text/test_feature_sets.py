@@ -15,7 +15,7 @@ from taxonomist.text.feature_sets import (
     ChosenFeatures,
     FeatureTrial,
 )
-from taxonomist.text.held_out_trials import TrialItems
+from taxonomist.text.held_out_trials import TrialItems, best_of
 
 TREE = Taxonomy.from_paths(["animal > cat", "animal > dog", "plant > oak", "plant > fern"])
 STEMS = {"cat": "purrs", "dog": "barks", "oak": "acorn", "fern": "frond"}
@@ -192,3 +192,21 @@ def test_explanations_show_words_instead_of_character_ngrams():
         assert sum(value for _, value in level[3]) == pytest.approx(
             sum(value for _, value in part.features)
         )
+
+
+def test_with_few_documents_all_terms_are_usual():
+    rng = np.random.default_rng(0)
+    same = rng.uniform(0, 1, 200)
+    slightly, clearly = same + 0.01 + np.tile([0.3, -0.3], 100), same + 0.1
+    assert best_of({"words": slightly, "all": same}) == "words"
+    assert best_of({"words": slightly, "all": same}, "all") == "all"
+    assert best_of({"words": clearly, "all": same}, "all") == "words"
+    assert best_of({"words": same, "pairs": same}) == "words"
+    assert best_of({"words": slightly}, "all") == "words"
+    # Nothing tells the categories apart.
+    texts, labels = [f"{rng.choice(FILL)} {rng.choice(FILL)}" for _ in range(80)], list(STEMS) * 20
+    model = TextClassifier(TREE, vectors="off", names="off", budget=None).fit(texts, labels)
+    assert model.feature_set_ == feature_sets.LARGEST
+    assert len(model.training_["features"]["trials"]) == len(FEATURE_SETS)
+    assert TrialItems(labels, TREE, False, {}, 0, share=0.1).are_few
+    assert not TrialItems(labels, TREE, False, {}, 0, share=0.08).are_few

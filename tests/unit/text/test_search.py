@@ -6,6 +6,7 @@ import pytest
 from taxonomist import Taxonomy, TextClassifier, metrics
 from taxonomist.compiled.compiling import working_clock
 from taxonomist.errors import ParameterError
+from taxonomist.losses import weighted_tree
 from taxonomist.text import search as searching
 from taxonomist.text import timing
 from taxonomist.text.budget import BUDGET, Budget
@@ -404,7 +405,8 @@ def test_with_the_loss_as_measure_predictions_have_the_least_expected_loss():
         TextClassifier(tree, measure=measure, cv=2).fit(texts, labels)
         for measure in ("taxonomy_loss", "accuracy")
     )
-    assert loss.predict(texts).tolist() == plain.predict(texts, cost="tree").tolist()
+    assert loss.predict(texts).tolist() == plain.predict(texts, cost=weighted_tree()).tolist()
+    assert loss.predict(texts).tolist() == loss.predict(texts, cost="tree").tolist()
     assert loss.predict(texts).tolist() != plain.predict(texts).tolist()
     assert loss.answer(texts).labels() == [[label] for label in loss.predict(texts)]
     share = np.mean(loss.predict(texts) == np.array(labels, dtype=object))
