@@ -29,7 +29,7 @@ MOST_SUMMED = 3_000_000
 """Scores of categories that are summed up without compiled loops at most, which takes 0.3 s."""
 MOST_SCORED = 3 * 10**7
 """Scores of categories that are computed rather than compiling the search, which takes 4 s."""
-ENTRIES = 32
+ENTRIES = 64
 """Nodes for whose margins an item waits at most, on average, in a search."""
 
 

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from taxonomist._threads import n_threads
-from taxonomist.compiled.block_scores import BlockTable
+from taxonomist.compiled.block_scores import WeightBlocks
 from taxonomist.errors import ParameterError
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.inference.node_model import Frequencies, NodeModel
@@ -180,7 +180,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
             NodeModel,
             Frequencies,
             BlockWeights,
-            BlockTable,
+            WeightBlocks,
             PathStart,
         ),
     )
@@ -340,6 +340,12 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         if training.targets.is_single:
             return BlendTuning(training, held_out, cast("PathScorer", self.scorer_))
         return NodeTuning(training, held_out, cast("NodeScorer", self.scorer_), self.decision)
+
+    def file_state(self) -> dict[str, object]:
+        """Return the state to save; many weights get 16 bits, unless ``warm_start=True``."""
+        state = super().file_state()
+        is_packed = "scorer_" in state and not self.warm_start
+        return {**state, "scorer_": self.scorer_.packed()} if is_packed else state
 
     # Predicting -------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.errors import ModelFileError
+from taxonomist.persistence.block_contracts import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -62,6 +63,8 @@ def check_object(value: object) -> None:
         for base in type(value).__mro__:
             if base.__name__ in CONTRACTS:
                 CONTRACTS[base.__name__](value)
+            if base.__name__ in FAULTS:
+                _need(value, **dict.fromkeys(FAULTS[base.__name__](value), False))
     except ModelFileError:
         raise
     except Exception as error:  # whatever a wrong attribute leads to
@@ -142,9 +145,6 @@ _TYPES: dict[str, Callable[[object], bool]] = {
     "FittedRule": lambda value: hasattr(value, "excess"),
     **{name: _is_named(name) for name in _CLASSES},
 }
-
-
-# Shapes and ranges ------------------------------------------------------------------------------
 
 
 def _damaged(value: object, what: str) -> ModelFileError:

@@ -79,7 +79,8 @@ _HOMES = {
 }
 
 _TABLE = {name: (home, name) for home, names in _HOMES.items() for name in names} | {
-    # Old names of classes that were renamed since.
+    # Old names of classes that were renamed since, or that only old files have.
+    "BlockTable": ("taxonomist.persistence.version_1", "FeatureTable"),
     "Columns": ("taxonomist.compiled.markov_arrays", "ActiveLabellings"),
     "SetTargets": ("taxonomist.models.targets", "Targets"),
     "_System": ("taxonomist.solvers.least_squares", "RidgeSystem"),

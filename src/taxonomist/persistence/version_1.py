@@ -1,15 +1,19 @@
-"""Conversion of models from file version 1 to version 2.
+"""Conversion of models, and of weights in blocks, from file version 1 to version 2.
 
 Version 1 stored all attributes of models, including private ones. This module converts them to
-scorers, targets and starts.
+scorers, targets and starts. Weights in blocks were sorted by feature.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from scipy.sparse import csr_array
 
+from taxonomist._typing import Codes, Integers, Reals
+from taxonomist.compiled.block_scores import spread
+from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.inference.row_maps import FeatureMap, GramMap, KernelMap
 from taxonomist.inference.word_scorer import WordScorer
@@ -31,6 +35,21 @@ if TYPE_CHECKING:
     State = dict[str, Any]
 
 
+class FeatureTable(NamedTuple):
+    """Weights of blocks of columns, sorted by feature: ``BlockTable`` in files of version 1.
+
+    Segment t holds the weights of one feature in all columns of ``block[t]``, from
+    ``values[start[t]]`` on; those of feature f are numbered from ``indptr[f]`` on.
+    """
+
+    indptr: Codes
+    block: Integers
+    start: Codes
+    first: Codes
+    values: Reals
+    bias: Reals
+
+
 def upgraded(name: str, state: State) -> State:
     """Convert the state of a model from version 1 to version 2.
 
@@ -41,6 +60,8 @@ def upgraded(name: str, state: State) -> State:
     state
         The attributes in version 1. An unfitted model has parameters only.
     """
+    if name == "BlockWeights":
+        return vars(_block_weights(state["table"]))
     renamed = _RENAMED.get(name, {})
     result = {renamed.get(key, key): value for key, value in state.items()}
     result = {key: value for key, value in result.items() if not key.startswith("_")}
@@ -61,6 +82,16 @@ _RENAMED = {
     "TextClassifier": {"_takes_counts": "takes_counts_"},
     "TextFeatures": {"_weights": "column_weights_", "_vocabulary": "vocabulary_"},
 }
+
+
+def _block_weights(table: FeatureTable) -> BlockWeights:
+    """Return the same weights, sorted by block."""
+    n_features, widths = len(table.indptr) - 1, np.diff(table.first)
+    features = np.repeat(np.arange(n_features, dtype=np.int32), np.diff(table.indptr))
+    order = np.argsort(table.block, kind="stable")
+    blocks = table.block[order]
+    values = table.values[spread(table.start[order], widths[blocks])]
+    return BlockWeights.join(n_features, features[order], blocks, values, widths, table.bias)
 
 
 def _single_targets(state: State) -> Targets:
