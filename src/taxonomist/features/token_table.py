@@ -9,13 +9,16 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from functools import partial
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
-from taxonomist.features.terms import is_unspaced, words_of
+from taxonomist.compiled.jit import can_spare
+from taxonomist.compiled.words import Counting, count_words
+from taxonomist.features.terms import is_unspaced
+from taxonomist.features.word_codes import add_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,6 +31,8 @@ __all__ = ["TermBlock", "TokenTable", "grams_of", "side_by_side"]
 
 TOKENS_AT_ONCE = 2**21
 """Words of texts that are sorted at once, which bounds memory."""
+MOST_SPARED = 2**19
+"""Words that are counted without a compiled loop at most, which takes less time than numba."""
 ENTRIES_AT_ONCE = 2**23
 """Entries of a product of words and n-grams that are computed at once, about."""
 
@@ -83,10 +88,7 @@ class TokenTable(NamedTuple):
         number.update(zip(self.words, count(), strict=False))
         find = number.__getitem__
         codes, ends = array("i"), array("q")
-        for texts in items:
-            for text in texts:
-                codes.extend(map(find, words_of(text)))
-                ends.append(len(codes))
+        add_words(chain.from_iterable(items), find, codes, ends)
         found = np.frombuffer(codes, "i") if codes else np.empty(0, dtype=np.int32)
         behind = (np.frombuffer(ends, "q") if ends else np.empty(0, np.int64)) + self.ends[-1]
         return TokenTable(
@@ -198,6 +200,9 @@ class TokenTable(NamedTuple):
         found: list[CSR] = []
         least, most = words or (1, 0)
         for n in range(least, most + 1):
+            if n == 1 and not can_spare(count_words, len(self.codes), MOST_SPARED):
+                found.append(self._known_words(weights, vocabulary))
+                continue
             block = self.ngrams(n, weights)
             names = block.names(np.arange(len(block.n_having)))
             found.append(block.counts(_places(names, vocabulary), len(vocabulary)))
@@ -208,6 +213,19 @@ class TokenTable(NamedTuple):
             places = _places([f'"{gram}"' for gram in grams], vocabulary)
             found.append(_product(counts, _moved(inside, places, len(vocabulary))))
         return side_by_side(found)
+
+
+    def _known_words(self, weights: Sequence[float], vocabulary: dict[str, int]) -> CSR:
+        """Return the counts of words of a vocabulary, by a compiled loop."""
+        used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.words)))
+        place, entry = np.full((2, len(self.words)), -1, dtype=np.intp)
+        place[used] = _places([self.words[code] for code in used.tolist()], vocabulary)
+        indices, values = np.empty(len(self.codes), np.intp), np.empty(len(self.codes))
+        ends = np.zeros(self.n_items + 1, dtype=np.intp)
+        factors = np.asarray(weights, dtype=np.float64)
+        count_words(Counting(self.codes, self.ends, factors, place), indices, values, ends, entry)
+        n = ends[-1]
+        return _csr_of(indices[:n], values[:n], ends, len(vocabulary))
 
 
 def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) -> CSR:
