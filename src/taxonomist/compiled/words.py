@@ -11,7 +11,7 @@ from typing import NamedTuple
 from taxonomist._typing import Bools, Codes, Floats, Integers
 from taxonomist.compiled.jit import compiled
 
-OUTSIDE, INSIDE, DIGIT, SEPARATOR = 0, 1, 2, 3
+OUTSIDE, INSIDE, DIGIT = 0, 1, 2
 """Kinds of characters. Digits are inside words, too."""
 
 
@@ -29,42 +29,60 @@ class WordCodes(NamedTuple):
 
     codes: Integers  # (n_characters,)  the number of each word of all texts, in order
     ends: Codes  # (n_texts,)  where each text ends among the codes
-    begins: Codes  # (n_characters,)  where each distinct word occurs first
-    sizes: Codes  # (n_characters,)  its number of characters
+    begins: Integers  # (n_characters,)  where each distinct word occurs first
+    sizes: Integers  # (n_characters,)  its number of characters
+    hashes: Integers  # (n_characters,)
     slots: Integers  # (a power of two,)  distinct words by hash; -1 before
 
 
 @compiled(inline=True)
-def code_of(points: Integers, begin: int, end: int, n_words: int, out: WordCodes) -> int:
-    """Return the number of a word; ``n_words`` if it is new."""
+def code_of(points: Integers, begin: int, end: int, n_words: int, last: int, out: WordCodes) -> int:
+    """Return the number of a word; ``n_words`` if it is new. ``last`` is the last slot in use."""
     mixed = 2166136261
     for k in range(begin, end):
         mixed = ((mixed ^ int(points[k])) * 16777619) & 0xFFFFFFFF
-    slot, last = mixed & (len(out.slots) - 1), len(out.slots) - 1
+    slot = mixed & last
     while out.slots[slot] >= 0:
-        code = out.slots[slot]
-        if out.sizes[code] == end - begin:
-            other, k = out.begins[code], 0
+        code = int(out.slots[slot])
+        if int(out.hashes[code]) == mixed and out.sizes[code] == end - begin:
+            other, k = int(out.begins[code]), 0
             while k < end - begin and points[other + k] == points[begin + k]:
                 k += 1
             if k == end - begin:
-                return int(code)
+                return code
         slot = (slot + 1) & last
     out.slots[slot] = n_words
-    out.begins[n_words], out.sizes[n_words] = begin, end - begin
+    out.begins[n_words], out.sizes[n_words], out.hashes[n_words] = begin, end - begin, mixed
     return n_words
+
+
+@compiled(inline=True)
+def widen(last: int, n_words: int, out: WordCodes) -> int:
+    """Use four times as many slots; return the last of them."""
+    last = min(4 * last + 3, len(out.slots) - 1)
+    for slot in range(last + 1):
+        out.slots[slot] = -1
+    for code in range(n_words):
+        slot = int(out.hashes[code]) & last
+        while out.slots[slot] >= 0:
+            slot = (slot + 1) & last
+        out.slots[slot] = code
+    return last
 
 
 @compiled()
 def code_words(texts: PlainTexts, out: WordCodes) -> int:
-    """Write the numbers of the words of texts, in order of first appearance; return how many."""
-    points, begin, n_codes, n_words = texts.points, 0, 0, 0
+    """Write the numbers of the words of texts, in order of first appearance; return how many.
+
+    Few slots are used as long as there are few distinct words, so that these stay in the cache.
+    """
+    points, begin, n_codes, n_words, last_slot = texts.points, 0, 0, 0, 15
     for text in range(len(texts.ends)):
-        last, is_split = texts.ends[text], texts.is_split[text]
+        end, is_split = texts.ends[text], texts.is_split[text]
         start, kind = begin, OUTSIDE
-        for k in range(begin, last + 1):
+        for k in range(begin, end + 1):
             before = kind
-            if k == last:
+            if k == end:
                 kind = OUTSIDE
             elif is_split:
                 kind = OUTSIDE if points[k] == 0 else INSIDE
@@ -72,13 +90,15 @@ def code_words(texts: PlainTexts, out: WordCodes) -> int:
                 kind = int(texts.kinds[points[k]])
             if kind == OUTSIDE:
                 if k - start > 1 or (k > start and (before == DIGIT or is_split)):
-                    code = code_of(points, start, k, n_words, out)
+                    if 2 * n_words > last_slot and last_slot < len(out.slots) - 1:
+                        last_slot = widen(last_slot, n_words, out)
+                    code = code_of(points, start, k, n_words, last_slot, out)
                     if code == n_words:
                         n_words += 1
                     out.codes[n_codes] = code
                     n_codes += 1
                 start = k + 1
-        begin = last
+        begin = end
         out.ends[text] = n_codes
     return n_words
 

@@ -253,8 +253,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """Return the term counts of items, multiplied by the weights of their columns."""
         check_is_fitted(self, "idf_")
         if isinstance(texts, CountedTexts):
-            return self._known(self._checked_table(texts))
-        return self._known(self._table(texts))
+            self._checked_table(texts)
+            return texts.known(*self._known_arguments)
+        return self._table(texts).known(*self._known_arguments)
 
     def count(self, texts: Iterable[TextLike]) -> CountedTexts:
         """Split texts into words once, for any number of fits to subsets of them.
@@ -285,7 +286,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         fractions. Terms count as often as they occur, times the weights of their columns.
         """
         counted = texts if isinstance(texts, CountedTexts) else self.count(texts)
-        table = self._checked_table(counted)
+        table, vocabulary = self._checked_table(counted), self._known_terms
         words = (1, 1) if self.words and self.words[0] == 1 else self.words
         kinds: list[Kind] = [(words, None)] if words else []
         kinds += [(None, self.characters)] if self.characters else []
@@ -295,7 +296,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             np.zeros(len(counted)),
         )
         for kind in kinds:
-            known = table.known(*kind, weights, self._known_terms).sum(axis=1)
+            known = counted.known(*kind, weights, vocabulary).sum(axis=1)
             totals = table.totals(*kind, weights)
             sums += np.asarray(known).ravel() / np.maximum(totals, np.finfo(float).tiny)
             n_kinds += totals > 0
@@ -353,10 +354,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             blocks.append(table.characters(*self.characters, self.column_weights_))
         return blocks
 
-    def _known(self, table: TokenTable) -> CSR:
-        """Return the counts of the terms that are features."""
-        weights = self.column_weights_
-        return table.known(self.words, self.characters, weights, self._known_terms)
+    @property
+    def _known_arguments(self) -> tuple[Any, Any, list[float], dict[str, int]]:
+        """What ``known`` needs to count the terms that are features."""
+        return self.words, self.characters, self.column_weights_, self._known_terms
 
     @property
     def _known_terms(self) -> dict[str, int]:

@@ -84,15 +84,12 @@ class TokenTable(NamedTuple):
 
     def extended(self, items: Iterable[Sequence[str]]) -> TokenTable:
         """Return the table with further items behind its own."""
-        number: defaultdict[str, int] = defaultdict(count(len(self.words)).__next__)
-        number.update(zip(self.words, count(), strict=False))
-        find = number.__getitem__
         codes, ends = array("i"), array("q")
-        add_words(chain.from_iterable(items), find, codes, ends)
+        words = add_words(chain.from_iterable(items), self.words, codes, ends)
         found = np.frombuffer(codes, "i") if codes else np.empty(0, dtype=np.int32)
         behind = (np.frombuffer(ends, "q") if ends else np.empty(0, np.int64)) + self.ends[-1]
         return TokenTable(
-            list(number),
+            words,
             np.concatenate([self.codes, found]) if len(self.codes) else found,
             np.concatenate([self.ends, behind]),
             self.n_columns,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import defaultdict
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,13 +20,13 @@ from taxonomist.compiled.words import DIGIT, INSIDE, PlainTexts, WordCodes, code
 from taxonomist.features.terms import MARKS, UNSPACED, plain_text, words_in, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
 __all__ = ["add_words"]
 
-CHARACTERS_AT_ONCE = 2**21
+CHARACTERS_AT_ONCE = 2**22
 """Characters that are split at once, about; each needs 32 bytes."""
 MOST_SPARED = 2**21
 """Characters that are split without the loop at most, rather than to import numba."""
@@ -38,30 +39,42 @@ _FOREIGN = re.compile(rf"[{UNSPACED}]|[^\x00-\uffff]")
 
 
 def add_words(
-    texts: Iterable[str], find: Callable[[str], int], codes: array[int], ends: array[int]
-) -> None:
+    texts: Iterable[str], words: list[str], codes: array[int], ends: array[int]
+) -> list[str]:
     """Add the numbers of all words of texts to ``codes``, and where texts end to ``ends``.
 
     Parameters
     ----------
     texts
         The texts.
-    find
-        Returns the number of a word. It is called at least once for every distinct word, in order
-        of first appearance.
+    words
+        The words that have numbers: their places. It is not changed.
     codes, ends
         Are extended.
+
+    Returns
+    -------
+    list of str
+        The words and new ones behind them, in order of first appearance.
     """
-    for some, n_characters in _portions(texts):
+    number: defaultdict[str, int] = defaultdict(count(len(words)).__next__)
+    number.update(zip(words, count(), strict=False))
+    find, portions = number.__getitem__, _portions(texts)
+    for some, n_characters in portions:
         if _is_little(n_characters):
             for text in some:
                 codes.extend(map(find, words_of(text)))
                 ends.append(len(codes))
             continue
-        words, found, lasts = _coded(some)
-        number = np.fromiter(map(find, words), np.int32, len(words))
+        distinct, found, lasts = _coded(some)
         ends.frombytes((lasts + len(codes)).tobytes())
-        codes.frombytes(number[found].tobytes())
+        if not number and n_characters < CHARACTERS_AT_ONCE:
+            # All texts: their words have numbers already.
+            codes.frombytes(found.tobytes())
+            return distinct
+        numbers = np.fromiter(map(find, distinct), np.int32, len(distinct))
+        codes.frombytes(numbers[found].tobytes())
+    return list(number)
 
 
 def _is_little(n_characters: int) -> bool:
@@ -100,13 +113,14 @@ def _coded(texts: list[str]) -> tuple[list[str], NDArray[np.int32], NDArray[np.i
     given = PlainTexts(
         points, np.fromiter(accumulate(map(len, texts)), np.intp, len(texts)), is_split, _kinds()
     )
-    n_slots = 1 << max(4, n.bit_length())
     out = WordCodes(
         np.empty(n, np.int32),
         np.empty(len(texts), np.int64),
-        np.empty(n, np.intp),
-        np.empty(n, np.intp),
-        np.full(n_slots, -1, np.int32),
+        np.empty(n, np.int64),
+        np.empty(n, np.int32),
+        np.empty(n, np.uint32),
+        # There is a word for every two characters at most, and a slot for every word at least.
+        np.full(1 << max(4, n.bit_length()), -1, np.int32),
     )
     n_words = code_words(given, out)
     begins, sizes = out.begins[:n_words].tolist(), out.sizes[:n_words].tolist()

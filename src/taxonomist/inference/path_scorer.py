@@ -29,6 +29,8 @@ MOST_SUMMED = 3_000_000
 """Scores of categories that are summed up without compiled loops at most, which takes 0.3 s."""
 MOST_SCORED = 3 * 10**7
 """Scores of categories that are computed rather than compiling the search, which takes 4 s."""
+MARGINS_SEARCHED = 2**24
+"""Margins of the items that a thread searches for together at most: 64 MiB, mostly not computed."""
 ENTRIES = 64
 """Nodes for whose margins an item waits at most, on average, in a search."""
 
@@ -256,7 +258,8 @@ class PathScorer(BlockScorer):
             arrays = weights.table, weights.index, tree
             search_paths(rows, *arrays, beam, known, room, lookup, *parts)
 
-        in_blocks(work, n_items, self.n_together(n_items, n_threads), n_threads)
+        most = max(1, MARGINS_SEARCHED // max(1, weights.n_columns))
+        in_blocks(work, n_items, min(most, -(-n_items // (2 * n_threads))), n_threads)
         return found, scores, is_exact
 
     @cached_property

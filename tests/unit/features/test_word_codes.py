@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from itertools import count
 
 import numpy as np
 import pytest
@@ -34,25 +33,19 @@ TEXT = st.one_of(
 )
 
 
-def naive(texts):
+def naive(texts, known=()):
     """Return the distinct words, the number of each word, and where texts end."""
-    words, codes, ends = {}, [], []
+    words, codes, ends = {word: k for k, word in enumerate(known)}, [], []
     for text in texts:
         codes += [words.setdefault(word, len(words)) for word in words_of(text)]
         ends.append(len(codes))
     return list(words), codes, ends
 
 
-def coded(texts):
-    words = {}
-    numbers = count()
+def coded(texts, known=()):
     codes, ends = array("i"), array("q")
-
-    def find(word):
-        return words[word] if word in words else words.setdefault(word, next(numbers))
-
-    add_words(texts, find, codes, ends)
-    return list(words), codes.tolist(), ends.tolist()
+    words = add_words(texts, list(known), codes, ends)
+    return words, codes.tolist(), ends.tolist()
 
 
 @given(st.lists(TEXT, max_size=6))
@@ -82,10 +75,17 @@ def test_kinds_are_those_of_the_regular_expression_of_words():
     assert inside - foreign > {ord(c) for c in "a9_é한ह"}
 
 
-@given(st.lists(TEXT, max_size=6), st.integers(1, 30))
-def test_portions_of_texts_make_no_difference(texts, size):
+@given(st.lists(TEXT, max_size=6), st.integers(1, 30), st.sampled_from([(), ("cat", "7")]))
+def test_portions_of_texts_make_no_difference(texts, size, known):
     with pytest.MonkeyPatch.context() as patch, sparing_nothing():
+        assert coded(texts, known) == naive(texts, known)
         patch.setattr(word_codes, "CHARACTERS_AT_ONCE", size)
+        assert coded(texts, known) == naive(texts, known)
+
+
+def test_many_distinct_words_need_more_slots():
+    texts = [" ".join(f"w{k % 3000} v{k}" for k in range(n, n + 50)) for n in range(0, 6000, 40)]
+    with sparing_nothing():
         assert coded(texts) == naive(texts)
 
 
@@ -131,3 +131,17 @@ def test_a_few_texts_need_no_loop(monkeypatch):
     monkeypatch.setattr(word_codes, "code_words", None)
     monkeypatch.setattr(word_codes, "can_spare", lambda *_: True)
     assert coded(["a cat"]) == (["cat"], [0], [1])
+
+
+def test_known_words_are_counted_once_for_counts_and_shares(monkeypatch):
+    features = TextFeatures(min_df=1).fit(["a cat", "the dog"])
+    counted = features.count(["the cat sat", ""])
+    asked, known = [], TokenTable.known
+    monkeypatch.setattr(TokenTable, "known", lambda *given: (asked.append(1), known(*given))[1])
+    counts = features.counts(counted)
+    counts.data[:] = 7  # the caller's own
+    np.testing.assert_allclose(features.known_share(counted), [2 / 3, 0])
+    assert len(asked) == 1
+    again = TextFeatures(min_df=1).fit(["sat"])
+    np.testing.assert_allclose(again.known_share(counted), [1 / 3, 0])
+    assert len(asked) == 2
