@@ -13,19 +13,15 @@ from taxonomist.compiled.jit import compiled
 
 
 class BlockIndex(NamedTuple):
-    """Where each block has the features of a range: shelves of 2^``shift`` features.
+    """Which features each block has, and where.
 
-    Those of shelf s of block b are at ``ends[b * n_shelves + s]`` and before the next number. Most
-    features that a block does not have are told by one bit, the one with the number of the feature
-    modulo a power of two.
+    A pair of numbers tells of 32 ranges of 2^``shift`` features: a bit for each range of which the
+    block has features, and how many features of lower ranges it has. A block has ``n_pairs`` pairs.
     """
 
     shift: int
-    n_shelves: int
-    ends: Integers  # (n_blocks * n_shelves + 1,)
-    bits: Integers  # 8 in each number
-    first_bits: Codes  # (n_blocks,)  where the bits of a block begin
-    masks: Codes  # (n_blocks,)  its number of bits - 1
+    n_pairs: int
+    pairs: Integers  # (2 * n_blocks * n_pairs,)
 
 
 class Known(NamedTuple):
@@ -44,29 +40,46 @@ class LookupRoom(NamedTuple):
 
 
 @compiled(inline=True)
+def n_bits(word: int) -> int:
+    """Return how many of 32 bits are set."""
+    word -= (word >> 1) & 0x55555555
+    word = (word & 0x33333333) + ((word >> 2) & 0x33333333)
+    word = (word + (word >> 4)) & 0x0F0F0F0F
+    return ((word * 0x01010101) & 0xFFFFFFFF) >> 24
+
+
+@compiled(inline=True)
 def find_segments(
     rows: Rows, item: int, block: int, table: WeightBlocks, index: BlockIndex, room: LookupRoom
 ) -> int:
-    """Write where the weights of an item's features begin, and its data; return their number."""
-    n_maybe, n, shelves = 0, 0, block * index.n_shelves
+    """Write where the weights of an item's features begin, and its data; return their number.
+
+    The loops have few branches, which would often be predicted wrongly, so that the processor waits
+    for many places of the memory at the same time.
+    """
+    n_maybe, n, first, shift = 0, 0, 2 * block * index.n_pairs, index.shift
+    begin, end, start = table.indptr[block], table.indptr[block + 1], table.start[block]
     width = table.first[block + 1] - table.first[block]
-    offset = table.start[block] - table.indptr[block] * width
-    bits, mask = index.first_bits[block], index.masks[block]
     for k in range(rows.indptr[item], rows.indptr[item + 1]):
-        bit = rows.indices[k] & mask
-        # Without a branch, which would often be predicted wrongly.
+        place = int(rows.indices[k]) >> shift
         room.starts[n_maybe] = k
-        n_maybe += (index.bits[bits + (bit >> 3)] >> (bit & 7)) & 1
+        n_maybe += (int(index.pairs[first + 2 * (place >> 5)]) >> (place & 31)) & 1
     for j in range(n_maybe):
         k = room.starts[j]
-        feature = rows.indices[k]
-        shelf = shelves + (feature >> index.shift)
-        for at in range(index.ends[shelf], index.ends[shelf + 1]):
-            if table.features[at] == feature:
-                room.starts[n] = offset + at * width
-                room.data[n] = rows.data[k] * table.scale[block]
-                n += 1
-                break
+        feature = int(rows.indices[k])
+        place = feature >> shift
+        pair = first + 2 * (place >> 5)
+        at = int(index.pairs[pair + 1])
+        if shift == 0:
+            at += n_bits(int(index.pairs[pair]) & ((1 << (place & 31)) - 1))
+        else:
+            while begin + at < end and table.features[begin + at] < feature:
+                at += 1
+            if begin + at == end or table.features[begin + at] != feature:
+                continue
+        room.starts[n] = start + at * width
+        room.data[n] = rows.data[k] * table.scale[block]
+        n += 1
     return n
 
 

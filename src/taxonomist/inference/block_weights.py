@@ -37,8 +37,6 @@ MOST_WEIGHTS = 10_000_000
 """Weights that are added up without numba at most: its import takes longer."""
 FEATURES_AT_ONCE = 2**22
 """Features of segments that are counted at once, which bounds memory."""
-BITS = 8
-"""Bits for each segment of a block, rounded up: so many fewer features are looked up in vain."""
 LEAST_PACKED = 2**24
 """Weights from which on files have 16 bits of each: 64 MiB in single precision."""
 LARGEST = 2**15 - 1
@@ -114,28 +112,24 @@ class BlockWeights:
 
     @cached_property
     def index(self) -> BlockIndex:
-        """Where each block has the features of a range."""
-        table, n_blocks = self.table, self.n_blocks
+        """Which features each block has, and where."""
+        table, shift = self.table, 0
         self._check_features()
-        shift = 0
-        while n_blocks * self._n_shelves(shift) > max(len(table.features), n_blocks):
+        while self.n_blocks * self._n_pairs(shift) > max(len(table.features), self.n_blocks):
             shift += 1
-        n_shelves = self._n_shelves(shift)
-        ends = np.zeros(n_blocks * n_shelves + 1, self._number_type)
-        n_bits = BITS * 2 ** np.ceil(np.log2(np.maximum(np.diff(table.indptr), 1))).astype(np.intp)
-        first_bits = (np.cumsum(n_bits) - n_bits) // 8
-        bits = np.empty(int(n_bits.sum()) // 8, np.uint8)
-        for block, (begin, end) in enumerate(pairwise(table.indptr.tolist())):
-            here, features = block * n_shelves, table.features[begin:end]
-            counts = np.bincount(features >> shift, minlength=n_shelves)
-            ends[here + 1 : here + n_shelves + 1] = begin + np.cumsum(counts)
-            has = np.zeros(n_bits[block], dtype=bool)
-            has[features & (n_bits[block] - 1)] = True
-            bits[first_bits[block] :][: len(has) // 8] = np.packbits(has, bitorder="little")
-        return BlockIndex(shift, n_shelves, ends, bits, first_bits, n_bits - 1)
+        n_pairs = self._n_pairs(shift)
+        pairs = np.empty((self.n_blocks, n_pairs, 2), np.uint32)
+        for found, (begin, end) in zip(pairs, pairwise(table.indptr.tolist()), strict=True):
+            places = table.features[begin:end] >> shift
+            counts = np.bincount(places >> 5, minlength=n_pairs)
+            places = places[np.diff(places, prepend=-1) > 0]
+            # Different powers of two, so that sums are unions of bits.
+            found[:, 0] = np.bincount(places >> 5, 2.0 ** (places & 31), n_pairs)
+            found[:, 1] = np.cumsum(counts) - counts
+        return BlockIndex(shift, n_pairs, pairs.ravel())
 
-    def _n_shelves(self, shift: int) -> int:
-        return ((max(self.n_features, 1) - 1) >> shift) + 1
+    def _n_pairs(self, shift: int) -> int:
+        return ((max(self.n_features, 1) - 1) >> shift >> 5) + 1
 
     @cached_property
     def by_feature(self) -> FeatureIndex:

@@ -249,17 +249,22 @@ class PathScorer(BlockScorer):
         beam = tree.above.size if self.beam is None else self.beam
 
         weights = self.weights
+        most = max(1, MARGINS_SEARCHED // max(1, weights.n_columns))
+        size = min(most, -(-n_items // (2 * n_threads)))
+        rooms: list[Reals] = []
 
         def work(block: slice) -> None:
             rows, parts = sparse_rows(X[block]), (found[block], scores[block], is_exact[block])
-            raw = np.empty((len(parts[0]), weights.n_columns), np.float32)
+            # New memory would be cleared by the system.
+            whole = rooms.pop() if rooms else np.empty((size, weights.n_columns), np.float32)
+            raw = whole[: len(parts[0])]
             known, lookup = weights.nothing_known(raw), weights.lookup_room(rows)
             room = _search_room(tree, len(parts[0]))
             arrays = weights.table, weights.index, tree
             search_paths(rows, *arrays, beam, known, room, lookup, *parts)
+            rooms.append(whole)
 
-        most = max(1, MARGINS_SEARCHED // max(1, weights.n_columns))
-        in_blocks(work, n_items, min(most, -(-n_items // (2 * n_threads))), n_threads)
+        in_blocks(work, n_items, size, n_threads)
         return found, scores, is_exact
 
     @cached_property

@@ -75,8 +75,8 @@ def test_all_ways_have_the_same_scores(seed, n_items, is_packed, monkeypatch):
 
 
 @pytest.mark.parametrize("n_features", [60, 61, 700, 100_000])
-def test_shelves_have_every_segment(n_features):
-    """However many features there are, a block's shelves lead to all of its segments."""
+def test_all_segments_are_found(n_features):
+    """However many features there are, and however few of them a block has."""
     rng = np.random.default_rng(n_features)
     features = [rng.choice(n_features, 50, replace=False).astype(np.int32) for _ in range(3)]
     blocks, widths = np.repeat(np.arange(3), 50), np.array([2, 1, 5])
@@ -89,6 +89,7 @@ def test_shelves_have_every_segment(n_features):
     by_feature(loops.score_blocks)(sparse_rows(X), weights, expected)
     block_by_block(score_block_by_block)(sparse_rows(X), weights, out)
     assert np.abs(expected).max() > 0
+    assert (weights.index.shift > 0) == (n_features > 5000)
     assert out.tobytes() == expected.tobytes()
 
 
