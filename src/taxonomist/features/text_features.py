@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from taxonomist.errors import ParameterError, some
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.spectrum import unit_rows
+from taxonomist.features.term_table import TermTable
 from taxonomist.features.terms import respelled
 from taxonomist.features.token_table import TokenTable, side_by_side
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats, Objects, TextLike
-    from taxonomist.features.token_table import TermBlock
+    from taxonomist.features.token_table import TermBlock, Vocabulary
 
 Kind = tuple[tuple[int, int] | None, tuple[int, int] | None]
 """Lengths of words and of character n-grams; None for none."""
+_TERMS = ("terms_", "vocabulary_", "term_table_")
 MANY_ITEMS = 5000
 """Items from which on ``min_df="auto"`` drops words that only one of them has. With 1,800 items of
 each of seven corpora, one split each, keeping them gains .4 (reuters21578, arxiv-sample) to 2.5
@@ -71,6 +74,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Terms in column order, and their inverse document frequencies, (n_features,).
     vocabulary_
         The column of each term.
+    term_table_
+        The terms as one text, in features that were loaded from a file.
     folds_case_
         Whether terms have folded case; features of old files lack it, with terms in lower case.
 
@@ -83,7 +88,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     ['black', 'holes', 'shine', 'they']
     """
 
-    file_version = 2
+    file_version = 3
+
+    term_table_: TermTable
 
     def __init__(
         self,
@@ -228,7 +235,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """Learn the terms and their weights; return the columns of the given terms."""
         order: Codes = np.argsort(names, kind="stable")
         self.terms_ = names[order]
-        self.vocabulary_ = {term: column for column, term in enumerate(self.terms_.tolist())}
+        vars(self).pop("vocabulary_", None)
         self.idf_ = _inverse(n_having[order], n_items)
         self.folds_case_ = True
         places = np.empty(len(order), dtype=np.intp)
@@ -355,16 +362,35 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return blocks
 
     @property
-    def _known_arguments(self) -> tuple[Any, Any, list[float], dict[str, int]]:
+    def _known_arguments(self) -> tuple[Any, Any, list[float], Vocabulary]:
         """What ``known`` needs to count the terms that are features."""
         return self.words, self.characters, self.column_weights_, self._known_terms
 
+    @cached_property
+    def terms_(self) -> Objects:
+        """The terms; features that were loaded from files read them when they are needed."""
+        return self.term_table_.terms()
+
+    @cached_property
+    def vocabulary_(self) -> dict[str, int]:
+        """The column of each term."""
+        return {term: column for column, term in enumerate(self.terms_.tolist())}
+
+    def file_state(self) -> dict[str, object]:
+        """Return the state to save, with the terms as one text."""
+        state = {key: value for key, value in vars(self).items() if key not in _TERMS}
+        if hasattr(self, "idf_"):
+            is_read = "terms_" in vars(self)
+            state["term_table_"] = TermTable.of(self.terms_.tolist()) if is_read else self.term_table_
+        return state
+
     @property
-    def _known_terms(self) -> dict[str, int]:
+    def _known_terms(self) -> Vocabulary:
         """The columns of terms, in the spelling of words."""
         # Features of old files have terms in lower case, which is not always the folded one.
         if hasattr(self, "folds_case_"):
-            return self.vocabulary_
+            is_read = "terms_" in vars(self)
+            return self.vocabulary_ if is_read else self.term_table_
         return {respelled(term): column for term, column in self.vocabulary_.items()}
 
     def parts(self, item: object, number: int = 0) -> list[tuple[float, str]]:

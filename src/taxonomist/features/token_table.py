@@ -10,7 +10,7 @@ from array import array
 from collections import defaultdict
 from functools import partial
 from itertools import chain, count, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Codes, Floats, Integers, Reals
 
-__all__ = ["TermBlock", "TokenTable", "grams_of", "side_by_side"]
+__all__ = ["TermBlock", "TokenTable", "Vocabulary", "grams_of", "side_by_side"]
 
 TOKENS_AT_ONCE = 2**21
 """Words of texts that are sorted at once, which bounds memory."""
@@ -35,6 +35,16 @@ MOST_SPARED = 2**19
 """Words that are counted without a compiled loop at most, which takes less time than numba."""
 ENTRIES_AT_ONCE = 2**23
 """Entries of a product of words and n-grams that are computed at once, about."""
+
+
+class Vocabulary(Protocol):
+    """The columns of terms: a dictionary, or a table of terms that is not read yet."""
+
+    def get(self, term: str, default: int, /) -> int:
+        """Return the column of a term."""
+
+    def __len__(self) -> int:
+        """Return the number of terms."""
 
 
 class TermBlock(NamedTuple):
@@ -191,7 +201,7 @@ class TokenTable(NamedTuple):
         words: Sequence[int] | None,
         characters: Sequence[int] | None,
         weights: Sequence[float],
-        vocabulary: dict[str, int],
+        vocabulary: Vocabulary,
     ) -> CSR:
         """Return the counts of the terms of a vocabulary, in its column order."""
         found: list[CSR] = []
@@ -212,7 +222,7 @@ class TokenTable(NamedTuple):
         return side_by_side(found)
 
 
-    def _known_words(self, weights: Sequence[float], vocabulary: dict[str, int]) -> CSR:
+    def _known_words(self, weights: Sequence[float], vocabulary: Vocabulary) -> CSR:
         """Return the counts of words of a vocabulary, by a compiled loop."""
         used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.words)))
         place, entry = np.full((2, len(self.words)), -1, dtype=np.intp)
@@ -310,7 +320,7 @@ def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
     return _csr_of(*parts, len(number)), list(number)
 
 
-def _places(names: list[str], vocabulary: dict[str, int]) -> Codes:
+def _places(names: list[str], vocabulary: Vocabulary) -> Codes:
     """Return the columns of terms; -1 for unknown ones."""
     return np.fromiter((vocabulary.get(name, -1) for name in names), np.intp, len(names))
 

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import Integers
     from taxonomist.compiled.block_scores import WeightBlocks
+    from taxonomist.features.term_table import TermTable
     from taxonomist.inference.block_scorer import BlockScorer
     from taxonomist.inference.block_weights import BlockWeights
     from taxonomist.inference.node_scorer import NodeScorer
     from taxonomist.inference.path_scorer import PathScorer
 
-__all__ = ["FAULTS"]
+__all__ = ["FAULTS", "are_ends"]
 
 
 def _faults_of_blocks(table: WeightBlocks) -> Iterator[str]:
@@ -34,9 +35,9 @@ def _faults_of_blocks(table: WeightBlocks) -> Iterator[str]:
             yield name
             return
     n_blocks = len(table.first) - 1
-    if not (_are_ends(table.first, len(table.bias)) and len(table.scale) == n_blocks):
+    if not (are_ends(table.first, len(table.bias)) and len(table.scale) == n_blocks):
         yield "first"
-    elif not _are_ends(table.indptr, len(table.features)) or len(table.indptr) != n_blocks + 1:
+    elif not are_ends(table.indptr, len(table.features)) or len(table.indptr) != n_blocks + 1:
         yield "indptr"
     elif len(table.start) != n_blocks:
         yield "start"
@@ -46,6 +47,12 @@ def _faults_of_blocks(table: WeightBlocks) -> Iterator[str]:
             yield "start"
     if not np.isfinite(table.scale).all():
         yield "scale"
+
+
+def _faults_of_terms(table: TermTable) -> Iterator[str]:
+    """Yield the names of arrays that do not fit."""
+    if not (_is_vector(table.text, "uint8") and _is_vector(table.ends, "int64")):
+        yield "text"
 
 
 def _faults_of_weights(weights: BlockWeights) -> Iterator[str]:
@@ -83,7 +90,7 @@ def _is_vector(array: object, *dtypes: str) -> bool:
     return is_vector and array.flags.c_contiguous and array.dtype in [np.dtype(x) for x in dtypes]
 
 
-def _are_ends(ends: NDArray[np.intp], last: int) -> bool:
+def are_ends(ends: NDArray[np.intp], last: int) -> bool:
     """Return whether numbers grow from 0 to the last one."""
     return bool(
         len(ends) > 0 and ends[0] == 0 and ends[-1] == last and (ends[1:] >= ends[:-1]).all()
@@ -98,6 +105,7 @@ FAULTS: dict[str, Callable[[Any], Iterator[str]]] = {
     "BlockWeights": _faults_of_weights,
     "NodeScorer": _faults_of_nodes,
     "PathScorer": _faults_of_paths,
+    "TermTable": _faults_of_terms,
     "WeightBlocks": _faults_of_blocks,
 }
 """Functions that yield what does not fit, by the name of the class."""

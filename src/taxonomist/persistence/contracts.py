@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.errors import ModelFileError
-from taxonomist.persistence.block_contracts import FAULTS
+from taxonomist.persistence.block_contracts import FAULTS, are_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -375,14 +375,12 @@ def _check_softmax(softmax: NestedSoftmax) -> None:
 def _check_features(features: TextFeatures) -> None:
     if "idf_" not in vars(features):
         return
-    n, known, columns = len(features.idf_), features.vocabulary_, features.columns_
-    numbers = np.array(list(known.values()))
+    n, columns, ends = len(features.idf_), features.columns_, features.term_table_.ends
     lengths = [given for given in (features.words, features.characters) if given is not None]
     _need(
         features,
-        idf_=_are_vectors(n, features.idf_, features.terms_) and features.idf_.dtype.kind == "f",
-        vocabulary_=isinstance(known, dict) and _are_strings(known) and _within(numbers, n),
-        columns=len(known) == n == len(np.unique(numbers)),
+        idf_=_are_vectors(n, features.idf_) and features.idf_.dtype.kind == "f",
+        term_table_=are_ends(ends, len(features.term_table_.text)) and len(ends) == n + 1,
         words=all(0 < low <= high <= MAX_GRAM for low, high in lengths),
         column_weights_=all(map(_is_number, features.column_weights_)),
         columns_=columns is None or len(columns) == len(features.column_weights_),

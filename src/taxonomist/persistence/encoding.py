@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.errors import ModelFileError
+from taxonomist.features.term_table import TermTable
 from taxonomist.persistence.parts import ArrayPart, PoolPart, TextPart
 from taxonomist.persistence.registry import CONSTRUCTOR_ARGUMENTS
 
@@ -192,6 +193,8 @@ class Encoder:
         if name is None:
             raise refused(value, where)
         prefix = f"{where}." if where else ""
+        if isinstance(value, TermTable):
+            self.n_terms += len(value)
         if isinstance(value, tuple):
             fields = value._asdict().items()  # type: ignore[attr-defined]
             encoded = {key: self.encode(field, prefix + key) for key, field in fields}

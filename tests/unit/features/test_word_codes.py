@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from taxonomist.compiled import words as loops
 from taxonomist.compiled.jit import sparing_nothing
 from taxonomist.features import TextFeatures, token_table, word_codes
+from taxonomist.features.term_table import TermTable
 from taxonomist.features.terms import MARKS, UNSPACED, words_of
 from taxonomist.features.token_table import TokenTable
 from taxonomist.features.word_codes import add_words
@@ -145,3 +146,17 @@ def test_known_words_are_counted_once_for_counts_and_shares(monkeypatch):
     again = TextFeatures(min_df=1).fit(["sat"])
     np.testing.assert_allclose(again.known_share(counted), [1 / 3, 0])
     assert len(asked) == 2
+
+
+@given(st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=40, unique=True), st.text())
+def test_terms_are_found_one_by_one_and_in_a_dictionary(terms, other):
+    terms.sort()
+    columns = {term: column for column, term in enumerate(terms)}
+    table = TermTable.of(terms)
+    assert len(table) == len(terms)
+    assert table.terms().tolist() == terms
+    assert table.first(2) == terms[:2]
+    # The first answers are by bisection, the rest by a dictionary.
+    for term in [*terms, other, *terms]:
+        assert table.get(term, -1) == columns.get(term, -1) == table._found(term, -1)
+    assert "_columns" in vars(table)

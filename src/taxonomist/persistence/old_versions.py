@@ -1,7 +1,8 @@
-"""Conversion of models, and of weights in blocks, from file version 1 to version 2.
+"""Conversion of models from older file versions.
 
 Version 1 stored all attributes of models, including private ones. This module converts them to
-scorers, targets and starts. Weights in blocks were sorted by feature.
+scorers, targets and starts. Weights in blocks were sorted by feature then. Up to version 2, text
+features had a list of terms and a dictionary.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from scipy.sparse import csr_array
 
 from taxonomist._typing import Codes, Integers, Reals
 from taxonomist.compiled.block_scores import spread
+from taxonomist.errors import ModelFileError
+from taxonomist.features.term_table import TermTable
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.inference.row_maps import FeatureMap, GramMap, KernelMap
@@ -50,18 +53,26 @@ class FeatureTable(NamedTuple):
     bias: Reals
 
 
-def upgraded(name: str, state: State) -> State:
-    """Convert the state of a model from version 1 to version 2.
+def upgraded(name: str, state: State, version: int) -> State:
+    """Convert the state of a model to the present version.
 
     Parameters
     ----------
     name
         The name of the class.
     state
-        The attributes in version 1. An unfitted model has parameters only.
+        The attributes in an older version. An unfitted model has parameters only.
+    version
+        This version.
     """
     if name == "BlockWeights":
         return vars(_block_weights(state["table"]))
+    current = _from_version_1(name, state) if version == 1 else state
+    return _with_term_table(current) if name == "TextFeatures" else current
+
+
+def _from_version_1(name: str, state: State) -> State:
+    """Convert the state of a model from version 1 to version 2."""
     renamed = _RENAMED.get(name, {})
     result = {renamed.get(key, key): value for key, value in state.items()}
     result = {key: value for key, value in result.items() if not key.startswith("_")}
@@ -82,6 +93,17 @@ _RENAMED = {
     "TextClassifier": {"_takes_counts": "takes_counts_"},
     "TextFeatures": {"_weights": "column_weights_", "_vocabulary": "vocabulary_"},
 }
+
+
+def _with_term_table(state: State) -> State:
+    """Return the state of text features with their terms as one text, as in version 3."""
+    kept = {key: state[key] for key in state if key not in ("terms_", "vocabulary_")}
+    if "terms_" in state:
+        terms = state["terms_"].tolist()
+        if state["vocabulary_"] != {term: column for column, term in enumerate(terms)}:
+            raise ModelFileError("The model is damaged: its vocabulary does not fit its terms.")
+        kept["term_table_"] = TermTable.of(terms)
+    return kept
 
 
 def _block_weights(table: FeatureTable) -> BlockWeights:
