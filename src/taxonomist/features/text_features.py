@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.spectrum import unit_rows
 from taxonomist.features.term_table import TermTable
 from taxonomist.features.terms import respelled
+from taxonomist.features.text_items import as_text, peek
 from taxonomist.features.token_table import TokenTable, side_by_side
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if isinstance(texts, CountedTexts):
             self.learn_columns(texts.blank)
             return self._checked_table(texts)
-        first, items = _peek(texts)
+        first, items = peek(texts)
         self.learn_columns(first)
         return self._table(items)
 
@@ -279,7 +280,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         CountedTexts
             Can be indexed like an array, and passed to all methods instead of texts.
         """
-        given = list(texts if isinstance(texts, CountedTexts) else _peek(texts)[1])
+        given = list(texts if isinstance(texts, CountedTexts) else peek(texts)[1])
         counter = self
         if not hasattr(self, "idf_"):
             counter = TextFeatures(**self.get_params())
@@ -411,7 +412,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
                 f"Item {number} has {len(values)} texts, but the first training item has "
                 f"{len(self.column_weights_)}; pass the same columns for each item."
             )
-        return [_as_text(value, number) for value in values]
+        return [as_text(value, number) for value in values]
 
     def _column_weights(self, first: Any) -> list[float]:
         is_one = first is None or isinstance(first, str) or not isinstance(first, Iterable)
@@ -453,24 +454,3 @@ def _inverse(n_having: Codes, n_items: int) -> Floats:
     """Return the inverse document frequencies of terms."""
     found: Floats = np.log((1 + n_items) / (1 + n_having)) + 1
     return found
-
-
-def _peek(texts: Iterable[TextLike]) -> tuple[TextLike | None, Iterator[TextLike]]:
-    """Return the first item (None if there is none) and an iterator over all items."""
-    if isinstance(texts, (str, Mapping)):
-        raise TypeError("texts must be a sequence with one entry per item, not a single text.")
-    items = iter(texts)
-    try:
-        first = next(items)
-    except StopIteration:
-        return None, iter(())
-    return first, chain([first], items)
-
-
-def _as_text(value: object, number: int) -> str:
-    """Return a text; None and NaN become empty."""
-    if isinstance(value, str):
-        return value
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return ""
-    raise TypeError(f"Item {number} is not a text but {type(value).__name__}: {value!r}.")

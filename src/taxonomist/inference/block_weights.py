@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 DENSE = 4
 """How many blocks of a feature are looked up in vain in the time that one spares if it is found."""
+LOOKUP = 16
+"""How many features are read in the time of one bisection."""
 MOST_SEGMENTS = 10**8
 """Segments that are added one by one at most, rather than compiling the faster loop over blocks."""
 MOST_WEIGHTS = 10_000_000
@@ -143,15 +145,37 @@ class BlockWeights:
 
     def _few_by_feature(self, features: Integers) -> FeatureIndex:
         """Return the segments of some features."""
-        table, is_wanted = self.table, np.zeros(self.n_features, dtype=bool)
-        is_wanted[features] = True
-        self._check_features()
-        numbers = np.flatnonzero(is_wanted[table.features]).astype(self._number_type)
-        indptr = np.searchsorted(numbers, table.indptr)
+        wanted = np.unique(features)
+        is_few = LOOKUP * len(wanted) * self.n_blocks < len(self.table.features)
+        numbers = (self._searched if is_few else self._selected)(wanted)
+        indptr = np.searchsorted(numbers, self.table.indptr)
         shape = self.n_blocks, self.n_features
-        return self._feature_index(
-            csr_array((numbers, table.features[numbers], indptr), shape=shape)
+        parts = numbers.astype(self._number_type), self.table.features[numbers], indptr
+        return self._feature_index(csr_array(parts, shape=shape))
+
+    def _selected(self, wanted: Integers) -> Codes:
+        """Return the segments of some features, by reading all of them."""
+        self._check_features()
+        is_wanted = np.zeros(self.n_features, dtype=bool)
+        is_wanted[wanted] = True
+        return np.flatnonzero(is_wanted[self.table.features])
+
+    def _searched(self, wanted: Integers) -> Codes:
+        """Return the segments of some features, by bisection in every block at the same time."""
+        table = self.table
+        low = np.repeat(table.indptr[:-1], len(wanted))
+        n, ends = np.repeat(np.diff(table.indptr), len(wanted)), np.repeat(
+            table.indptr[1:], len(wanted)
         )
+        features = np.tile(wanted, self.n_blocks)
+        while n.any():
+            half = n // 2
+            is_before = (n > 0) & (table.features[np.minimum(low + half, ends - 1)] < features)
+            low = np.where(is_before, low + half + 1, low)
+            n = np.where(is_before, n - half - 1, half)
+        is_there = low < ends
+        is_there[is_there] = table.features[low[is_there]] == features[is_there]
+        return low[is_there]
 
     def _feature_index(self, by_block: CSR) -> FeatureIndex:
         """Return the index of segments whose numbers are the data of a matrix."""
@@ -311,13 +335,16 @@ class BlockWeights:
     def scores(self, X: CSR, out: Reals) -> None:
         """Write the scores of sparse rows, (n_items, n_columns)."""
         rows, table = sparse_rows(X), self.table
-        n_segments = int(self._n_segments[rows.indices].sum())
-        n_lookups = self.n_blocks * len(rows.indices)
-        is_dense = DENSE * n_segments > n_lookups + len(table.features)
-        n_weights = n_segments * int(np.diff(table.first).max(initial=0))
-        if can_spare(score_blocks, n_weights, MOST_WEIGHTS):
+        n_lookups, widest = self.n_blocks * len(rows.indices), np.diff(table.first).max(initial=0)
+        # Counting the segments of every feature takes longer than those of a few texts are worth.
+        is_little = LOOKUP * n_lookups < len(table.features) and "_n_segments" not in vars(self)
+        n_segments = n_lookups if is_little else int(self._n_segments[rows.indices].sum())
+        if can_spare(score_blocks, n_segments * int(widest), MOST_WEIGHTS):
             score_few_blocks(rows, table, self._few_by_feature(rows.indices), out)
-        elif is_dense and (
+            return
+        n_segments = int(self._n_segments[rows.indices].sum())
+        is_dense = DENSE * n_segments > n_lookups + len(table.features)
+        if is_dense and (
             is_compiled(score_block_by_block)
             or not can_spare(score_block_by_block, n_segments, MOST_SEGMENTS)
         ):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from taxonomist.compiled import block_scores as loops
@@ -91,6 +93,20 @@ def test_all_segments_are_found(n_features):
     assert np.abs(expected).max() > 0
     assert (weights.index.shift > 0) == (n_features > 5000)
     assert out.tobytes() == expected.tobytes()
+
+
+@given(st.data())
+def test_a_few_features_are_found_by_bisection(data):
+    n_features = data.draw(st.integers(1, 12))
+    one_block = st.lists(st.integers(0, n_features - 1), unique=True)
+    given_blocks = data.draw(st.lists(one_block, min_size=1, max_size=4))
+    wanted = np.array(sorted(data.draw(one_block)), np.int32)
+    sizes = [*map(len, given_blocks)]
+    features = np.array([feature for one in given_blocks for feature in one], np.int32)
+    values, widths = np.zeros(len(features), np.float32), np.ones(len(sizes), np.intp)
+    blocks, bias = np.repeat(np.arange(len(sizes)), sizes), np.zeros(len(sizes), np.float32)
+    weights = BlockWeights.join(n_features, features, blocks, values, widths, bias)
+    np.testing.assert_array_equal(weights._searched(wanted), weights._selected(wanted))
 
 
 def test_packed_weights_are_near_and_can_be_unpacked(monkeypatch):
