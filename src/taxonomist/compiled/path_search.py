@@ -13,7 +13,6 @@ from taxonomist.compiled.block_scores import WeightBlocks
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.path_scores import squash
 
-
 MANY = 64
 """Nodes for whose margins an item asks at most when its first category is known."""
 
@@ -59,8 +58,8 @@ def is_before(node: int, other: int, tree: SearchTree, bound: Floats) -> bool:
     With equal bounds, it expands nodes first, and then finds the first category.
     """
     if bound[node] != bound[other]:
-        return bound[node] > bound[other]
-    return tree.category[node] < tree.category[other]
+        return bool(bound[node] > bound[other])
+    return bool(tree.category[node] < tree.category[other])
 
 
 @compiled(inline=True)

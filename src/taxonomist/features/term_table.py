@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,19 +82,21 @@ class TermTable:
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
-            if self.text[self.ends[middle] : self.ends[middle + 1]].tobytes() < wanted:
+            if self._bytes(middle) < wanted:
                 low = middle + 1
             else:
                 high = middle
-        if low == len(self):
-            return default
-        return low if self.text[self.ends[low] : self.ends[low + 1]].tobytes() == wanted else default
+        return low if low < len(self) and self._bytes(low) == wanted else default
+
+    def _bytes(self, column: int) -> bytes:
+        """Return a term in UTF-8."""
+        return self.text[self.ends[column] : self.ends[column + 1]].tobytes()
 
     def _parts(self, ends: NDArray[np.int64]) -> list[str]:
         """Return the terms between some ends."""
         places = ends.tolist()
         whole = self.text[places[0] : places[-1]].tobytes()
-        pairs = zip(places, places[1:], strict=False)
+        pairs = pairwise(places)
         try:
             if whole.isascii():
                 text, start = whole.decode("ascii"), places[0]
@@ -101,4 +104,6 @@ class TermTable:
             start = places[0]
             return [whole[a - start : b - start].decode("utf-8", "surrogatepass") for a, b in pairs]
         except UnicodeDecodeError as error:
-            raise ModelFileError(f"The model is damaged: its terms are no text ({error}).") from error
+            raise ModelFileError(
+                f"The model is damaged: its terms are no text ({error})."
+            ) from error

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 Kind = tuple[tuple[int, int] | None, tuple[int, int] | None]
 """Lengths of words and of character n-grams; None for none."""
-_TERMS = ("terms_", "vocabulary_", "term_table_")
 MANY_ITEMS = 5000
 """Items from which on ``min_df="auto"`` drops words that only one of them has. With 1,800 items of
 each of seven corpora, one split each, keeping them gains .4 (reuters21578, arxiv-sample) to 2.5
@@ -236,7 +235,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """Learn the terms and their weights; return the columns of the given terms."""
         order: Codes = np.argsort(names, kind="stable")
         self.terms_ = names[order]
-        vars(self).pop("vocabulary_", None)
+        self.__dict__.pop("vocabulary_", None)
         self.idf_ = _inverse(n_having[order], n_items)
         self.folds_case_ = True
         places = np.empty(len(order), dtype=np.intp)
@@ -298,11 +297,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         words = (1, 1) if self.words and self.words[0] == 1 else self.words
         kinds: list[Kind] = [(words, None)] if words else []
         kinds += [(None, self.characters)] if self.characters else []
-        weights, sums, n_kinds = (
-            self.column_weights_,
-            np.zeros(len(counted)),
-            np.zeros(len(counted)),
-        )
+        weights = self.column_weights_
+        sums, n_kinds = np.zeros((2, len(counted)))
         for kind in kinds:
             known = counted.known(*kind, weights, vocabulary).sum(axis=1)
             totals = table.totals(*kind, weights)
@@ -369,7 +365,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     @cached_property
     def terms_(self) -> Objects:
-        """The terms; features that were loaded from files read them when they are needed."""
+        """The terms, which features from files read when they need them."""
         return self.term_table_.terms()
 
     @cached_property
@@ -379,10 +375,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     def file_state(self) -> dict[str, object]:
         """Return the state to save, with the terms as one text."""
-        state = {key: value for key, value in vars(self).items() if key not in _TERMS}
-        if hasattr(self, "idf_"):
-            is_read = "terms_" in vars(self)
-            state["term_table_"] = TermTable.of(self.terms_.tolist()) if is_read else self.term_table_
+        state = {key: x for key, x in vars(self).items() if key not in ("terms_", "vocabulary_")}
+        if "terms_" in vars(self):
+            state["term_table_"] = TermTable.of(self.terms_.tolist())
         return state
 
     @property
@@ -390,8 +385,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """The columns of terms, in the spelling of words."""
         # Features of old files have terms in lower case, which is not always the folded one.
         if hasattr(self, "folds_case_"):
-            is_read = "terms_" in vars(self)
-            return self.vocabulary_ if is_read else self.term_table_
+            return self.vocabulary_ if "terms_" in vars(self) else self.term_table_
         return {respelled(term): column for term, column in self.vocabulary_.items()}
 
     def parts(self, item: object, number: int = 0) -> list[tuple[float, str]]:

@@ -221,7 +221,6 @@ class TokenTable(NamedTuple):
             found.append(_product(counts, _moved(inside, places, len(vocabulary))))
         return side_by_side(found)
 
-
     def _known_words(self, weights: Sequence[float], vocabulary: Vocabulary) -> CSR:
         """Return the counts of words of a vocabulary, by a compiled loop."""
         used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.words)))

@@ -7,7 +7,6 @@ those of scripts without spaces; texts with others are split by regular expressi
 from __future__ import annotations
 
 import re
-from array import array
 from collections import defaultdict
 from functools import cache
 from itertools import accumulate, count
@@ -20,9 +19,12 @@ from taxonomist.compiled.words import DIGIT, INSIDE, PlainTexts, WordCodes, code
 from taxonomist.features.terms import MARKS, UNSPACED, plain_text, words_in, words_of
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
+
+    from taxonomist._typing import Codes, Integers
 
 __all__ = ["add_words"]
 
@@ -98,7 +100,7 @@ def _portions(texts: Iterable[str]) -> Iterator[tuple[list[str], int]]:
         yield some, n_characters
 
 
-def _coded(texts: list[str]) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:
+def _coded(texts: list[str]) -> tuple[list[str], Integers, Codes]:
     """Return the distinct words of texts, the number of each word, and where each text ends."""
     whole, is_split = "".join(texts), np.zeros(len(texts), dtype=bool)
     if whole.isascii():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -13,8 +13,8 @@ from scipy.sparse import coo_array, csr_array
 from taxonomist.compiled.arrays import Rows, read_only
 from taxonomist.compiled.block_lookup import BlockIndex, Known, LookupRoom, score_block_by_block
 from taxonomist.compiled.block_scores import (
-    WeightBlocks,
     FeatureIndex,
+    WeightBlocks,
     score_blocks,
     score_few_blocks,
 )
@@ -164,8 +164,9 @@ class BlockWeights:
         """Return the segments of some features, by bisection in every block at the same time."""
         table = self.table
         low = np.repeat(table.indptr[:-1], len(wanted))
-        n, ends = np.repeat(np.diff(table.indptr), len(wanted)), np.repeat(
-            table.indptr[1:], len(wanted)
+        n, ends = (
+            np.repeat(np.diff(table.indptr), len(wanted)),
+            np.repeat(table.indptr[1:], len(wanted)),
         )
         features = np.tile(wanted, self.n_blocks)
         while n.any():
@@ -239,9 +240,10 @@ class BlockWeights:
 
     def _weights_of(self, block: int) -> Reals:
         """Return the weights of a block, (n_block_features, n_block_columns)."""
-        return self._values_of(block) * self.table.scale[block]
+        found: Reals = self._values_of(block) * self.table.scale[block]
+        return found
 
-    def blocks(self) -> Iterator[tuple[int, Codes, Reals]]:
+    def blocks(self) -> Iterator[tuple[int, Integers, Reals]]:
         """Yield the first column of each block, its features, and their weights.
 
         The weights have the shape (n_block_features, n_block_columns).
@@ -298,7 +300,8 @@ class BlockWeights:
     def pruned(self, cut: Cut) -> BlockWeights:
         """Return the weights that ``cut`` returns."""
         floats = self.floats()
-        return replace(floats, table=floats.table._replace(values=cut(floats.table.values)))
+        values = cut(cast("Reals", floats.table.values))
+        return replace(floats, table=floats.table._replace(values=values))
 
     # Precision ---------------------------------------------------------------------------------
 
@@ -308,9 +311,7 @@ class BlockWeights:
             return self
         features, blocks, values = self.segments(np.ones(self.n_blocks, dtype=bool))
         widths = np.diff(self.table.first)
-        return BlockWeights.join(
-            self.n_features, features, blocks, values, widths, self.table.bias
-        )
+        return BlockWeights.join(self.n_features, features, blocks, values, widths, self.table.bias)
 
     def packed(self) -> BlockWeights:
         """Return the weights with 16 bits each if there are many.

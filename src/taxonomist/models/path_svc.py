@@ -341,12 +341,6 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
             return BlendTuning(training, held_out, cast("PathScorer", self.scorer_))
         return NodeTuning(training, held_out, cast("NodeScorer", self.scorer_), self.decision)
 
-    def file_state(self) -> dict[str, object]:
-        """Return the state to save; many weights get 16 bits, unless ``warm_start=True``."""
-        state = super().file_state()
-        is_packed = "scorer_" in state and not self.warm_start
-        return {**state, "scorer_": self.scorer_.packed()} if is_packed else state
-
     # Predicting -------------------------------------------------------------------------------
 
     def answer(self, X: MatrixLike) -> PathAnswers:

@@ -70,7 +70,7 @@ def _in_blocks(
     blocks = blocks_of(np.array([0, len(bias)]))
     block = np.searchsorted(blocks.begin, category, side="right") - 1
     order = np.argsort(block, kind="stable")
-    feature, category, values, block = (part[order] for part in (feature, category, values, block))
+    feature, category, values, block = feature[order], category[order], values[order], block[order]
     is_first = np.ones(len(feature), dtype=bool)
     is_first[1:] = (np.diff(feature) != 0) | (np.diff(block) != 0)
     widths = blocks.end - blocks.begin

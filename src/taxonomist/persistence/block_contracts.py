@@ -86,8 +86,9 @@ def _faults_of_nodes(scorer: BlockScorer | NodeScorer) -> Iterator[str]:
 
 def _is_vector(array: object, *dtypes: str) -> bool:
     """Return whether a value is a vector of one of some dtypes, in the order of this machine."""
-    is_vector = isinstance(array, np.ndarray) and array.ndim == 1
-    return is_vector and array.flags.c_contiguous and array.dtype in [np.dtype(x) for x in dtypes]
+    if not (isinstance(array, np.ndarray) and array.ndim == 1 and array.flags.c_contiguous):
+        return False
+    return array.dtype in [np.dtype(name) for name in dtypes]
 
 
 def are_ends(ends: NDArray[np.intp], last: int) -> bool:

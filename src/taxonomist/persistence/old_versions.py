@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from taxonomist._typing import Codes, Integers, Reals
 from taxonomist.compiled.block_scores import spread
 from taxonomist.errors import ModelFileError
 from taxonomist.features.term_table import TermTable
@@ -33,6 +32,7 @@ from taxonomist.models.word_model import CountStart
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from taxonomist._typing import Codes, Integers, Reals
     from taxonomist.inference.row_maps import RowMap
 
     State = dict[str, Any]
