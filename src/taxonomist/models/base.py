@@ -277,7 +277,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
             return state
         if "start_" in state:
             state["start_"] = None
-        scorer = state.get("scorer_")
+        scorer: Any = state.get("scorer_")
         return {**state, "scorer_": scorer.packed()} if hasattr(scorer, "packed") else state
 
     def __sklearn_tags__(self) -> Tags:

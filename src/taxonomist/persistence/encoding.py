@@ -232,7 +232,7 @@ class Encoder:
             raise refused(value, where)
         elif value.size <= MAX_INLINE_SIZE and _is_plain(value):
             node["values"] = value.ravel().tolist()
-        elif self._pack and value.dtype.kind == "f" and _gains_by_packing(value):
+        elif self._pack and value.dtype.kind in "fi" and _gains_by_packing(value):
             is_there = _bits(value) != 0
             node["$"] = "packed"
             node["mask"] = self._array(np.packbits(is_there), f"{where}.mask")
