@@ -338,8 +338,10 @@ def squash(margins: Reals) -> Reals:
 
 def _can_search(n_scores: int) -> bool:
     """Return whether to search instead of computing so many scores, given what is compiled."""
-    most = MOST_SPARED if is_compiled(search_paths) else MOST_SCORED
-    return not can_spare(search_paths, n_scores, most)
+    if can_spare(search_paths, n_scores, MOST_SPARED):
+        return False
+    # This imports numba.
+    return is_compiled(search_paths) or not can_spare(search_paths, n_scores, MOST_SCORED)
 
 
 def _search_room(tree: SearchTree, n_items: int) -> SearchRoom:

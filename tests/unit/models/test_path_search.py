@@ -208,3 +208,10 @@ def test_candidates_of_folds_with_fewer_categories_fit_as_they_are():
     wide = few.widened(8)
     found = fit_blend(wide.parts, wide.true, weights, np.ones(3), wide.log_counts)
     np.testing.assert_allclose(found, alone)
+
+
+def test_a_few_items_need_not_know_what_is_compiled(monkeypatch):
+    """To ask whether a loop is compiled takes numba, whose import takes longer than the work."""
+    monkeypatch.setattr(path_scorer, "is_compiled", None)
+    monkeypatch.setattr(path_scorer, "search_paths", compiled()(lambda: None))
+    assert not path_scorer._can_search(path_scorer.MOST_SPARED)
