@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -215,3 +217,23 @@ def test_a_few_items_need_not_know_what_is_compiled(monkeypatch):
     monkeypatch.setattr(path_scorer, "is_compiled", None)
     monkeypatch.setattr(path_scorer, "search_paths", compiled()(lambda: None))
     assert not path_scorer._can_search(path_scorer.MOST_SPARED)
+
+
+def test_of_equal_categories_the_first_is_found():
+    """A blank item with the same bias everywhere: all categories of a depth have the same score."""
+    leaves = [f"{top}{k}" for top in "cab" for k in range(5)]
+    taxonomy = Taxonomy.from_paths([f"{leaf[0]} > {leaf}" for leaf in leaves], ids="name")
+    X = sparse.csr_array(np.eye(45, 20) + np.eye(45, 20, -20) + np.eye(45, 20, -40))
+    model = PathSVC(taxonomy, negatives="siblings", random_state=0).fit(X, np.resize(leaves, 45))
+    scorer = model.scorer_
+    table = scorer.weights.table
+    weights = replace(scorer.weights, table=table._replace(bias=np.full_like(table.bias, 0.5)))
+    equal = replace(scorer, weights=weights, counts=np.ones_like(scorer.counts))
+    blank = sparse.csr_array((3, 20), dtype=np.float32)
+    for k in (1, 4):
+        found, scores, is_exact = equal.search(blank, k)
+        assert is_exact.all()
+        assert found.tolist() == [[*range(k)]] * 3
+        assert np.unique(scores).size == 1
+        every = equal.categories(equal.raw(blank))
+        assert found[:, 0].tolist() == every.argmax(axis=1).tolist()
