@@ -122,6 +122,8 @@ class BlockWeights:
         n_pairs = self._n_pairs(shift)
         pairs = np.empty((self.n_blocks, n_pairs, 2), np.uint32)
         for found, (begin, end) in zip(pairs, pairwise(table.indptr.tolist()), strict=True):
+            if (np.diff(table.features[begin:end]) <= 0).any():
+                raise ModelFileError("The model is damaged: features of its weights have no order.")
             places = table.features[begin:end] >> shift
             counts = np.bincount(places >> 5, minlength=n_pairs)
             places = places[np.diff(places, prepend=-1) > 0]

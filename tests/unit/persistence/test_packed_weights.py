@@ -152,3 +152,11 @@ def test_features_that_are_not_there_are_found_when_they_are_used(feature):
     for use in (lambda: broken.index, lambda: broken.by_feature, lambda: broken._n_segments):
         with pytest.raises(ModelFileError, match="features that are not"):
             use()
+
+
+def test_features_in_another_order_are_found_before_they_are_used():
+    weights = fitted_scorer().weights
+    features = weights.table.features.copy()
+    features[:2] = features[1], features[1]
+    with pytest.raises(ModelFileError, match="have no order"):
+        _ = replace(weights, table=weights.table._replace(features=features)).index
