@@ -16,7 +16,7 @@ from taxonomist._typing import TextLike
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR
-    from taxonomist.features.token_table import TokenTable, Vocabulary
+    from taxonomist.features.token_table import KnownTerms, TokenTable
 
 __all__ = ["CountedTexts"]
 
@@ -57,7 +57,7 @@ class CountedTexts(Sequence[TextLike]):
         words: Sequence[int] | None,
         characters: Sequence[int] | None,
         weights: Sequence[float],
-        vocabulary: Vocabulary,
+        vocabulary: KnownTerms,
     ) -> CSR:
         """Return the counts of known terms, as ``TokenTable.known``; the last answer is kept."""
         asked = words, characters, tuple(weights)

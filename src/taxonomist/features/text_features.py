@@ -22,10 +22,10 @@ from taxonomist.features.token_table import TokenTable, side_by_side
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats, Objects, TextLike
-    from taxonomist.features.token_table import TermBlock, Vocabulary
+    from taxonomist.features.token_table import KnownTerms, TermBlock
 
-Kind = tuple[tuple[int, int] | None, tuple[int, int] | None]
-"""Lengths of words and of character n-grams; None for none."""
+Lengths = tuple[int, int] | None
+"""Lengths of words, or of character n-grams; None for none."""
 MANY_ITEMS = 5000
 """Items from which on ``min_df="auto"`` drops words that only one of them has. With 1,800 items of
 each of seven corpora, one split each, keeping them gains .4 (reuters21578, arxiv-sample) to 2.5
@@ -295,7 +295,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         counted = texts if isinstance(texts, CountedTexts) else self.count(texts)
         table, vocabulary = self._checked_table(counted), self._known_terms
         words = (1, 1) if self.words and self.words[0] == 1 else self.words
-        kinds: list[Kind] = [(words, None)] if words else []
+        kinds: list[tuple[Lengths, Lengths]] = [(words, None)] if words else []
         kinds += [(None, self.characters)] if self.characters else []
         weights = self.column_weights_
         sums, n_kinds = np.zeros((2, len(counted)))
@@ -359,7 +359,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return blocks
 
     @property
-    def _known_arguments(self) -> tuple[Any, Any, list[float], Vocabulary]:
+    def _known_arguments(self) -> tuple[Lengths, Lengths, list[float], KnownTerms]:
         """What ``known`` needs to count the terms that are features."""
         return self.words, self.characters, self.column_weights_, self._known_terms
 
@@ -381,7 +381,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return state
 
     @property
-    def _known_terms(self) -> Vocabulary:
+    def _known_terms(self) -> KnownTerms:
         """The columns of terms, in the spelling of words."""
         # Features of old files have terms in lower case, which is not always the folded one.
         if hasattr(self, "folds_case_"):

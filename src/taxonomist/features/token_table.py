@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Codes, Floats, Integers, Reals
 
-__all__ = ["TermBlock", "TokenTable", "Vocabulary", "grams_of", "side_by_side"]
+__all__ = ["KnownTerms", "TermBlock", "TokenTable", "grams_of", "side_by_side"]
 
 TOKENS_AT_ONCE = 2**21
 """Words of texts that are sorted at once, which bounds memory."""
@@ -37,7 +37,7 @@ ENTRIES_AT_ONCE = 2**23
 """Entries of a product of words and n-grams that are computed at once, about."""
 
 
-class Vocabulary(Protocol):
+class KnownTerms(Protocol):
     """The columns of terms: a dictionary, or a table of terms that is not read yet."""
 
     def get(self, term: str, default: int, /) -> int:
@@ -201,7 +201,7 @@ class TokenTable(NamedTuple):
         words: Sequence[int] | None,
         characters: Sequence[int] | None,
         weights: Sequence[float],
-        vocabulary: Vocabulary,
+        vocabulary: KnownTerms,
     ) -> CSR:
         """Return the counts of the terms of a vocabulary, in its column order."""
         found: list[CSR] = []
@@ -221,7 +221,7 @@ class TokenTable(NamedTuple):
             found.append(_product(counts, _moved(inside, places, len(vocabulary))))
         return side_by_side(found)
 
-    def _known_words(self, weights: Sequence[float], vocabulary: Vocabulary) -> CSR:
+    def _known_words(self, weights: Sequence[float], vocabulary: KnownTerms) -> CSR:
         """Return the counts of words of a vocabulary, by a compiled loop."""
         used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.words)))
         place, entry = np.full((2, len(self.words)), -1, dtype=np.intp)
@@ -319,7 +319,7 @@ def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
     return _csr_of(*parts, len(number)), list(number)
 
 
-def _places(names: list[str], vocabulary: Vocabulary) -> Codes:
+def _places(names: list[str], vocabulary: KnownTerms) -> Codes:
     """Return the columns of terms; -1 for unknown ones."""
     return np.fromiter((vocabulary.get(name, -1) for name in names), np.intp, len(names))
 

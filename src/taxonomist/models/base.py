@@ -277,8 +277,8 @@ class TaxonomyClassifier(Questions, BaseEstimator):
             return state
         if "start_" in state:
             state["start_"] = None
-        scorer: Any = state.get("scorer_")
-        return {**state, "scorer_": scorer.packed()} if hasattr(scorer, "packed") else state
+        packed = getattr(state.get("scorer_"), "packed", None)
+        return state if packed is None else {**state, "scorer_": packed()}
 
     def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags."""

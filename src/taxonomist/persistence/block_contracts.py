@@ -6,7 +6,7 @@ Only small arrays are read. Features of weights are checked when they are first 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def _are_within(codes: Integers, n: int) -> bool:
     return codes.ndim == 1 and bool(((codes >= 0) & (codes < n)).all())
 
 
-FAULTS: dict[str, Callable[[Any], Iterator[str]]] = {
+FAULTS: dict[str, Callable[..., Iterator[str]]] = {
     "BlockWeights": _faults_of_weights,
     "NodeScorer": _faults_of_nodes,
     "PathScorer": _faults_of_paths,
