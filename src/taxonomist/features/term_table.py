@@ -15,7 +15,7 @@ import numpy as np
 from taxonomist.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,12 +63,12 @@ class TermTable:
         found[:] = self._parts(self.ends)
         return found
 
-    def get(self, term: str, default: int) -> int:
-        """Return the column of a term."""
-        if "_columns" not in vars(self) and FEW * self._n_asked < len(self):
-            self._n_asked += 1
-            return self._found(term, default)
-        return self._columns.get(term, default)
+    def finder(self, n: int) -> Callable[[str, int], int]:
+        """Return a function that finds the columns of n terms, given the default for others."""
+        if "_columns" not in vars(self) and FEW * (self._n_asked + n) < len(self):
+            self._n_asked += n
+            return self._found
+        return self._columns.get
 
     _n_asked = 0
 

@@ -10,7 +10,7 @@ from array import array
 from collections import defaultdict
 from functools import partial
 from itertools import chain, count, pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from taxonomist._typing import CSR, Codes, Floats, Integers, Reals
+    from taxonomist.features.term_table import TermTable
+
+KnownTerms: TypeAlias = "dict[str, int] | TermTable"
+"""The columns of terms."""
 
 __all__ = ["KnownTerms", "TermBlock", "TokenTable", "grams_of", "side_by_side"]
 
@@ -35,16 +39,6 @@ MOST_SPARED = 2**19
 """Words that are counted without a compiled loop at most, which takes less time than numba."""
 ENTRIES_AT_ONCE = 2**23
 """Entries of a product of words and n-grams that are computed at once, about."""
-
-
-class KnownTerms(Protocol):
-    """The columns of terms: a dictionary, or a table of terms that is not read yet."""
-
-    def get(self, term: str, default: int, /) -> int:
-        """Return the column of a term."""
-
-    def __len__(self) -> int:
-        """Return the number of terms."""
 
 
 class TermBlock(NamedTuple):
@@ -321,7 +315,8 @@ def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
 
 def _places(names: list[str], vocabulary: KnownTerms) -> Codes:
     """Return the columns of terms; -1 for unknown ones."""
-    return np.fromiter((vocabulary.get(name, -1) for name in names), np.intp, len(names))
+    find = vocabulary.get if isinstance(vocabulary, dict) else vocabulary.finder(len(names))
+    return np.fromiter((find(name, -1) for name in names), np.intp, len(names))
 
 
 def _moved(counts: CSR, place: Codes, n_columns: int) -> CSR:

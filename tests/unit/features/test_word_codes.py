@@ -170,5 +170,5 @@ def test_terms_are_found_one_by_one_and_in_a_dictionary(terms, other):
     assert table.first(2) == terms[:2]
     # The first answers are by bisection, the rest by a dictionary.
     for term in [*terms, other, *terms]:
-        assert table.get(term, -1) == columns.get(term, -1) == table._found(term, -1)
+        assert table.finder(1)(term, -1) == columns.get(term, -1) == table._found(term, -1)
     assert "_columns" in vars(table)
