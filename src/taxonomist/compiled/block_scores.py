@@ -11,24 +11,35 @@ from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.jit import compiled
 
 
-class BlockTable(NamedTuple):
+class WeightBlocks(NamedTuple):
     """Weights of blocks of columns; a block has weights only for features that occur in it.
 
-    The segments of feature f are numbered from ``indptr[f]`` to ``indptr[f + 1]``. Segment t holds
-    the weights of all columns of one block, from ``values[start[t]]`` on.
+    The segments of block b are numbered from ``indptr[b]`` to ``indptr[b + 1]``. A segment holds
+    the weights of one feature in all columns of the block; those of a block follow each other from
+    ``values[start[b]]`` on. A weight is a value times the scale of its block: 1 for floats, and
+    less for 16-bit integers, which take half the memory.
     """
+
+    indptr: Codes  # (n_blocks + 1,)
+    features: Integers  # (n_segments,)  ascending in each block
+    start: Codes  # (n_blocks,)
+    first: Codes  # (n_blocks + 1,)  first column of each block
+    scale: Reals  # (n_blocks,)
+    values: Reals | Integers
+    bias: Reals  # (n_columns,)
+
+
+class FeatureIndex(NamedTuple):
+    """The segments of every feature, in the order of blocks."""
 
     indptr: Codes  # (n_features + 1,)
     block: Integers  # (n_segments,)
-    start: Codes  # (n_segments,)
-    first: Codes  # (n_blocks + 1,)  first column of each block
-    values: Reals
-    bias: Reals  # (n_columns,)
+    start: Codes  # (n_segments,)  where their weights begin
 
 
 # Every product and every sum is rounded, so that ``score_few_blocks`` has the same results.
 @compiled()
-def score_blocks(rows: Rows, table: BlockTable, out: Reals) -> None:
+def score_blocks(rows: Rows, table: WeightBlocks, index: FeatureIndex, out: Reals) -> None:
     """Write the score of every row in every column."""
     for i in range(len(out)):
         score = out[i]
@@ -36,32 +47,30 @@ def score_blocks(rows: Rows, table: BlockTable, out: Reals) -> None:
         for b in range(len(score)):
             score[b] = table.bias[b]
         for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            x, f = rows.data[k], rows.indices[k]
-            for t in range(table.indptr[f], table.indptr[f + 1]):
-                begin, end = table.first[table.block[t]], table.first[table.block[t] + 1]
-                weights = table.values[table.start[t] : table.start[t] + end - begin]
+            f = rows.indices[k]
+            for t in range(index.indptr[f], index.indptr[f + 1]):
+                block = index.block[t]
+                x = rows.data[k] * table.scale[block]
+                begin, end = table.first[block], table.first[block + 1]
+                weights = table.values[index.start[t] : index.start[t] + end - begin]
                 for b in range(end - begin):
-                    score[begin + b] += x * weights[b]
+                    score[begin + b] += x * np.float32(weights[b])
 
 
-def score_few_blocks(rows: Rows, table: BlockTable, out: Reals) -> None:
+def score_few_blocks(rows: Rows, table: WeightBlocks, index: FeatureIndex, out: Reals) -> None:
     """Do the same as ``score_blocks`` for few items, without numba; the results are the same."""
     for i in range(len(out)):
         part = slice(rows.indptr[i], rows.indptr[i + 1])
-        counts, segments = _segments(rows.indices[part], table)
-        blocks = table.block[segments]
+        features = rows.indices[part]
+        counts = index.indptr[features + 1] - index.indptr[features]
+        segments = spread(index.indptr[features], counts)
+        blocks = index.block[segments]
         widths = table.first[blocks + 1] - table.first[blocks]
-        weights = table.values[spread(table.start[segments], widths)]
-        x = np.repeat(np.repeat(rows.data[part], counts), widths)
+        weights = table.values[spread(index.start[segments], widths)].astype(np.float32, copy=False)
+        x = np.repeat(np.repeat(rows.data[part], counts) * table.scale[blocks], widths)
         out[i] = table.bias
         # This adds one after the other, in the order of the loop.
         np.add.at(out[i], spread(table.first[blocks], widths), x * weights)
-
-
-def _segments(features: Integers, table: BlockTable) -> tuple[Codes, Codes]:
-    """Return the number of segments of each feature, and these segments."""
-    counts = table.indptr[features + 1] - table.indptr[features]
-    return counts, spread(table.indptr[features], counts)
 
 
 def spread(starts: Codes, counts: Codes) -> Codes:

@@ -10,9 +10,12 @@ import numpy as np
 from taxonomist._typing import Bools, Codes, Floats
 from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.block_lookup import BlockIndex, Known, LookupRoom, score_block
-from taxonomist.compiled.block_scores import BlockTable
+from taxonomist.compiled.block_scores import WeightBlocks
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.path_scores import SHARPNESS, squash
+
+MANY = 64
+"""Nodes for whose margins an item asks at most when its first category is known."""
 
 
 class SearchTree(NamedTuple):
@@ -51,10 +54,21 @@ class SearchRoom(NamedTuple):
 
 
 @compiled(inline=True)
-def push(heap: Codes, size: int, node: int, bound: Floats) -> int:
-    """Put a node into a heap whose first entry has the largest bound; return the new size."""
+def is_before(node: int, other: int, tree: SearchTree, bound: Floats) -> bool:
+    """Return whether the search visits a node before another one.
+
+    With equal bounds, it expands nodes first, and then finds the first category.
+    """
+    if bound[node] != bound[other]:
+        return bool(bound[node] > bound[other])
+    return bool(tree.category[node] < tree.category[other])
+
+
+@compiled(inline=True)
+def push(heap: Codes, size: int, node: int, tree: SearchTree, bound: Floats) -> int:
+    """Put a node into a heap whose first entry is visited first; return the new size."""
     at = size
-    while at > 0 and bound[heap[(at - 1) // 2]] < bound[node]:
+    while at > 0 and is_before(node, heap[(at - 1) // 2], tree, bound):
         heap[at] = heap[(at - 1) // 2]
         at = (at - 1) // 2
     heap[at] = node
@@ -62,14 +76,14 @@ def push(heap: Codes, size: int, node: int, bound: Floats) -> int:
 
 
 @compiled(inline=True)
-def drop_first(heap: Codes, size: int, bound: Floats) -> int:
+def drop_first(heap: Codes, size: int, tree: SearchTree, bound: Floats) -> int:
     """Remove the first entry of a heap; return the new size."""
     node, at = heap[size - 1], 0
     while 2 * at + 1 < size - 1:
         child = 2 * at + 1
-        if child + 1 < size - 1 and bound[heap[child + 1]] > bound[heap[child]]:
+        if child + 1 < size - 1 and is_before(heap[child + 1], heap[child], tree, bound):
             child += 1
-        if bound[heap[child]] <= bound[node]:
+        if not is_before(heap[child], node, tree, bound):
             break
         heap[at] = heap[child]
         at = child
@@ -127,6 +141,23 @@ def ask(i: int, node: int, room: SearchRoom) -> None:
 
 
 @compiled(inline=True)
+def dive(i: int, tree: SearchTree, known: Known, sums: Floats, bound: Floats) -> int:
+    """Go down to the best child again and again; return the category at the end of the way.
+
+    If margins lack on the way, return the node whose children lack them.
+    """
+    node, sums[0] = 0, 0.0
+    while tree.category[node] < 0 and not lacks(i, tree, known, node):
+        expand(i, tree, known, node, sums, bound)
+        best = tree.children[tree.first[node]]
+        for t in range(tree.first[node] + 1, tree.first[node + 1]):
+            if bound[tree.children[t]] > bound[best]:
+                best = tree.children[t]
+        node = best
+    return node
+
+
+@compiled(inline=True)
 def search_item(
     i: int,
     tree: SearchTree,
@@ -141,9 +172,17 @@ def search_item(
     """Search for the best categories of one item; return for how many nodes margins lack.
 
     If some lack, the item is put into the lists of these nodes, and there is no result. The search
-    goes on after the first of them, without its children, to find more, at most ``most``.
+    goes on after the first of them, without its children, to find more, at most ``most``: those
+    with at least the bound of a category that is known, if bounds hold.
     """
     sums, bound, heap, n_expanded = room.sums, room.bound, room.heap, room.n_expanded
+    node = dive(i, tree, known, sums, bound)
+    if tree.category[node] < 0:
+        ask(i, node, room)
+        return 1
+    # Where bounds hold and all nodes may be expanded, what is below a known category cannot win.
+    is_bounded = tree.own_weight == 0.0 and beam >= len(tree.above)
+    least = bound[node] if is_bounded and found.shape[1] == 1 else -np.inf
     for depth in range(len(n_expanded)):
         n_expanded[depth] = 0
     is_exact[i] = tree.own_weight == 0.0
@@ -151,7 +190,7 @@ def search_item(
     heap[0], size, n_found, n_asked = 0, 1, 0, 0
     while size > 0 and n_found < found.shape[1] and n_asked < most:
         node = heap[0]
-        size = drop_first(heap, size, bound)
+        size = drop_first(heap, size, tree, bound)
         if tree.category[node] >= 0:
             found[i, n_found], scores[i, n_found] = tree.category[node], bound[node]
             n_found += 1
@@ -165,7 +204,8 @@ def search_item(
                 continue
             expand(i, tree, known, node, sums, bound)
             for t in range(tree.first[node], tree.first[node + 1]):
-                size = push(heap, size, tree.children[t], bound)
+                if bound[tree.children[t]] >= least:
+                    size = push(heap, size, tree.children[t], tree, bound)
     for t in range(n_found, found.shape[1]):
         found[i, t], scores[i, t] = -1, -np.inf
     return n_asked
@@ -174,7 +214,7 @@ def search_item(
 @compiled(inline=True)
 def serve(
     rows: Rows,
-    table: BlockTable,
+    table: WeightBlocks,
     index: BlockIndex,
     tree: SearchTree,
     room: SearchRoom,
@@ -200,7 +240,7 @@ def serve(
 @compiled()
 def search_paths(
     rows: Rows,
-    table: BlockTable,
+    table: WeightBlocks,
     index: BlockIndex,
     tree: SearchTree,
     beam: int,
@@ -219,16 +259,15 @@ def search_paths(
     left out and bounds hold, the answer is exact. Categories that are not found are -1.
 
     A search that lacks margins starts again once they are known. Margins in a block are computed
-    for many items in turn, so that the block's weights stay in the cache. A search that is not
-    finished when others are asks for the margins of more nodes at a time, so that it starts again
-    only a few times.
+    for many items in turn, so that the block's weights stay in the cache. Once a category is known,
+    a search asks for the margins of many nodes at a time, so that it starts again only a few times.
     """
     n_left, n_rounds, n_entries = len(found), 0, len(room.items)
     while n_left > 0:
-        most, n_waiting = 1, 0
-        while (
-            most < 1 << max(0, n_rounds - len(room.n_expanded)) and 2 * most * n_left <= n_entries
-        ):
+        wanted, most, n_waiting = MANY, 1, 0
+        for _ in range(len(room.n_expanded), n_rounds):
+            wanted *= 4
+        while most < wanted and 2 * most * n_left <= n_entries:
             most *= 2
         for k in range(n_left):
             i = room.left[k]

@@ -15,7 +15,8 @@ import numpy as np
 from taxonomist._typing import TextLike
 
 if TYPE_CHECKING:
-    from taxonomist.features.token_table import TokenTable
+    from taxonomist._typing import CSR
+    from taxonomist.features.token_table import KnownTerms, TokenTable
 
 __all__ = ["CountedTexts"]
 
@@ -41,6 +42,7 @@ class CountedTexts(Sequence[TextLike]):
         self.texts = texts
         self.table = table
         self.columns = columns
+        self._last: tuple[object, object, CSR] | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -49,6 +51,20 @@ class CountedTexts(Sequence[TextLike]):
     def shape(self) -> tuple[int]:
         """The number of items as a tuple, like the shape of an array."""
         return (len(self.texts),)
+
+    def known(
+        self,
+        words: Sequence[int] | None,
+        characters: Sequence[int] | None,
+        weights: Sequence[float],
+        vocabulary: KnownTerms,
+    ) -> CSR:
+        """Return the counts of known terms, as ``TokenTable.known``; the last answer is kept."""
+        asked = words, characters, tuple(weights)
+        if self._last is None or self._last[0] is not vocabulary or self._last[1] != asked:
+            found = self.table.known(words, characters, weights, vocabulary)
+            self._last = vocabulary, asked, found
+        return self._last[2].copy()
 
     @property
     def blank(self) -> TextLike:

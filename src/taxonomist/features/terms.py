@@ -17,7 +17,16 @@ from taxonomist._unicode import nfkc
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["is_unspaced", "respelled", "spans", "words_of"]
+__all__ = [
+    "MARKS",
+    "UNSPACED",
+    "is_unspaced",
+    "plain_text",
+    "respelled",
+    "spans",
+    "words_in",
+    "words_of",
+]
 
 # Scripts without spaces between words: Thai, Lao; Myanmar; Khmer; New Tai Lue, Tai Tham; kana,
 # Bopomofo; ideographs, also rare ones.
@@ -38,11 +47,16 @@ TERM = re.compile(rf"[{UNSPACED}]+|(?:[^\W{UNSPACED}]|[{MARKS}]){{2,}}|\d")
 RUN = re.compile(rf"[{UNSPACED}]")
 # Soft hyphen, joiners, marks of direction, and the byte order mark.
 UNSEEN = dict.fromkeys((0xAD, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF))
+HAS_UNSEEN = re.compile(f"[{''.join(map(chr, UNSEEN))}]")
 
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text, with repetitions."""
-    plain = _plain(text)
+    return words_in(plain_text(text))
+
+
+def words_in(plain: str) -> list[str]:
+    """Return the words of a plain text, with repetitions."""
     found = TERM.findall(plain)
     if not plain.isascii() and RUN.search(plain):
         return [part for word in found for part in _pairs(word)]
@@ -51,7 +65,7 @@ def words_of(text: str) -> list[str]:
 
 def respelled(term: str) -> str:
     """Return a term of old features, in lower case, as texts are spelled now."""
-    return term if term.isascii() else _plain(term)
+    return term if term.isascii() else plain_text(term)
 
 
 def is_unspaced(word: str) -> bool:
@@ -59,12 +73,14 @@ def is_unspaced(word: str) -> bool:
     return RUN.match(word) is not None
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return a text in compatibility form, with folded case and without unseen characters."""
     if text.isascii():
         return text.lower()
+    if HAS_UNSEEN.search(text):
+        text = text.translate(UNSEEN)
     # Folding may take a text out of the compatibility form.
-    return nfkc(nfkc(text.translate(UNSEEN)).casefold())
+    return nfkc(nfkc(text).casefold())
 
 
 def spans(text: str) -> Iterator[tuple[int, int, str]]:
@@ -73,7 +89,7 @@ def spans(text: str) -> Iterator[tuple[int, int, str]]:
         yield from _plain_spans(text.lower())
         return
     parts = _parts(text)
-    pieces = [_plain(text[begin:end]) for begin, end in parts]
+    pieces = [plain_text(text[begin:end]) for begin, end in parts]
     # The part of the text that each character of the plain one comes from.
     origin = [part for part, piece in zip(parts, pieces, strict=True) for _ in piece]
     for begin, end, term in _plain_spans("".join(pieces)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from taxonomist.errors import ParameterError, some
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.spectrum import unit_rows
+from taxonomist.features.term_table import TermTable
 from taxonomist.features.terms import respelled
+from taxonomist.features.text_items import as_text, peek
 from taxonomist.features.token_table import TokenTable, side_by_side
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats, Objects, TextLike
-    from taxonomist.features.token_table import TermBlock
+    from taxonomist.features.token_table import KnownTerms, TermBlock
 
-Kind = tuple[tuple[int, int] | None, tuple[int, int] | None]
-"""Lengths of words and of character n-grams; None for none."""
+Lengths = tuple[int, int] | None
+"""Lengths of words, or of character n-grams; None for none."""
 MANY_ITEMS = 5000
 """Items from which on ``min_df="auto"`` drops words that only one of them has. With 1,800 items of
 each of seven corpora, one split each, keeping them gains .4 (reuters21578, arxiv-sample) to 2.5
@@ -71,6 +74,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Terms in column order, and their inverse document frequencies, (n_features,).
     vocabulary_
         The column of each term.
+    term_table_
+        The terms as one text, in features that were loaded from a file.
     folds_case_
         Whether terms have folded case; features of old files lack it, with terms in lower case.
 
@@ -83,7 +88,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     ['black', 'holes', 'shine', 'they']
     """
 
-    file_version = 2
+    file_version = 3
+
+    term_table_: TermTable
 
     def __init__(
         self,
@@ -144,7 +151,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if isinstance(texts, CountedTexts):
             self.learn_columns(texts.blank)
             return self._checked_table(texts)
-        first, items = _peek(texts)
+        first, items = peek(texts)
         self.learn_columns(first)
         return self._table(items)
 
@@ -228,7 +235,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """Learn the terms and their weights; return the columns of the given terms."""
         order: Codes = np.argsort(names, kind="stable")
         self.terms_ = names[order]
-        self.vocabulary_ = {term: column for column, term in enumerate(self.terms_.tolist())}
+        self.__dict__.pop("vocabulary_", None)
         self.idf_ = _inverse(n_having[order], n_items)
         self.folds_case_ = True
         places = np.empty(len(order), dtype=np.intp)
@@ -253,8 +260,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """Return the term counts of items, multiplied by the weights of their columns."""
         check_is_fitted(self, "idf_")
         if isinstance(texts, CountedTexts):
-            return self._known(self._checked_table(texts))
-        return self._known(self._table(texts))
+            self._checked_table(texts)
+            return texts.known(*self._known_arguments)
+        return self._table(texts).known(*self._known_arguments)
 
     def count(self, texts: Iterable[TextLike]) -> CountedTexts:
         """Split texts into words once, for any number of fits to subsets of them.
@@ -271,7 +279,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         CountedTexts
             Can be indexed like an array, and passed to all methods instead of texts.
         """
-        given = list(texts if isinstance(texts, CountedTexts) else _peek(texts)[1])
+        given = list(texts if isinstance(texts, CountedTexts) else peek(texts)[1])
         counter = self
         if not hasattr(self, "idf_"):
             counter = TextFeatures(**self.get_params())
@@ -285,17 +293,14 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         fractions. Terms count as often as they occur, times the weights of their columns.
         """
         counted = texts if isinstance(texts, CountedTexts) else self.count(texts)
-        table = self._checked_table(counted)
+        table, vocabulary = self._checked_table(counted), self._known_terms
         words = (1, 1) if self.words and self.words[0] == 1 else self.words
-        kinds: list[Kind] = [(words, None)] if words else []
+        kinds: list[tuple[Lengths, Lengths]] = [(words, None)] if words else []
         kinds += [(None, self.characters)] if self.characters else []
-        weights, sums, n_kinds = (
-            self.column_weights_,
-            np.zeros(len(counted)),
-            np.zeros(len(counted)),
-        )
+        weights = self.column_weights_
+        sums, n_kinds = np.zeros((2, len(counted)))
         for kind in kinds:
-            known = table.known(*kind, weights, self._known_terms).sum(axis=1)
+            known = counted.known(*kind, weights, vocabulary).sum(axis=1)
             totals = table.totals(*kind, weights)
             sums += np.asarray(known).ravel() / np.maximum(totals, np.finfo(float).tiny)
             n_kinds += totals > 0
@@ -353,17 +358,34 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             blocks.append(table.characters(*self.characters, self.column_weights_))
         return blocks
 
-    def _known(self, table: TokenTable) -> CSR:
-        """Return the counts of the terms that are features."""
-        weights = self.column_weights_
-        return table.known(self.words, self.characters, weights, self._known_terms)
+    @property
+    def _known_arguments(self) -> tuple[Lengths, Lengths, list[float], KnownTerms]:
+        """What ``known`` needs to count the terms that are features."""
+        return self.words, self.characters, self.column_weights_, self._known_terms
+
+    @cached_property
+    def terms_(self) -> Objects:
+        """The terms, which features from files read when they need them."""
+        return self.term_table_.terms()
+
+    @cached_property
+    def vocabulary_(self) -> dict[str, int]:
+        """The column of each term."""
+        return {term: column for column, term in enumerate(self.terms_.tolist())}
+
+    def file_state(self) -> dict[str, object]:
+        """Return the state to save, with the terms as one text."""
+        state = {key: x for key, x in vars(self).items() if key not in ("terms_", "vocabulary_")}
+        if "terms_" in vars(self):
+            state["term_table_"] = TermTable.of(self.terms_.tolist())
+        return state
 
     @property
-    def _known_terms(self) -> dict[str, int]:
+    def _known_terms(self) -> KnownTerms:
         """The columns of terms, in the spelling of words."""
         # Features of old files have terms in lower case, which is not always the folded one.
         if hasattr(self, "folds_case_"):
-            return self.vocabulary_
+            return self.vocabulary_ if "terms_" in vars(self) else self.term_table_
         return {respelled(term): column for term, column in self.vocabulary_.items()}
 
     def parts(self, item: object, number: int = 0) -> list[tuple[float, str]]:
@@ -384,7 +406,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
                 f"Item {number} has {len(values)} texts, but the first training item has "
                 f"{len(self.column_weights_)}; pass the same columns for each item."
             )
-        return [_as_text(value, number) for value in values]
+        return [as_text(value, number) for value in values]
 
     def _column_weights(self, first: Any) -> list[float]:
         is_one = first is None or isinstance(first, str) or not isinstance(first, Iterable)
@@ -426,24 +448,3 @@ def _inverse(n_having: Codes, n_items: int) -> Floats:
     """Return the inverse document frequencies of terms."""
     found: Floats = np.log((1 + n_items) / (1 + n_having)) + 1
     return found
-
-
-def _peek(texts: Iterable[TextLike]) -> tuple[TextLike | None, Iterator[TextLike]]:
-    """Return the first item (None if there is none) and an iterator over all items."""
-    if isinstance(texts, (str, Mapping)):
-        raise TypeError("texts must be a sequence with one entry per item, not a single text.")
-    items = iter(texts)
-    try:
-        first = next(items)
-    except StopIteration:
-        return None, iter(())
-    return first, chain([first], items)
-
-
-def _as_text(value: object, number: int) -> str:
-    """Return a text; None and NaN become empty."""
-    if isinstance(value, str):
-        return value
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return ""
-    raise TypeError(f"Item {number} is not a text but {type(value).__name__}: {value!r}.")

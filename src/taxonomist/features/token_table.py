@@ -9,13 +9,16 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from functools import partial
-from itertools import count, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain, count, pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
-from taxonomist.features.terms import is_unspaced, words_of
+from taxonomist.compiled.jit import can_spare
+from taxonomist.compiled.words import Counting, count_words
+from taxonomist.features.terms import is_unspaced
+from taxonomist.features.word_codes import add_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,11 +26,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from taxonomist._typing import CSR, Codes, Floats, Integers, Reals
+    from taxonomist.features.term_table import TermTable
 
-__all__ = ["TermBlock", "TokenTable", "grams_of", "side_by_side"]
+KnownTerms: TypeAlias = "dict[str, int] | TermTable"
+"""The columns of terms."""
+
+__all__ = ["KnownTerms", "TermBlock", "TokenTable", "grams_of", "side_by_side"]
 
 TOKENS_AT_ONCE = 2**21
 """Words of texts that are sorted at once, which bounds memory."""
+MOST_SPARED = 2**19
+"""Words that are counted without a compiled loop at most, which takes less time than numba."""
 ENTRIES_AT_ONCE = 2**23
 """Entries of a product of words and n-grams that are computed at once, about."""
 
@@ -79,18 +88,12 @@ class TokenTable(NamedTuple):
 
     def extended(self, items: Iterable[Sequence[str]]) -> TokenTable:
         """Return the table with further items behind its own."""
-        number: defaultdict[str, int] = defaultdict(count(len(self.words)).__next__)
-        number.update(zip(self.words, count(), strict=False))
-        find = number.__getitem__
         codes, ends = array("i"), array("q")
-        for texts in items:
-            for text in texts:
-                codes.extend(map(find, words_of(text)))
-                ends.append(len(codes))
+        words = add_words(chain.from_iterable(items), self.words, codes, ends)
         found = np.frombuffer(codes, "i") if codes else np.empty(0, dtype=np.int32)
         behind = (np.frombuffer(ends, "q") if ends else np.empty(0, np.int64)) + self.ends[-1]
         return TokenTable(
-            list(number),
+            words,
             np.concatenate([self.codes, found]) if len(self.codes) else found,
             np.concatenate([self.ends, behind]),
             self.n_columns,
@@ -192,12 +195,15 @@ class TokenTable(NamedTuple):
         words: Sequence[int] | None,
         characters: Sequence[int] | None,
         weights: Sequence[float],
-        vocabulary: dict[str, int],
+        vocabulary: KnownTerms,
     ) -> CSR:
         """Return the counts of the terms of a vocabulary, in its column order."""
         found: list[CSR] = []
         least, most = words or (1, 0)
         for n in range(least, most + 1):
+            if n == 1 and not can_spare(count_words, len(self.codes), MOST_SPARED):
+                found.append(self._known_words(weights, vocabulary))
+                continue
             block = self.ngrams(n, weights)
             names = block.names(np.arange(len(block.n_having)))
             found.append(block.counts(_places(names, vocabulary), len(vocabulary)))
@@ -208,6 +214,18 @@ class TokenTable(NamedTuple):
             places = _places([f'"{gram}"' for gram in grams], vocabulary)
             found.append(_product(counts, _moved(inside, places, len(vocabulary))))
         return side_by_side(found)
+
+    def _known_words(self, weights: Sequence[float], vocabulary: KnownTerms) -> CSR:
+        """Return the counts of words of a vocabulary, by a compiled loop."""
+        used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.words)))
+        place, entry = np.full((2, len(self.words)), -1, dtype=np.intp)
+        place[used] = _places([self.words[code] for code in used.tolist()], vocabulary)
+        indices, values = np.empty(len(self.codes), np.intp), np.empty(len(self.codes))
+        ends = np.zeros(self.n_items + 1, dtype=np.intp)
+        factors = np.asarray(weights, dtype=np.float64)
+        count_words(Counting(self.codes, self.ends, factors, place), indices, values, ends, entry)
+        n = ends[-1]
+        return _csr_of(indices[:n], values[:n], ends, len(vocabulary))
 
 
 def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) -> CSR:
@@ -295,9 +313,10 @@ def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
     return _csr_of(*parts, len(number)), list(number)
 
 
-def _places(names: list[str], vocabulary: dict[str, int]) -> Codes:
+def _places(names: list[str], vocabulary: KnownTerms) -> Codes:
     """Return the columns of terms; -1 for unknown ones."""
-    return np.fromiter((vocabulary.get(name, -1) for name in names), np.intp, len(names))
+    find = vocabulary.get if isinstance(vocabulary, dict) else vocabulary.finder(len(names))
+    return np.fromiter((find(name, -1) for name in names), np.intp, len(names))
 
 
 def _moved(counts: CSR, place: Codes, n_columns: int) -> CSR:

@@ -110,6 +110,11 @@ class BlockScorer:
         """Return a scorer with the weights that ``cut`` returns; see ``Scorer``."""
         return replace(self, weights=self.weights.pruned(cut))
 
+    def packed(self) -> Self:
+        """Return a scorer whose weights have 16 bits each if there are many."""
+        weights = self.weights.packed()
+        return self if weights is self.weights else replace(self, weights=weights)
+
     def node_parts(
         self, row: CSR, slopes: Iterable[tuple[int, float, float]], n: int
     ) -> list[ScorePart]:

@@ -30,7 +30,9 @@ MOST_SUMMED = 3_000_000
 """Scores of categories that are summed up without compiled loops at most, which takes 0.3 s."""
 MOST_SCORED = 3 * 10**7
 """Scores of categories that are computed rather than compiling the search, which takes 4 s."""
-ENTRIES = 32
+MARGINS_SEARCHED = 2**24
+"""Margins of the items that a thread searches for together at most: 64 MiB, mostly not computed."""
+ENTRIES = 64
 """Nodes for whose margins an item waits at most, on average, in a search."""
 
 
@@ -271,16 +273,22 @@ class PathScorer(BlockScorer):
         beam = tree.above.size if self.beam is None else self.beam
 
         weights = self.weights
+        most = max(1, MARGINS_SEARCHED // max(1, weights.n_columns))
+        size = min(most, -(-n_items // (2 * n_threads)))
+        rooms: list[Reals] = []
 
         def work(block: slice) -> None:
             rows, parts = sparse_rows(X[block]), (found[block], scores[block], is_exact[block])
-            raw = np.empty((len(parts[0]), weights.n_columns), np.float32)
+            # New memory would be cleared by the system.
+            whole = rooms.pop() if rooms else np.empty((size, weights.n_columns), np.float32)
+            raw = whole[: len(parts[0])]
             known, lookup = weights.nothing_known(raw), weights.lookup_room(rows)
             room = _search_room(tree, len(parts[0]))
             arrays = weights.table, weights.index, tree
             search_paths(rows, *arrays, beam, known, room, lookup, *parts)
+            rooms.append(whole)
 
-        in_blocks(work, n_items, self.n_together(n_items, n_threads), n_threads)
+        in_blocks(work, n_items, size, n_threads)
         return found, scores, is_exact
 
     @cached_property
@@ -403,8 +411,10 @@ def _parents(taxonomy: Taxonomy) -> Codes:
 
 def _can_search(n_scores: int) -> bool:
     """Return whether to search instead of computing so many scores, given what is compiled."""
-    most = MOST_SPARED if is_compiled(search_paths) else MOST_SCORED
-    return not can_spare(search_paths, n_scores, most)
+    if can_spare(search_paths, n_scores, MOST_SPARED):
+        return False
+    # This imports numba.
+    return is_compiled(search_paths) or not can_spare(search_paths, n_scores, MOST_SCORED)
 
 
 def _search_room(tree: SearchTree, n_items: int) -> SearchRoom:

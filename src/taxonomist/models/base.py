@@ -268,13 +268,17 @@ class TaxonomyClassifier(Questions, BaseEstimator):
         """Return the state to save: parameters and fitted attributes.
 
         ``start_`` is left out unless ``warm_start=True``, because the dual variables of all
-        training items can be larger than the weights.
+        training items can be larger than the weights; and if a model has many weights in blocks,
+        they get 16 bits each.
         """
         known = self.get_params(deep=False)
         state = {k: v for k, v in vars(self).items() if k in known or k.endswith("_")}
-        if "start_" in state and not getattr(self, "warm_start", False):
+        if getattr(self, "warm_start", False):
+            return state
+        if "start_" in state:
             state["start_"] = None
-        return state
+        packed = getattr(state.get("scorer_"), "packed", None)
+        return state if packed is None else {**state, "scorer_": packed()}
 
     def __sklearn_tags__(self) -> Tags:
         """Return the scikit-learn tags."""

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from taxonomist._threads import n_threads
-from taxonomist.compiled.block_scores import BlockTable
+from taxonomist.compiled.block_scores import WeightBlocks
 from taxonomist.errors import ParameterError
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.inference.node_model import Frequencies, NodeModel
@@ -181,7 +181,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
             NodeModel,
             Frequencies,
             BlockWeights,
-            BlockTable,
+            WeightBlocks,
             PathStart,
         ),
     )

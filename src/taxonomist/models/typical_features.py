@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from taxonomist.compiled.block_scores import BlockTable
 from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.solvers.node_svms import blocks_of
 
@@ -70,6 +69,8 @@ def _in_blocks(
     """Return weights in blocks of columns; they are sorted by feature and then by category."""
     blocks = blocks_of(np.array([0, len(bias)]))
     block = np.searchsorted(blocks.begin, category, side="right") - 1
+    order = np.argsort(block, kind="stable")
+    feature, category, values, block = feature[order], category[order], values[order], block[order]
     is_first = np.ones(len(feature), dtype=bool)
     is_first[1:] = (np.diff(feature) != 0) | (np.diff(block) != 0)
     widths = blocks.end - blocks.begin
@@ -77,14 +78,5 @@ def _in_blocks(
     start = np.cumsum(steps) - steps
     dense = np.zeros(int(steps.sum()), np.float32)
     dense[start[np.cumsum(is_first) - 1] + category - blocks.begin[block]] = values
-    ends = np.cumsum(np.bincount(feature[is_first], minlength=n_features))
-    return BlockWeights(
-        BlockTable(
-            np.concatenate([[0], ends]).astype(np.intp),
-            block[is_first].astype(np.int32),
-            start.astype(np.intp),
-            np.concatenate([[0], np.cumsum(widths)]).astype(np.intp),
-            dense,
-            bias.astype(np.float32),
-        )
-    )
+    segments = feature[is_first], block[is_first], dense
+    return BlockWeights.join(n_features, *segments, widths, bias.astype(np.float32))

@@ -22,6 +22,7 @@ from taxonomist.persistence.annotations import (
     is_named,
     is_number,
 )
+from taxonomist.persistence.block_contracts import FAULTS, are_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -67,6 +68,8 @@ def check_object(value: object) -> None:
         for base in type(value).__mro__:
             if base.__name__ in CONTRACTS:
                 CONTRACTS[base.__name__](value)
+            if base.__name__ in FAULTS:
+                _need(value, **dict.fromkeys(FAULTS[base.__name__](value), False))
     except ModelFileError:
         raise
     except Exception as error:  # whatever a wrong attribute leads to
@@ -303,16 +306,14 @@ def _check_softmax(softmax: NestedSoftmax) -> None:
 def _check_features(features: TextFeatures) -> None:
     if "idf_" not in vars(features):
         return
-    idf, known, columns = features.idf_, features.vocabulary_, features.columns_
-    n, numbers = len(idf), np.array(list(known.values()))
+    n, columns, ends = len(features.idf_), features.columns_, features.term_table_.ends
     lengths = [given for given in (features.words, features.characters) if given is not None]
     _need(
         features,
-        idf_=_are_vectors(n, idf, features.terms_)
-        and idf.dtype.kind == "f"
-        and np.isfinite(idf).all(),
-        vocabulary_=isinstance(known, dict) and _are_strings(known) and _within(numbers, n),
-        columns=len(known) == n == len(np.unique(numbers)),
+        idf_=_are_vectors(n, features.idf_)
+        and features.idf_.dtype.kind == "f"
+        and np.isfinite(features.idf_).all(),
+        term_table_=are_ends(ends, len(features.term_table_.text)) and len(ends) == n + 1,
         words=all(0 < low <= high <= MAX_GRAM for low, high in lengths),
         column_weights_=all(map(is_number, features.column_weights_)),
         columns_=columns is None or len(columns) == len(features.column_weights_),

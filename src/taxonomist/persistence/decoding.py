@@ -149,10 +149,10 @@ class Decoder:
         version, known = node.get("version", 1), getattr(kind, "file_version", 1)
         if version == known:
             return state
-        if version == 1 and known == 2:
-            from taxonomist.persistence.version_1 import upgraded
+        if version in range(1, known):
+            from taxonomist.persistence.old_versions import upgraded
 
-            found = upgraded(node["class"], state)
+            found = upgraded(node["class"], state, version)
             for value in found.values():
                 check_object(value)
             return found

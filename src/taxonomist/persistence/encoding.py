@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from taxonomist.errors import ModelFileError
+from taxonomist.features.term_table import TermTable
 from taxonomist.persistence.parts import ArrayPart, PoolPart, TextPart
 from taxonomist.persistence.registry import CONSTRUCTOR_ARGUMENTS
 
@@ -192,6 +193,8 @@ class Encoder:
         if name is None:
             raise refused(value, where)
         prefix = f"{where}." if where else ""
+        if isinstance(value, TermTable):
+            self.n_terms += len(value)
         if isinstance(value, tuple):
             fields = value._asdict().items()  # type: ignore[attr-defined]
             encoded = {key: self.encode(field, prefix + key) for key, field in fields}
@@ -229,7 +232,7 @@ class Encoder:
             raise refused(value, where)
         elif value.size <= MAX_INLINE_SIZE and _is_plain(value):
             node["values"] = value.ravel().tolist()
-        elif self._pack and value.dtype.kind == "f" and _gains_by_packing(value):
+        elif self._pack and value.dtype.kind in "fi" and _gains_by_packing(value):
             is_there = _bits(value) != 0
             node["$"] = "packed"
             node["mask"] = self._array(np.packbits(is_there), f"{where}.mask")

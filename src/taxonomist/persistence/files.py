@@ -105,7 +105,7 @@ def load(
     path: str | PathLike[str],
     *,
     mmap: bool = True,
-    verify: bool = True,
+    verify: bool | str = True,
     kinds: Mapping[str, type] | None = None,
 ) -> Any:
     """Load a model that was saved with ``save``.
@@ -120,7 +120,10 @@ def load(
         Whether to memory-map large arrays. They are then read on first use and shared between
         processes. Changes to the loaded model do not change the files.
     verify
-        Whether to compare the checksums of all files. If False, only file sizes are compared.
+        Whether to compare the checksums of all files. Models of 16 MiB and more are compared when
+        they are first loaded, and again if one of their files was written to; the user's cache
+        folder holds notes of this. ``"always"`` compares each time. If False, only file sizes are
+        compared.
     kinds
         Additional classes, as in ``save``.
 
@@ -182,7 +185,7 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def _load(
-    folder: Path, head: Mapping[str, Any], mmap: bool, verify: bool, registry: Registry
+    folder: Path, head: Mapping[str, Any], mmap: bool, verify: bool | str, registry: Registry
 ) -> Any:
     try:
         reader = PartReader(folder, head["folder"], head["parts"], mmap)

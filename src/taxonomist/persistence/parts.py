@@ -14,6 +14,7 @@ import numpy as np
 
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence.regular import open_regular, read_regular
+from taxonomist.persistence.verified import Verified
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 PART_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 """Valid names of parts: plain file names that cannot point outside their folder."""
+
+NOTED_BYTES = 2**24
+"""Size of a model from which on it is noted that its checksums were compared."""
 
 MAX_JSON_BYTES = 2**30
 """Maximum size of a JSON part that is read."""
@@ -179,31 +183,41 @@ class PartReader:
         self._mmap = mmap
         self._read: dict[str, Any] = {}
 
-    def check(self, verify: bool) -> None:
+    def check(self, verify: bool | str) -> None:
         """Raise if a part is missing or was changed.
 
         Parameters
         ----------
         verify
-            Whether to compare checksums. If False, only file sizes are compared.
+            Whether to compare checksums: those of large models only if a part may have changed
+            since the last time, unless it is ``"always"``. If False, only file sizes are compared.
         """
-        self.n_bytes = 0
+        self.n_bytes = sum(entry["bytes"] for entry in self._entries.values())
+        is_noted = verify is True and self.n_bytes >= NOTED_BYTES
+        notes = Verified(self._model / self._folder) if is_noted else None
         for name, entry in self._entries.items():
-            path = self._model / self._folder / name
             with self._opened(name) as file:
-                n_bytes = os.fstat(file.fileno()).st_size
-                if n_bytes != entry["bytes"]:
+                status = os.fstat(file.fileno())
+                if status.st_size != entry["bytes"]:
                     raise ModelFileError(
-                        f"{path} has {n_bytes} bytes, but should have {entry['bytes']}: it is "
-                        f"truncated or was changed. {RESTORE}"
+                        f"{self._model / self._folder / name} has {status.st_size} bytes, but "
+                        f"should have {entry['bytes']}: it is truncated or was changed. {RESTORE}"
                     )
-                found = hashlib.file_digest(file, "sha256").hexdigest() if verify else None
-            if verify and found != entry["sha256"]:
-                raise ModelFileError(
-                    f"{path} is damaged: its SHA-256 is {str(found)[:12]}..., but should be "
-                    f"{str(entry['sha256'])[:12]}.... {RESTORE}"
-                )
-            self.n_bytes += n_bytes
+                if verify and not (notes and notes.has(name, status, entry["sha256"])):
+                    self._compare(name, file, entry["sha256"])
+                    if notes:
+                        notes.add(name, status, entry["sha256"])
+        if notes:
+            notes.save()
+
+    def _compare(self, name: str, file: BufferedReader, expected: str) -> None:
+        """Raise if the checksum of a part is not the expected one."""
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != expected:
+            raise ModelFileError(
+                f"{self._model / self._folder / name} is damaged: its SHA-256 is {found[:12]}..., "
+                f"but should be {str(expected)[:12]}.... {RESTORE}"
+            )
 
     def array(self, name: str) -> Any:
         """Return the array of a part; changes to it do not change the file."""

@@ -46,6 +46,7 @@ _HOMES = {
         "TfidfWeights",
     ),
     "taxonomist.features.substrings": ("Keys", "Substrings"),
+    "taxonomist.features.term_table": ("TermTable",),
     "taxonomist.features.text_features": ("TextFeatures",),
     "taxonomist.kernels": ("GappedKernel", "PairwiseKernel"),
     "taxonomist.losses.ancestors": ("AncestorLoss", "WeightedTree"),
@@ -79,7 +80,8 @@ _HOMES = {
 }
 
 _TABLE = {name: (home, name) for home, names in _HOMES.items() for name in names} | {
-    # Old names of classes that were renamed since.
+    # Old names of classes that were renamed since, or that only old files have.
+    "BlockTable": ("taxonomist.persistence.old_versions", "FeatureTable"),
     "Columns": ("taxonomist.compiled.markov_arrays", "ActiveLabellings"),
     "SetTargets": ("taxonomist.models.targets", "Targets"),
     "_System": ("taxonomist.solvers.least_squares", "RidgeSystem"),

@@ -74,7 +74,9 @@ def _try_texts(model: Any) -> None:
     if vectors is not None:
         # The encoder may be missing, which ``TextClassifier.load`` says.
         return
-    text = " ".join(list(features.vocabulary_)[:3])
+    # The terms of old files are there, those of others are not read yet.
+    is_read = "terms_" in vars(features)
+    text = " ".join(features.terms_[:3] if is_read else features.term_table_.first(3))
     _ask(model, [[text] * len(features.column_weights_)])
 
 

@@ -149,7 +149,7 @@ class TextAnswers:
         """
         features = self._classifier.features_
         shares = features.known_share(self.texts)
-        n_entries = np.diff(self.vectors[:, len(features.vocabulary_) :].indptr)
+        n_entries = np.diff(self.vectors[:, len(features.idf_) :].indptr)
         return np.where(n_entries > 0, 1.0, shares)
 
     def explain(self, i: int, n: int = 10, category: object = None) -> TextExplanation:

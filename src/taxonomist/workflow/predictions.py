@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taxonomist.datasets.bad_rows import BadRows
@@ -25,6 +26,7 @@ from taxonomist.workflow.steps import silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from taxonomist.datasets.columns import Columns
     from taxonomist.datasets.items import Item
@@ -36,8 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Prediction", "Predictor", "TablePredictions", "Wanted", "predict_table"]
 
-MOST_ITEMS = 2_000
-"""Maximum number of items in a block: enough for speed, few enough for any memory."""
+MOST_ITEMS = 8_000
+"""Maximum number of items in a block: enough for speed."""
+MOST_CHARACTERS = 2**22
+"""Characters in a block, about: few enough for any memory."""
 MOST_PROBABILITIES = 4_000_000
 """Maximum number of probabilities in memory."""
 FEWEST_KNOWN = 0.5
@@ -253,20 +257,39 @@ class TablePredictions:
 
     def __iter__(self) -> Iterator[tuple[Item, Prediction]]:
         n_done = 0
-        items = read_items(self._table, self._columns, self.bad)
-        for block in _blocks(items, self._predictor.block_size):
-            if self.bad.count and not self._skip_bad:
-                break
-            yield from zip(block, self._predictor.predict(block), strict=True)
+        for block, predictions in self._predicted():
+            yield from zip(block, predictions, strict=True)
             n_done += len(block)
             self._on_step("Classifying", n_done, None)
         skipped = self.bad.settle(self._table.name, self._skip_bad)
         self.note = "\n".join(filter(None, [*self._table.notes, skipped]))
 
+    def _predicted(self) -> Iterator[tuple[list[Item], list[Prediction]]]:
+        """Yield blocks with their predictions; a thread predicts while others are read, written."""
+        waiting: deque[tuple[list[Item], Future[list[Prediction]]]] = deque()
+        with ThreadPoolExecutor(1) as pool:
+            items = read_items(self._table, self._columns, self.bad)
+            for block in _blocks(items, self._predictor.block_size):
+                if self.bad.count and not self._skip_bad:
+                    break
+                waiting.append((block, pool.submit(self._predictor.predict, block)))
+                if len(waiting) > 1:
+                    done, predictions = waiting.popleft()
+                    yield done, predictions.result()
+            for done, predictions in waiting:
+                yield done, predictions.result()
+
 
 def _blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    items = iter(items)
-    while block := list(islice(items, size)):
+    block: list[Item] = []
+    n_characters = 0
+    for item in items:
+        block.append(item)
+        n_characters += sum(map(len, item.text.values()))
+        if len(block) >= size or n_characters >= MOST_CHARACTERS:
+            yield block
+            block, n_characters = [], 0
+    if block:
         yield block
 
 

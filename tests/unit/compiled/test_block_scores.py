@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from taxonomist.compiled import block_scores as loops
@@ -24,11 +26,15 @@ def problem(seed, n_items=7, n_features=60):
     return X, BlockWeights.join(n_features, np.concatenate(features), blocks, values, widths, bias)
 
 
-def block_by_block(loop):
-    """Return a loop over blocks as one that has the arguments of ``score_blocks``."""
+def by_feature(loop):
+    """Return a loop over features as a function of rows, weights and scores."""
+    return lambda rows, weights, out: loop(rows, weights.table, weights.by_feature, out)
 
-    def work(rows, table, out):
-        weights = BlockWeights(table)
+
+def block_by_block(loop):
+    """Return a loop over blocks as a function of rows, weights and scores."""
+
+    def work(rows, weights, out):
         items = np.arange(len(out))
         following = np.append(items[1:], -1)
         room = weights.lookup_room(rows)
@@ -36,29 +42,90 @@ def block_by_block(loop):
         for _ in range(2):
             known = weights.nothing_known(out)
             out[:] = np.nan
-            loop(rows, table, weights.index, items, following, known, room)
+            loop(rows, weights.table, weights.index, items, following, known, room)
             assert known.is_known.all()
 
     return work
 
 
+def few(rows, weights, out):
+    loops.score_few_blocks(rows, weights.table, weights._few_by_feature(rows.indices), out)
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
 @pytest.mark.parametrize("n_items", [1, 7])
 @pytest.mark.parametrize("seed", range(5))
-def test_all_ways_have_the_same_scores(seed, n_items):
+def test_all_ways_have_the_same_scores(seed, n_items, is_packed, monkeypatch):
     X, weights = problem(seed, n_items)
     X.data *= np.float32(10.0) ** np.random.default_rng(seed).integers(-8, 8, len(X.data))
+    if is_packed:
+        monkeypatch.setattr(block_weights, "LEAST_PACKED", 0)
+        weights = weights.packed()
+        assert weights.table.values.dtype == np.int16
     found = [np.empty((X.shape[0], weights.n_columns), np.float32) for _ in range(5)]
-    by_feature, by_block = loops.score_blocks, score_block_by_block
+    all_at_once, in_turn = loops.score_blocks, score_block_by_block
     twins = (
-        by_feature,
-        loops.score_few_blocks,
-        getattr(by_feature, "py_func", by_feature),
-        block_by_block(by_block),
-        block_by_block(getattr(by_block, "py_func", by_block)),
+        by_feature(all_at_once),
+        few,
+        by_feature(getattr(all_at_once, "py_func", all_at_once)),
+        block_by_block(in_turn),
+        block_by_block(getattr(in_turn, "py_func", in_turn)),
     )
     for loop, out in zip(twins, found, strict=True):
-        loop(sparse_rows(X), weights.table, out)
+        loop(sparse_rows(X), weights, out)
     assert len({out.tobytes() for out in found}) == 1
+
+
+@pytest.mark.parametrize("n_features", [60, 61, 700, 100_000])
+def test_all_segments_are_found(n_features):
+    """However many features there are, and however few of them a block has."""
+    rng = np.random.default_rng(n_features)
+    features = [rng.choice(n_features, 50, replace=False).astype(np.int32) for _ in range(3)]
+    blocks, widths = np.repeat(np.arange(3), 50), np.array([2, 1, 5])
+    values = rng.normal(size=50 * 8).astype(np.float32)
+    bias = np.zeros(8, np.float32)
+    weights = BlockWeights.join(n_features, np.concatenate(features), blocks, values, widths, bias)
+    X = sparse.random_array((5, n_features), density=min(1, 600 / n_features), rng=rng)
+    X = sparse.csr_array(X, dtype=np.float32)
+    expected, out = np.empty((2, 5, 8), np.float32)
+    by_feature(loops.score_blocks)(sparse_rows(X), weights, expected)
+    block_by_block(score_block_by_block)(sparse_rows(X), weights, out)
+    assert np.abs(expected).max() > 0
+    assert (weights.index.shift > 0) == (n_features > 5000)
+    assert out.tobytes() == expected.tobytes()
+
+
+@given(st.data())
+def test_a_few_features_are_found_by_bisection(data):
+    n_features = data.draw(st.integers(1, 12))
+    one_block = st.lists(st.integers(0, n_features - 1), unique=True)
+    given_blocks = data.draw(st.lists(one_block, min_size=1, max_size=4))
+    wanted = np.array(sorted(data.draw(one_block)), np.int32)
+    sizes = [*map(len, given_blocks)]
+    features = np.array([feature for one in given_blocks for feature in one], np.int32)
+    values, widths = np.zeros(len(features), np.float32), np.ones(len(sizes), np.intp)
+    blocks, bias = np.repeat(np.arange(len(sizes)), sizes), np.zeros(len(sizes), np.float32)
+    weights = BlockWeights.join(n_features, features, blocks, values, widths, bias)
+    np.testing.assert_array_equal(weights._searched(wanted), weights._selected(wanted))
+
+
+def test_packed_weights_are_near_and_can_be_unpacked(monkeypatch):
+    _, weights = problem(0)
+    assert weights.packed() is weights
+    monkeypatch.setattr(block_weights, "LEAST_PACKED", 0)
+    packed = weights.packed()
+    again = packed.floats()
+    assert again.table.values.dtype == np.float32
+    for (_, features, before), (_, same, after) in zip(
+        weights.blocks(), again.blocks(), strict=True
+    ):
+        np.testing.assert_array_equal(features, same)
+        assert np.abs(after - before).max() <= 0.51 * np.abs(before).max() / block_weights.LARGEST
+    columns = np.arange(60)
+    for column in range(weights.n_columns):
+        np.testing.assert_array_equal(
+            packed.of_column(column, columns), again.of_column(column, columns)
+        )
 
 
 def test_blocks_without_weights_have_scores():
@@ -66,10 +133,10 @@ def test_blocks_without_weights_have_scores():
     bias = np.array([1.0, 2.0, 3.0], np.float32)
     weights = BlockWeights.join(4, none, none, np.empty(0, np.float32), widths, bias)
     out = np.empty((3, 3), np.float32)
-    block_by_block(score_block_by_block)(
-        sparse_rows(sparse.csr_array(np.eye(3, 4))), weights.table, out
-    )
-    np.testing.assert_array_equal(out, np.tile(bias, (3, 1)))
+    rows = sparse_rows(sparse.csr_array(np.eye(3, 4)))
+    for work in (block_by_block(score_block_by_block), by_feature(loops.score_blocks), few):
+        work(rows, weights, out)
+        np.testing.assert_array_equal(out, np.tile(bias, (3, 1)))
 
 
 def test_numba_is_for_much_work(tmp_path, monkeypatch):
@@ -97,17 +164,17 @@ def test_the_way_depends_on_the_work(monkeypatch):
     used = []
     for name in ("score_blocks", "score_few_blocks", "score_block_by_block"):
         monkeypatch.setattr(block_weights, name, lambda *_, name=name: used.append(name))
-    few = sparse.csr_array(X.toarray() * (np.arange(X.shape[1]) < 3))
+    sparser = sparse.csr_array(X.toarray() * (np.arange(X.shape[1]) < 3))
     loops = block_weights.score_blocks, block_weights.score_block_by_block
     for spared, compiled, rows in (
         (loops, False, X),
         ((), False, X),
         (loops[1:], False, X),
         (loops[1:], True, X),
-        ((), True, few),
+        ((), True, sparser),
     ):
         monkeypatch.setattr(block_weights, "can_spare", lambda loop, *_, s=spared: loop in s)
         monkeypatch.setattr(block_weights, "is_compiled", lambda _, found=compiled: found)
         weights.scores(rows, np.empty((X.shape[0], weights.n_columns), np.float32))
-    by_block, by_feature = "score_block_by_block", "score_blocks"
-    assert used == ["score_few_blocks", by_block, by_feature, by_block, by_feature]
+    by_block, at_once = "score_block_by_block", "score_blocks"
+    assert used == ["score_few_blocks", by_block, at_once, by_block, at_once]

@@ -183,8 +183,9 @@ def two_blocks():
 def test_scores_of_blocks_are_products():
     X = sparse_items()
     dense, bias, weights = two_blocks()
+    room = np.empty((12, 5), np.float32)
     assert_twins(
-        score_blocks, lambda: (sparse_rows(X), weights.table, np.empty((12, 5), np.float32))
+        score_blocks, lambda: (sparse_rows(X), weights.table, weights.by_feature, room.copy())
     )
     out = np.empty((12, 5), np.float32)
     weights.scores(X, out)

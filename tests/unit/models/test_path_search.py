@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from taxonomist import PathSVC, Taxonomy
-from taxonomist.compiled import block_lookup, path_scores
+from taxonomist.compiled import path_scores
 from taxonomist.compiled.jit import compiled
 from taxonomist.errors import ParameterError
 from taxonomist.inference import path_scorer
@@ -80,6 +80,20 @@ def test_a_narrow_beam_says_where_it_may_be_wrong():
     assert beam.decision_function(X).tobytes() == model.decision_function(X).tobytes()
 
 
+@pytest.mark.parametrize("beam", [1, 2, 3, None])
+@pytest.mark.parametrize("negatives", ["siblings", "both"])
+def test_the_best_category_is_the_first_of_several(negatives, beam):
+    taxonomy, X, y = wide_problem()
+    model = PathSVC(taxonomy, negatives=negatives, random_state=0).fit(X[:60], y[:60])
+    blend = model.scorer_.blend._replace(own=5.0 if negatives == "both" else 0.0)
+    model.scorer_ = replace(model.scorer_, blend=blend)
+    noise = np.random.default_rng(0).normal(size=X.shape)
+    several = model.search(X + noise, 3, beam=beam)
+    best = model.search(X + noise, 1, beam=beam)
+    np.testing.assert_array_equal(best.labels, several.labels[:, :1])
+    np.testing.assert_array_equal(best.scores, several.scores[:, :1])
+
+
 @pytest.mark.parametrize("beam", [1, 3, 99])
 def test_searches_have_the_same_results_uncompiled(beam, monkeypatch):
     taxonomy, X, y = wide_problem(n=60)
@@ -93,13 +107,9 @@ def test_searches_have_the_same_results_uncompiled(beam, monkeypatch):
 
 @pytest.mark.parametrize("negatives", ["siblings", "both"])
 def test_an_item_is_found_as_if_it_were_alone(negatives):
-    """Many items look weights up in a table of a block's features, few search for them."""
     taxonomy, X, y = wide_problem()
     model = PathSVC(taxonomy, negatives=negatives, random_state=0).fit(X, y)
     X = sparse.csr_array(X.toarray() * (np.random.default_rng(0).random(X.shape) < 0.2))
-    n_features = np.diff(model.scorer_.weights.index.indptr)
-    assert block_lookup.LOOKUP * np.diff(X[:20].indptr).max() < n_features.max()
-    assert block_lookup.LOOKUP * X.nnz > n_features.max()
     together = model.search(X, 3, beam=4)
     for i in range(20):
         for one, other in zip(model.search(X[[i]], 3, beam=4), together, strict=True):
@@ -218,3 +228,30 @@ def test_candidates_of_folds_with_fewer_categories_fit_as_they_are():
     wide = few.widened(8)
     found = fit_blend(wide.parts, wide.true, weights, np.ones(3), wide.log_counts)
     np.testing.assert_allclose(found, alone)
+
+
+def test_a_few_items_need_not_know_what_is_compiled(monkeypatch):
+    """To ask whether a loop is compiled takes numba, whose import takes longer than the work."""
+    monkeypatch.setattr(path_scorer, "is_compiled", None)
+    monkeypatch.setattr(path_scorer, "search_paths", compiled()(lambda: None))
+    assert not path_scorer._can_search(path_scorer.MOST_SPARED)
+
+
+def test_of_equal_categories_the_first_is_found():
+    """A blank item with the same bias everywhere: all categories of a depth have the same score."""
+    leaves = [f"{top}{k}" for top in "cab" for k in range(5)]
+    taxonomy = Taxonomy.from_paths([f"{leaf[0]} > {leaf}" for leaf in leaves], ids="name")
+    X = sparse.csr_array(np.eye(45, 20) + np.eye(45, 20, -20) + np.eye(45, 20, -40))
+    model = PathSVC(taxonomy, negatives="siblings", random_state=0).fit(X, np.resize(leaves, 45))
+    scorer = model.scorer_
+    table = scorer.weights.table
+    weights = replace(scorer.weights, table=table._replace(bias=np.full_like(table.bias, 0.5)))
+    equal = replace(scorer, weights=weights, counts=np.ones_like(scorer.counts))
+    blank = sparse.csr_array((3, 20), dtype=np.float32)
+    for k in (1, 4):
+        found, scores, is_exact = equal.search(blank, k)
+        assert is_exact.all()
+        assert found.tolist() == [[*range(k)]] * 3
+        assert np.unique(scores).size == 1
+        every = equal.categories(equal.raw(blank))
+        assert found[:, 0].tolist() == every.argmax(axis=1).tolist()

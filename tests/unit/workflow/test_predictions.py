@@ -1,4 +1,5 @@
 import json
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -164,6 +165,33 @@ def test_a_table_is_predicted_block_by_block(rows, monkeypatch):
     assert found == [("a", "cat"), ("b", "dog"), ("d", "oak"), ("e", "cat")]
     assert steps == [("Classifying", 2, None), ("Classifying", 4, None)]
     assert "line 4: no text in 'text'" in note
+
+
+def test_a_block_of_long_texts_is_small(rows, monkeypatch):
+    monkeypatch.setattr(predictions, "MOST_CHARACTERS", 6)
+    found, steps, _ = predicted(rows, skip_bad=True)
+    assert [label for _, label in found] == ["cat", "dog", "oak", "cat"]
+    assert steps == [("Classifying", 2, None), ("Classifying", 4, None)]
+
+
+def test_a_block_is_predicted_while_the_one_before_is_written(rows, monkeypatch):
+    monkeypatch.setattr(predictions, "MOST_ITEMS", 1)
+    predictor, begun = Predictor(Classifier(), Wanted()), [threading.Event() for _ in range(4)]
+    waiting, predict = iter(begun), predictor.predict
+    predictor.predict = lambda items: (next(waiting).set(), predict(items))[1]
+    with predict_table(predictor, rows, COLUMNS, skip_bad=True) as table:
+        for k, _ in enumerate(table):
+            assert begun[min(k + 1, 3)].wait(10)
+
+
+def test_an_error_in_a_prediction_ends_it(rows, monkeypatch):
+    predictor = Predictor(Classifier(), Wanted())
+    monkeypatch.setattr(predictor, "predict", lambda _: 1 / 0)
+    with (
+        pytest.raises(ZeroDivisionError),
+        predict_table(predictor, rows, COLUMNS, skip_bad=True) as table,
+    ):
+        list(table)
 
 
 def test_a_bad_row_ends_it_after_the_blocks_before(rows, monkeypatch):

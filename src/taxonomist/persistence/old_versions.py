@@ -1,15 +1,21 @@
-"""Conversion of models from file version 1 to version 2.
+"""Conversion of models from older file versions.
 
 Version 1 stored all attributes of models, including private ones. This module converts them to
-scorers, targets and starts.
+scorers, targets and starts. Weights in blocks were sorted by feature then. Up to version 2, text
+features had a list of terms and a dictionary.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from scipy.sparse import csr_array
 
+from taxonomist.compiled.block_scores import spread
+from taxonomist.errors import ModelFileError
+from taxonomist.features.term_table import TermTable
+from taxonomist.inference.block_weights import BlockWeights
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.inference.row_maps import FeatureMap, GramMap, KernelMap
 from taxonomist.inference.word_scorer import WordScorer
@@ -26,21 +32,47 @@ from taxonomist.models.word_model import CountStart
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from taxonomist._typing import Codes, Integers, Reals
     from taxonomist.inference.row_maps import RowMap
 
     State = dict[str, Any]
 
 
-def upgraded(name: str, state: State) -> State:
-    """Convert the state of a model from version 1 to version 2.
+class FeatureTable(NamedTuple):
+    """Weights of blocks of columns, sorted by feature: ``BlockTable`` in files of version 1.
+
+    Segment t holds the weights of one feature in all columns of ``block[t]``, from
+    ``values[start[t]]`` on; those of feature f are numbered from ``indptr[f]`` on.
+    """
+
+    indptr: Codes
+    block: Integers
+    start: Codes
+    first: Codes
+    values: Reals
+    bias: Reals
+
+
+def upgraded(name: str, state: State, version: int) -> State:
+    """Convert the state of a model to the present version.
 
     Parameters
     ----------
     name
         The name of the class.
     state
-        The attributes in version 1. An unfitted model has parameters only.
+        The attributes in an older version. An unfitted model has parameters only.
+    version
+        This version.
     """
+    if name == "BlockWeights":
+        return vars(_block_weights(state["table"]))
+    current = _from_version_1(name, state) if version == 1 else state
+    return _with_term_table(current) if name == "TextFeatures" else current
+
+
+def _from_version_1(name: str, state: State) -> State:
+    """Convert the state of a model from version 1 to version 2."""
     renamed = _RENAMED.get(name, {})
     result = {renamed.get(key, key): value for key, value in state.items()}
     result = {key: value for key, value in result.items() if not key.startswith("_")}
@@ -61,6 +93,27 @@ _RENAMED = {
     "TextClassifier": {"_takes_counts": "takes_counts_"},
     "TextFeatures": {"_weights": "column_weights_", "_vocabulary": "vocabulary_"},
 }
+
+
+def _with_term_table(state: State) -> State:
+    """Return the state of text features with their terms as one text, as in version 3."""
+    kept = {key: state[key] for key in state if key not in ("terms_", "vocabulary_")}
+    if "terms_" in state:
+        terms = state["terms_"].tolist()
+        if state["vocabulary_"] != {term: column for column, term in enumerate(terms)}:
+            raise ModelFileError("The model is damaged: its vocabulary does not fit its terms.")
+        kept["term_table_"] = TermTable.of(terms)
+    return kept
+
+
+def _block_weights(table: FeatureTable) -> BlockWeights:
+    """Return the same weights, sorted by block."""
+    n_features, widths = len(table.indptr) - 1, np.diff(table.first)
+    features = np.repeat(np.arange(n_features, dtype=np.int32), np.diff(table.indptr))
+    order = np.argsort(table.block, kind="stable")
+    blocks = table.block[order]
+    values = table.values[spread(table.start[order], widths[blocks])]
+    return BlockWeights.join(n_features, features[order], blocks, values, widths, table.bias)
 
 
 def _single_targets(state: State) -> Targets:

@@ -1,0 +1,136 @@
+"""Words of texts as numbers: the texts are split, and equal words get the same number.
+
+Texts are code points, one after another. A word is a run of two or more characters that belong to
+words, or a single digit; in texts that are split already, all between two separators is a word.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from taxonomist._typing import Bools, Codes, Floats, Integers
+from taxonomist.compiled.jit import compiled
+
+OUTSIDE, INSIDE, DIGIT = 0, 1, 2
+"""Kinds of characters. Digits are inside words, too."""
+
+
+class PlainTexts(NamedTuple):
+    """Texts in plain form."""
+
+    points: Integers  # (n_characters,)
+    ends: Codes  # (n_texts,)
+    is_split: Bools  # (n_texts,)  whether the words are those between separators
+    kinds: Integers  # (n_points,)  the kind of each character that texts which are not split have
+
+
+class WordCodes(NamedTuple):
+    """Room for the words of texts."""
+
+    codes: Integers  # (n_characters,)  the number of each word of all texts, in order
+    ends: Codes  # (n_texts,)  where each text ends among the codes
+    begins: Integers  # (n_characters,)  where each distinct word occurs first
+    sizes: Integers  # (n_characters,)  its number of characters
+    hashes: Integers  # (n_characters,)
+    slots: Integers  # (a power of two,)  distinct words by hash; -1 before
+
+
+@compiled(inline=True)
+def code_of(points: Integers, begin: int, end: int, n_words: int, last: int, out: WordCodes) -> int:
+    """Return the number of a word; ``n_words`` if it is new. ``last`` is the last slot in use."""
+    mixed = 2166136261
+    for k in range(begin, end):
+        mixed = ((mixed ^ int(points[k])) * 16777619) & 0xFFFFFFFF
+    slot = mixed & last
+    while out.slots[slot] >= 0:
+        code = int(out.slots[slot])
+        if int(out.hashes[code]) == mixed and out.sizes[code] == end - begin:
+            other, k = int(out.begins[code]), 0
+            while k < end - begin and points[other + k] == points[begin + k]:
+                k += 1
+            if k == end - begin:
+                return code
+        slot = (slot + 1) & last
+    out.slots[slot] = n_words
+    out.begins[n_words], out.sizes[n_words], out.hashes[n_words] = begin, end - begin, mixed
+    return n_words
+
+
+@compiled(inline=True)
+def widen(last: int, n_words: int, out: WordCodes) -> int:
+    """Use four times as many slots; return the last of them."""
+    last = min(4 * last + 3, len(out.slots) - 1)
+    for slot in range(last + 1):
+        out.slots[slot] = -1
+    for code in range(n_words):
+        slot = int(out.hashes[code]) & last
+        while out.slots[slot] >= 0:
+            slot = (slot + 1) & last
+        out.slots[slot] = code
+    return last
+
+
+@compiled()
+def code_words(texts: PlainTexts, out: WordCodes) -> int:
+    """Write the numbers of the words of texts, in order of first appearance; return how many.
+
+    Few slots are used as long as there are few distinct words, so that these stay in the cache.
+    """
+    points, begin, n_codes, n_words, last_slot = texts.points, 0, 0, 0, 15
+    for text in range(len(texts.ends)):
+        end, is_split = texts.ends[text], texts.is_split[text]
+        start, kind = begin, OUTSIDE
+        for k in range(begin, end + 1):
+            before = kind
+            if k == end:
+                kind = OUTSIDE
+            elif is_split:
+                kind = OUTSIDE if points[k] == 0 else INSIDE
+            else:
+                kind = int(texts.kinds[points[k]])
+            if kind == OUTSIDE:
+                if k - start > 1 or (k > start and (before == DIGIT or is_split)):
+                    if 2 * n_words > last_slot and last_slot < len(out.slots) - 1:
+                        last_slot = widen(last_slot, n_words, out)
+                    code = code_of(points, start, k, n_words, last_slot, out)
+                    if code == n_words:
+                        n_words += 1
+                    out.codes[n_codes] = code
+                    n_codes += 1
+                start = k + 1
+        begin = end
+        out.ends[text] = n_codes
+    return n_words
+
+
+class Counting(NamedTuple):
+    """Words of items whose numbers are counted."""
+
+    codes: Integers  # (n_words,)
+    ends: Codes  # (n_texts + 1,)
+    weights: Floats  # (n_columns,)  of the texts of an item
+    place: Codes  # (n_distinct,)  the column of each word, or -1
+
+
+@compiled()
+def count_words(given: Counting, indices: Codes, values: Floats, ends: Codes, entry: Codes) -> None:
+    """Write the weighted counts of the words of items as CSR rows.
+
+    The columns of a row are in order of first appearance. ``entry`` has room for every word; it is
+    -1 before.
+    """
+    n, n_columns = 0, len(given.weights)
+    for item in range(len(ends) - 1):
+        first = n
+        for column in range(n_columns):
+            weight, text = given.weights[column], item * n_columns + column
+            if weight > 0:
+                for k in range(given.ends[text], given.ends[text + 1]):
+                    code = given.codes[k]
+                    if given.place[code] >= 0:
+                        if entry[code] < first:
+                            entry[code] = n
+                            indices[n], values[n] = given.place[code], 0.0
+                            n += 1
+                        values[entry[code]] += weight
+        ends[item + 1] = n

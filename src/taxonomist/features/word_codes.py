@@ -1,0 +1,140 @@
+"""Texts as numbers of words: many at a time in a compiled loop, or word by word.
+
+Both give the same numbers. The loop knows the characters of the Basic Multilingual Plane, except
+those of scripts without spaces; texts with others are split by regular expressions before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache
+from itertools import accumulate, count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from taxonomist.compiled.jit import can_spare, is_compiled
+from taxonomist.compiled.words import DIGIT, INSIDE, PlainTexts, WordCodes, code_words
+from taxonomist.features.terms import MARKS, UNSPACED, plain_text, words_in, words_of
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from taxonomist._typing import Codes, Integers
+
+__all__ = ["add_words"]
+
+CHARACTERS_AT_ONCE = 2**22
+"""Characters that are split at once, about; each needs 32 bytes."""
+MOST_SPARED = 2**21
+"""Characters that are split without the loop at most, rather than to import numba."""
+MOST_UNCOMPILED = 2**23
+"""Characters that are split without the loop at most, rather than to compile it."""
+N_KINDS = 2**16
+"""Characters whose kind the loop knows."""
+
+_FOREIGN = re.compile(rf"[{UNSPACED}]|[^\x00-\uffff]")
+
+
+def add_words(
+    texts: Iterable[str], words: list[str], codes: array[int], ends: array[int]
+) -> list[str]:
+    """Add the numbers of all words of texts to ``codes``, and where texts end to ``ends``.
+
+    Parameters
+    ----------
+    texts
+        The texts.
+    words
+        The words that have numbers: their places. It is not changed.
+    codes, ends
+        Are extended.
+
+    Returns
+    -------
+    list of str
+        The words and new ones behind them, in order of first appearance.
+    """
+    number: defaultdict[str, int] = defaultdict(count(len(words)).__next__)
+    number.update(zip(words, count(), strict=False))
+    find, portions = number.__getitem__, _portions(texts)
+    for some, n_characters in portions:
+        if _is_little(n_characters):
+            for text in some:
+                codes.extend(map(find, words_of(text)))
+                ends.append(len(codes))
+            continue
+        distinct, found, lasts = _coded(some)
+        ends.frombytes((lasts + len(codes)).tobytes())
+        if not number and n_characters < CHARACTERS_AT_ONCE:
+            # All texts: their words have numbers already.
+            codes.frombytes(found.tobytes())
+            return distinct
+        numbers = np.fromiter(map(find, distinct), np.int32, len(distinct))
+        codes.frombytes(numbers[found].tobytes())
+    return list(number)
+
+
+def _is_little(n_characters: int) -> bool:
+    """Return whether the loop would take longer to load than its work takes without it."""
+    if n_characters == 0 or can_spare(code_words, n_characters, MOST_SPARED):
+        return True
+    return not is_compiled(code_words) and can_spare(code_words, n_characters, MOST_UNCOMPILED)
+
+
+def _portions(texts: Iterable[str]) -> Iterator[tuple[list[str], int]]:
+    """Yield portions of texts with their numbers of characters."""
+    some: list[str] = []
+    n_characters = 0
+    for text in texts:
+        some.append(text)
+        n_characters += len(text)
+        if n_characters >= CHARACTERS_AT_ONCE:
+            yield some, n_characters
+            some, n_characters = [], 0
+    if some:
+        yield some, n_characters
+
+
+def _coded(texts: list[str]) -> tuple[list[str], Integers, Codes]:
+    """Return the distinct words of texts, the number of each word, and where each text ends."""
+    whole, is_split = "".join(texts), np.zeros(len(texts), dtype=bool)
+    if whole.isascii():
+        whole = whole.lower()
+    else:
+        for k, text in enumerate(texts := [*map(plain_text, texts)]):
+            if not text.isascii() and _FOREIGN.search(text):
+                texts[k], is_split[k] = "\0".join(words_in(text)), True
+        whole = "".join(texts)
+    n = len(whole)
+    points = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), "<u4")
+    given = PlainTexts(
+        points, np.fromiter(accumulate(map(len, texts)), np.intp, len(texts)), is_split, _kinds()
+    )
+    out = WordCodes(
+        np.empty(n, np.int32),
+        np.empty(len(texts), np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int32),
+        np.empty(n, np.uint32),
+        # There is a word for every two characters at most, and a slot for every word at least.
+        np.full(1 << max(4, n.bit_length()), -1, np.int32),
+    )
+    n_words = code_words(given, out)
+    begins, sizes = out.begins[:n_words].tolist(), out.sizes[:n_words].tolist()
+    words = [whole[begin : begin + size] for begin, size in zip(begins, sizes, strict=True)]
+    return words, out.codes[: out.ends[-1]], out.ends
+
+
+@cache
+def _kinds() -> NDArray[np.uint8]:
+    """Return the kinds of characters by code point."""
+    kinds = np.zeros(N_KINDS, np.uint8)
+    every = "".join(map(chr, range(N_KINDS)))
+    for expression, kind in ((rf"[\w{MARKS}]", INSIDE), (r"\d", DIGIT)):
+        kinds[[found.start() for found in re.finditer(expression, every)]] = kind
+    return kinds

@@ -1,0 +1,119 @@
+"""Large models are compared with their checksums once, and again after any change."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+
+import numpy as np
+import pytest
+
+from taxonomist import PathSVC
+from taxonomist.errors import ModelFileError
+from taxonomist.persistence import load, parts, save, verified
+from tests.unit.persistence.examples import TREE, problem
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a saved model that counts as large, with a cache of its own, as if saved long ago."""
+    monkeypatch.setattr(parts, "NOTED_BYTES", 0)
+    monkeypatch.setattr(verified, "SETTLED_NS", 0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    X, y, _ = problem()
+    save(PathSVC(TREE, random_state=0).fit(X, y), tmp_path / "model")
+    time.sleep(0.01)
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def hashed(monkeypatch):
+    """Count the files that are read for their checksums."""
+    found, digest = [], hashlib.file_digest
+    monkeypatch.setattr(hashlib, "file_digest", lambda *a: (found.append(1), digest(*a))[1])
+    return found
+
+
+def files_of(folder):
+    return sorted(folder.glob("parts-*/*"))
+
+
+def test_files_are_hashed_once_per_change(folder, hashed):
+    n = len(files_of(folder))
+    load(folder)
+    assert len(hashed) == n
+    load(folder)
+    assert len(hashed) == n
+    load(folder, verify="always")
+    assert len(hashed) == 2 * n
+    os.utime(files_of(folder)[0])
+    load(folder)
+    assert len(hashed) == 2 * n + 1
+    load(folder, verify=False)
+    assert len(hashed) == 2 * n + 1
+
+
+@pytest.mark.parametrize("keeps_time", [False, True])
+def test_damage_is_found_after_a_good_load(folder, keeps_time):
+    load(folder)
+    for path in files_of(folder):
+        before, status = path.read_bytes(), path.stat()
+        path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
+        if keeps_time:
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        with pytest.raises(ModelFileError, match="is damaged"):
+            load(folder)
+        path.write_bytes(before)
+        load(folder)
+
+
+def test_a_copy_is_another_file(folder, hashed, tmp_path):
+    load(folder)
+    n = len(hashed)
+    (tmp_path / "copies").mkdir()
+    os.rename(folder, tmp_path / "copies" / "model")
+    load(tmp_path / "copies" / "model")
+    assert len(hashed) == 2 * n
+
+
+def test_a_file_that_just_changed_is_hashed_again(folder, hashed, monkeypatch):
+    monkeypatch.setattr(verified, "SETTLED_NS", 10**15)
+    load(folder)
+    n = len(hashed)
+    load(folder)
+    assert len(hashed) == 2 * n
+
+
+def test_notes_that_cannot_be_read_or_written_cost_time_only(folder, hashed, tmp_path, monkeypatch):
+    load(folder)
+    (note,) = (tmp_path / "cache" / "taxonomist" / "verified").glob("*.json")
+    for content in (b"{", b"[]", b"\xff", b'{"model.json": 3}'):
+        note.write_bytes(content)
+        load(folder)
+    (tmp_path / "file").write_text("")
+    for home in (tmp_path / "file", tmp_path / "file" / "inside"):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+        monkeypatch.setenv("LOCALAPPDATA", str(home))
+        load(folder)
+    assert len(hashed) == 7 * len(files_of(folder))
+
+
+def test_few_notes_are_kept(folder, monkeypatch, tmp_path):
+    monkeypatch.setattr(verified, "MOST_NOTES", 2)
+    X, y, _ = problem()
+    model = PathSVC(TREE, random_state=0).fit(X, y)
+    for k in range(4):
+        save(model, tmp_path / f"model{k}")
+        time.sleep(0.01)
+        np.testing.assert_array_equal(load(tmp_path / f"model{k}").predict(X), model.predict(X))
+    assert len([*(tmp_path / "cache").rglob("*.json")]) == 2
+
+
+def test_small_models_have_no_notes(folder, hashed, tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "NOTED_BYTES", 10**9)
+    load(folder)
+    load(folder)
+    assert len(hashed) == 2 * len(files_of(folder))
+    assert not (tmp_path / "cache").exists()
