@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.record import on_one_core, peak_memory_mib, save
 from taxonomist import Taxonomy, datasets
-from taxonomist.cli.taxonomy_facts import counts, findings
 from taxonomist.errors import CorpusNotFoundError
+from taxonomist.workflow.taxonomy_facts import counts, findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
