@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import taxonomist
@@ -48,6 +50,26 @@ def test_the_walks_name_files_that_are_there():
     assert len(named) > 15
     missing = {name for name in named if not list(PACKAGE.glob(f"{name}*"))}
     assert not missing
+
+
+def test_benchmarks_and_tools_import_what_is_there():
+    """Nothing else runs them all, so that a module that moves would break them unseen."""
+    imports = [
+        (path.name, node.module, each.name)
+        for path in [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("tools/*.py")]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("taxonomist")
+        for each in node.names
+    ]
+    assert imports
+    assert not [each for each in imports if not is_there(*each[1:])]
+
+
+def is_there(module, name):
+    if find_spec(module) is None:
+        return False
+    found = import_module(module)
+    return hasattr(found, name) or find_spec(f"{module}.{name}") is not None
 
 
 def test_no_file_is_long():

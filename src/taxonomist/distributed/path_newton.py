@@ -8,7 +8,7 @@ takes long. These steps are sums over all items, whatever the shards; see
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.distributed.engine import Engine, Handle
-    from taxonomist.solvers.node_newton import NodeMargins
+    from taxonomist.solvers.node_newton import ShardMargins
     from taxonomist.solvers.node_shards import FamilyShard, NodeLoss
 
 MOST_GRADIENTS = 10
@@ -87,7 +87,9 @@ def newton_step(
         What all shards share.
     """
 
-    def sent(function: Callable[..., Any], V: Floats, *columns: Sequence[Handle]) -> list[Handle]:
+    def sent(
+        function: Callable[..., object], V: Floats, *columns: Sequence[Handle]
+    ) -> list[Handle]:
         own = [engine.scatter(V[rows].astype(np.float32), is_for_all=False) for rows in features]
         return engine.map(function, shards, *columns, own, shared=(nodes, loss))
 
@@ -129,7 +131,7 @@ def _conjugate(gradient: Floats, product: Callable[[Floats], Floats]) -> tuple[F
     return s, n_products
 
 
-def family_margins(shard: FamilyShard, W: Reals, nodes: Codes, loss: NodeLoss) -> NodeMargins:
+def family_margins(shard: FamilyShard, W: Reals, nodes: Codes, loss: NodeLoss) -> ShardMargins:
     """Return what a shard finds at some weights."""
     return margins_at(shard.items, csr_array(shard.closed[:, nodes]), W, loss.constant)
 
@@ -152,11 +154,11 @@ def family_slacks(
     return slacks_along(shard.items, own, lacking, V, loss.constant)
 
 
-def lacking_of(found: NodeMargins) -> Reals:
+def lacking_of(found: ShardMargins) -> Reals:
     """Return what items lack of a margin of 1."""
     return found.lacking
 
 
-def slack_of(found: NodeMargins) -> Floats:
+def slack_of(found: ShardMargins) -> Floats:
     """Return the sums of costs."""
     return found.slack

@@ -30,7 +30,7 @@ SIZES = 2.0 ** np.arange(1, -9, -1)
 """The sizes t of a step."""
 
 
-class NodeMargins(NamedTuple):
+class ShardMargins(NamedTuple):
     """What a shard finds at some weights.
 
     Attributes
@@ -48,7 +48,7 @@ class NodeMargins(NamedTuple):
     slack: Floats
 
 
-def margins_at(shard: NodeShard, own: CSR, W: Reals, constant: float) -> NodeMargins:
+def margins_at(shard: NodeShard, own: CSR, W: Reals, constant: float) -> ShardMargins:
     """Return what a shard finds at some weights.
 
     Parameters
@@ -66,7 +66,7 @@ def margins_at(shard: NodeShard, own: CSR, W: Reals, constant: float) -> NodeMar
     lacking = 1 - signs * _scores(shard, W, constant)
     found = np.maximum(lacking, 0)
     change = _pulled(shard, 2 * signs * shard.costs[:, None] * found, constant)
-    return NodeMargins(lacking.astype(np.float32), change, _squares(shard, found))
+    return ShardMargins(lacking.astype(np.float32), change, _squares(shard, found))
 
 
 def duals_at(shard: NodeShard, own: CSR, W: Reals, constant: float) -> CSR:
