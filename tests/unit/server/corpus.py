@@ -65,6 +65,6 @@ def make_model(folder: Path, table: Path, *, sets: bool = False) -> Path:
     """Train a model on a table, as the command line does."""
     columns = Columns(text="text", labels="label", label_sep=";" if sets else None)
     labelled = read_labelled(TableSource(str(table)), columns, TAXONOMY)
-    classifier = TextClassifier(TAXONOMY, min_df=1, n_jobs=1)
+    classifier = TextClassifier(TAXONOMY, min_df=1, features="words", n_jobs=1)
     train(classifier, labelled, columns, test_size=0.25).classifier.save(folder)
     return folder

@@ -68,7 +68,7 @@ class Classifier:
 
     taxonomy_ = TAXONOMY
     calibration = "temperature"
-    model_ = SimpleNamespace(explain=None)
+    can_explain = True
     features_ = SimpleNamespace(columns_=None, count=list)
     classes_ = np.array(["cat", "dog", "oak"], dtype=object)
 
@@ -210,7 +210,7 @@ def test_what_a_model_cannot_do():
     classifier.calibration = None
     with pytest.raises(ParameterError, match="no probabilities"):
         Predictor(classifier, Wanted(top=1))
-    classifier.model_ = SimpleNamespace()
+    classifier.can_explain = False
     with pytest.raises(ParameterError, match="cannot explain its predictions"):
         Predictor(classifier, Wanted(words=1))
 
