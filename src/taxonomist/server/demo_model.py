@@ -44,7 +44,9 @@ def make_demo(folder: Path, on_step: OnStep = silent) -> Path:
         table = demo_table()
         taxonomy = Taxonomy.read(table.with_name("taxonomy.csv"))
         labelled = read_labelled(TableSource(str(table)), COLUMNS, taxonomy, on_step=on_step)
-        result = train(TextClassifier(taxonomy), labelled, COLUMNS, on_step=on_step)
+        # Words and characters are a point of F1 better, but take seven times as long to learn.
+        classifier = TextClassifier(taxonomy, features="words")
+        result = train(classifier, labelled, COLUMNS, on_step=on_step)
         result.classifier.save(place)
     return place
 
