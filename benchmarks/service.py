@@ -3,8 +3,9 @@
 Command: python -m benchmarks service
 Clients and server share this machine. The model is the demo: words, and the 151 categories of the
 bundled corpus. Every text has 200 words. ``scoring`` is what one core does without HTTP, in batches
-of 64 and one by one. Then the server is asked ``suggest``: as fast as it answers on 64 connections, at half the
-bar's load on 64 connections, and for a minute on 1,000 connections, while its memory is watched.
+of 64 and one by one. Then the server is asked ``suggest``: as fast as it answers on 64 connections,
+at half the bar's load on 64 connections, and for a minute on 1,000 connections, while its memory is
+watched.
 Seconds of CPU per request do not depend on who else uses the machine; requests per second do.
 """
 
