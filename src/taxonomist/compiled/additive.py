@@ -14,7 +14,7 @@ from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.markov_arrays import EVERYWHERE, MarkovArrays, MarkovScratch
 
 
-@compiled()
+@compiled(allocates=True)
 def write_scores(
     problem: MarkovArrays, i: int, shared: Codes, W: Floats, scratch: MarkovScratch
 ) -> None:
@@ -35,7 +35,7 @@ def write_scores(
         score[z] += everywhere[z % 4]
 
 
-@compiled()
+@compiled(allocates=True)
 def write_difference(
     problem: MarkovArrays, i: int, shared: Codes, scratch: MarkovScratch, out: Floats
 ) -> None:

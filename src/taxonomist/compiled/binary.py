@@ -58,7 +58,6 @@ class BinaryScratch(NamedTuple):
     places: Places  # of the attributes of listed categories
 
 
-@compiled()
 def binary_scratch(problem: BinaryArrays, W: Reals) -> BinaryScratch:
     """Return work arrays for the items of some categories."""
     n_categories, n_attributes = len(problem.squares), W.shape[1]
@@ -126,10 +125,14 @@ def look_at_all(
 
 @compiled()
 def inspect(
-    items: Codes, problem: BinaryArrays, W: Reals, alpha: Floats, findings: Findings
+    items: Codes,
+    problem: BinaryArrays,
+    W: Reals,
+    alpha: Floats,
+    findings: Findings,
+    scratch: BinaryScratch,
 ) -> None:
     """Write the findings about items at fixed weights."""
-    scratch = binary_scratch(problem, W)
     for i in items:
         score_row(problem.rows, problem.row_of[i], W, scratch.places.row)
         mark_own(problem, i, scratch, True)
@@ -234,9 +237,9 @@ def sweep(
     W: Reals,  # in/out
     alpha: Floats,  # in/out (n_items, n_categories)
     findings: Findings,  # out: at the weights that each item meets
+    scratch: BinaryScratch,
 ) -> float:
     """Inspect all categories of items and solve those with a positive α or G; return the gain."""
-    scratch = binary_scratch(problem, W)
     gain = 0.0
     for i in items:
         score_row(problem.rows, problem.row_of[i], W, scratch.places.row)
@@ -259,13 +262,13 @@ def visit(
     active: Labels,  # in: the categories of each item to solve
     W: Reals,  # in/out
     alpha: Floats,  # in/out (n_items, n_categories)
+    scratch: BinaryScratch,
 ) -> tuple[float, float, float]:
     """Solve the active categories of items.
 
     Return the gain, and the categories' part of the duality gap and their largest violation before
     the steps.
     """
-    scratch = binary_scratch(problem, W)
     gain = gap = worst = 0.0
     for i in items:
         first = active.indptr[i]
@@ -302,10 +305,16 @@ def list_positive(alpha: Floats, indptr: Codes, indices: Codes) -> None:
 
 
 @compiled()
-def rebuild(items: Codes, problem: BinaryArrays, active: Labels, W: Reals, alpha: Floats) -> None:
+def rebuild(
+    items: Codes,
+    problem: BinaryArrays,
+    active: Labels,
+    W: Reals,
+    alpha: Floats,
+    scratch: BinaryScratch,
+) -> None:
     """Add Σ_r α_ir s_ir λ_z(r) φ(x_i) of items, over their active categories, to the weights."""
     attributes = problem.attributes
-    scratch = binary_scratch(problem, W)
     for i in items:
         first = active.indptr[i]
         n_listed = active.indptr[i + 1] - first

@@ -154,7 +154,7 @@ def write_best_by(cliques: CliqueTree, scratch: CliqueScratch, best: Floats) -> 
             best[j, label] = max(best[j, label], scratch.value[s])
 
 
-@compiled()
+@compiled(allocates=True)
 def clique_max_marginals(
     cliques: CliqueTree, gains: Reals, scratch: CliqueScratch, out: Floats
 ) -> None:

@@ -38,7 +38,7 @@ def count_labels(dag: Dag, is_category: Bools, chosen: Bools) -> int:
     return n_labels
 
 
-@compiled(inner=True)
+@compiled(inner=True, allocates=True)
 def write_costs(dag: Dag, gain: Reals, scratch: ClosureScratch, out: Floats) -> float:
     """Write the best score of labellings with a node minus the best of those without it.
 
@@ -129,7 +129,7 @@ def best_with_labels(
             return
 
 
-@compiled()
+@compiled(allocates=True)
 def best_dag_labellings(
     dag: Dag,
     is_category: Bools,  # in (n_nodes,)
@@ -175,7 +175,7 @@ def shared_sums(dag: Dag, gain: Reals, scale: float, sums: Floats) -> None:
             sums[dag.upper[e]] += softplus(sums[j]) / (end - begin)
 
 
-@compiled()
+@compiled(allocates=True)
 def shared_log_partitions(
     dag: Dag, needs_root: bool, gains: Reals, scale: float, out: Floats
 ) -> None:
@@ -186,7 +186,7 @@ def shared_log_partitions(
         out[i] = sums[0] if needs_root else softplus(sums[0])
 
 
-@compiled()
+@compiled(allocates=True)
 def shared_marginals(dag: Dag, needs_root: bool, gains: Reals, scale: float, out: Floats) -> None:
     """Write about the probability of each node; given its parents, it follows from its sum."""
     sums = np.zeros(gains.shape[1])

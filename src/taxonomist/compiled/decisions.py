@@ -16,7 +16,7 @@ PRECISION = 1e-9
 """Newton steps end when the next one would gain less than this, in nats over all items."""
 
 
-@compiled()
+@compiled(allocates=True)
 def choose_categories(
     excess: Floats,  # in (n_items, n_categories)
     least: int,
@@ -150,7 +150,7 @@ def _sink(
     return a
 
 
-@compiled()
+@compiled(allocates=True)
 def split_items(
     scores: Floats,  # in (n_items, n_categories)
     truth: Bools,  # in (n_items, n_categories)

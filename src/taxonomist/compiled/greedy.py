@@ -13,7 +13,7 @@ from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.joint_arrays import JointArrays, JointFindings
 
 
-@compiled()
+@compiled(allocates=True)
 def spread(
     attributes: Attributes,  # in
     change: Floats,  # in (n_attributes,)  of the weights, in units of φ(x_i)
@@ -30,7 +30,7 @@ def spread(
                 f[j, c] += kernel[j] * score[c]
 
 
-@compiled()
+@compiled(allocates=True)
 def spread_and_judge(
     problem: JointArrays,  # in: one category per item, one slack each, a table of losses
     i: int,
@@ -44,9 +44,23 @@ def spread_and_judge(
 
     The same as ``spread`` and ``inspection.judge_scored`` one after the other, in one pass.
     """
-    n_categories = f.shape[1]
-    score = np.zeros(n_categories)
+    score = np.zeros(f.shape[1])
     write_category_scores(problem.attributes, change, score)
+    add_and_judge(problem, i, score, kernel, f, duals, findings)
+
+
+@compiled(inner=True)
+def add_and_judge(
+    problem: JointArrays,
+    i: int,
+    score: Floats,  # in (n_categories,)  by which f changes, in units of the kernel
+    kernel: Floats,
+    f: Floats,
+    duals: Duals,
+    findings: JointFindings,
+) -> None:
+    """Do the part of ``spread_and_judge`` that goes over items; it makes no arrays."""
+    n_categories = f.shape[1]
     for j in range(len(kernel)):
         if kernel[j] == 0.0 and j != i:
             continue

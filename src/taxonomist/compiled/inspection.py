@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from taxonomist._typing import Bools, Codes, Floats, Reals
-from taxonomist.compiled.arrays import MATRIX, Duals, Labels, Loss
+from taxonomist.compiled.arrays import Duals, Labels, Loss
 from taxonomist.compiled.attributes import write_category_scores
 from taxonomist.compiled.duals import drop_zeros, unused_cost
 from taxonomist.compiled.jit import compiled
@@ -83,26 +83,20 @@ def smallest_margin(i: int, f: Floats, labels: Labels, mark: Bools) -> float:
 
 
 @compiled(inline=True)
-def write_pairs(i: int, y: int, labels: Labels, loss: Loss, scratch: InspectionScratch) -> Floats:
-    """Write G_iyc for all c, 0 for the item's own categories; return Δ(y, c) for all c."""
-    delta = scratch.delta
-    if loss.kind == MATRIX:
-        delta = loss.matrix[y]
-    else:
-        write_losses(loss, y, scratch.mark, delta)
+def write_pairs(i: int, y: int, labels: Labels, loss: Loss, scratch: InspectionScratch) -> None:
+    """Write Δ(y, c) and G_iyc for all c; G is 0 for the item's own categories."""
+    write_losses(loss, y, scratch.mark, scratch.delta)
     over = 1.0 - scratch.f[y]
     for c in range(len(scratch.G)):
-        scratch.G[c] = delta[c] * (over + scratch.f[c])
+        scratch.G[c] = scratch.delta[c] * (over + scratch.f[c])
     for k in range(labels.indptr[i], labels.indptr[i + 1]):
         scratch.G[labels.indices[k]] = 0.0
-    return delta
 
 
 @compiled(inline=True)
 def add_violated(
     i: int,
     y: int,
-    delta: Floats,
     least: float,
     n_old: int,
     duals: Duals,
@@ -130,7 +124,7 @@ def add_violated(
         scratch.top[a] = scratch.G[c]
         duals.own[first + a] = y
         duals.other[first + a] = c
-        duals.delta[first + a] = delta[c]
+        duals.delta[first + a] = scratch.delta[c]
         if n_new < most:
             duals.beta[first + n_new] = 0.0
             n_new += 1
@@ -167,7 +161,7 @@ def judge(
     highest = total = highest_inactive = 0.0
     for k in range(labels.indptr[i], labels.indptr[i + 1]):
         y = labels.indices[k]
-        delta = write_pairs(i, y, labels, problem.loss, scratch)
+        write_pairs(i, y, labels, problem.loss, scratch)
         found = highest_and_total(G)
         highest, total = max(highest, found[0]), total + found[1]
         for a in range(duals.start[i], duals.start[i] + n_old):
@@ -175,7 +169,7 @@ def judge(
                 G[duals.other[a]] = 0.0
         if problem.slack_per_pair and problem.costs[i] > 0.0:
             highest_inactive = max(highest_inactive, highest_and_total(G)[0])
-        add_violated(i, y, delta, max(lowest, 0.0), n_old, duals, scratch)
+        add_violated(i, y, max(lowest, 0.0), n_old, duals, scratch)
     if problem.slack_per_pair:
         findings.slack[i] = total
         findings.violation[i] = max(highest_inactive, findings.within[i])

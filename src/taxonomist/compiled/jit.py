@@ -130,7 +130,11 @@ def is_compiled(loop: Function) -> bool:
 
 
 def compiled(
-    *relaxed: str, inline: bool = False, inner: bool = False, copied: bool = False
+    *relaxed: str,
+    inline: bool = False,
+    inner: bool = False,
+    copied: bool = False,
+    allocates: bool = False,
 ) -> Callable[[F], F]:
     """Return a decorator that compiles a loop lazily, caches it, and releases the interpreter lock.
 
@@ -149,11 +153,16 @@ def compiled(
         Whether callers copy the loop's source, under their own floating-point rules, so that it is
         never compiled on its own. This saves time for a loop with few callers and many arrays, and
         takes more time for one with many callers. It must not test whether an argument is None.
+    allocates
+        Whether the loop, or one that it copies, makes arrays. Such a loop counts references to
+        every array of every call in it, which takes most of the time of short inner loops. Others
+        count none, and cannot return arrays.
     """
     rules: dict[str, object] = {
         "error_model": "numpy",
         "forceinline": inline,
         "fastmath": set(relaxed) or False,
+        "_nrt": allocates,
     }
 
     def decorate(function: F) -> F:

@@ -32,7 +32,7 @@ def values_below(parent: Codes, gains: Reals, out: Floats) -> None:
         below(parent, gains, i, out[i])
 
 
-@compiled()
+@compiled(allocates=True)
 def best_labellings(
     parent: Codes,
     is_category: Bools,  # in (n_nodes,)
@@ -95,7 +95,7 @@ def finish(own: int, sums: Floats, done: Floats, source: Codes) -> None:
         done[own], source[own, 0], source[own, 1] = sums[0, 0], 0, 0
 
 
-@compiled()
+@compiled(allocates=True)
 def best_with(parent: Codes, is_category: Bools, least: int, gain: Reals, out: Bools) -> None:
     """Write the best consistent labelling of one item with at least so many labels.
 
@@ -133,7 +133,7 @@ def best_with(parent: Codes, is_category: Bools, least: int, gain: Reals, out: B
                 out[j], left[j, 0], left[j, 1] = True, source[j, d, 0], source[j, d, 1]
 
 
-@compiled()
+@compiled(allocates=True)
 def max_marginals(parent: Codes, gains: Reals, out: Floats) -> None:
     """Write the best score of labellings with a node minus the best of those without it."""
     n_nodes = len(parent)
@@ -155,7 +155,7 @@ def softplus(x: float) -> float:
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
 
 
-@compiled()
+@compiled(allocates=True)
 def sum_labellings(
     parent: Codes,
     is_category: Bools,  # in (n_nodes,)
@@ -189,7 +189,7 @@ def sum_labellings(
             below[p, 1] += softplus(sums[j, 1])
 
 
-@compiled()
+@compiled(allocates=True)
 def log_partitions(
     parent: Codes, is_category: Bools, needs_label: bool, gains: Reals, scale: float, out: Floats
 ) -> None:
@@ -200,7 +200,7 @@ def log_partitions(
         out[i] = sums[0, 2] if needs_label else softplus(sums[0, 0])
 
 
-@compiled()
+@compiled(allocates=True)
 def marginals(
     parent: Codes, is_category: Bools, needs_label: bool, gains: Reals, scale: float, out: Floats
 ) -> None:

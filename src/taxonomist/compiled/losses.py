@@ -33,7 +33,7 @@ def write_losses(loss: Loss, y: int, mark: Bools, out: Floats) -> None:
     out[y] = 0.0
 
 
-@compiled()
+@compiled(allocates=True)
 def write_loss_matrix(loss: Loss, out: Floats) -> None:
     """Write Δ(y, c) for all pairs of categories."""
     mark = np.zeros(len(loss.miss), np.bool_)

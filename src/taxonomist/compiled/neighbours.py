@@ -9,7 +9,7 @@ from taxonomist.compiled.arrays import Labels, Rows
 from taxonomist.compiled.jit import compiled
 
 
-@compiled()
+@compiled(allocates=True)
 def add_votes(
     rows: Rows,  # in  items
     postings: Rows,  # in  the training items that have each feature

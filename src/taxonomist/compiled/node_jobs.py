@@ -91,7 +91,7 @@ def keep_alphas(alpha: Reals, items: Codes, first: int, begin: int, out: Variabl
                 out.counts[2] += 1
 
 
-@compiled()
+@compiled(allocates=True)
 def solve_jobs(
     jobs: Codes,
     problem: JobArrays,

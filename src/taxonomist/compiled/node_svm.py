@@ -229,7 +229,7 @@ def pass_over(
     return n_active, largest
 
 
-@compiled(inline=True)
+@compiled(inline=True, allocates=True)
 def solve_block(
     block: BlockArrays, state: BlockState, seed: np.uint64, tol: float, max_iter: int
 ) -> tuple[int, float]:
@@ -266,7 +266,7 @@ def solve_block(
             is_fixed, limit, n_active = True, np.inf, n_items
 
 
-@compiled()
+@compiled(allocates=True)
 def ascend_share(
     block: BlockArrays,
     state: BlockState,

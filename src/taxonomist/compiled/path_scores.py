@@ -56,7 +56,7 @@ def write_shares(
             share[b] -= math.log(total[terms.family[b]])
 
 
-@compiled()
+@compiled(allocates=True)
 def path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
     """Write the score of every category for every item, given the margins of all columns."""
     bent, share = np.empty(raw.shape[1]), np.zeros(raw.shape[1])

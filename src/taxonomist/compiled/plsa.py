@@ -12,7 +12,7 @@ from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.rows import row_sum
 
 
-@compiled()
+@compiled(allocates=True)
 def em_step(
     rows: Rows,  # in  counts
     weights: Floats,  # in (n_items,)
@@ -52,7 +52,7 @@ def em_step(
     return likelihood, n_words
 
 
-@compiled()
+@compiled(allocates=True)
 def fold_in_items(
     rows: Rows,  # in  counts
     words: Floats,  # in (n_features, n_categories)  P(w|c)

@@ -64,10 +64,10 @@ def write_gapped(
     lengths: tuple[int, int],
     rows: tuple[int, int],
     is_symmetric: bool,
+    scratch: StringScratch,
     values: Floats,  # out (n_strings of s, n_strings of t)
 ) -> None:
     """Write Σ_l K_l for some rows; if s and t are the same, from the diagonal on."""
-    scratch = string_scratch(s, t, lengths[1])
     for i in range(rows[0], rows[1]):
         for j in range(i if is_symmetric else 0, len(t.ends) - 1):
             values[i, j] = pair_value(s, i, t, j, powers, lengths[0], scratch)
@@ -79,22 +79,18 @@ def write_own(
     powers: Floats,  # in (CHUNK + 1,)
     lengths: tuple[int, int],
     rows: tuple[int, int],
+    scratch: StringScratch,
     values: Floats,  # out (n_strings,)
 ) -> None:
     """Write Σ_l K_l of some strings with themselves."""
-    scratch = string_scratch(s, s, lengths[1])
     for i in range(rows[0], rows[1]):
         values[i] = pair_value(s, i, s, i, powers, lengths[0], scratch)
 
 
-@compiled()
 def string_scratch(s: Strings, t: Strings, p: int) -> StringScratch:
     """Return work arrays for any pair of strings."""
-    most_kinds, longest = 0, 0
-    for i in range(len(s.ends) - 1):
-        most_kinds = max(most_kinds, s.kind_ends[i + 1] - s.kind_ends[i])
-    for j in range(len(t.ends) - 1):
-        longest = max(longest, t.ends[j + 1] - t.ends[j])
+    most_kinds = int(np.diff(s.kind_ends).max(initial=0))
+    longest = int(np.diff(t.ends).max(initial=0))
     return StringScratch(
         np.zeros(most_kinds, dtype=np.intp),
         np.zeros(most_kinds, dtype=np.intp),

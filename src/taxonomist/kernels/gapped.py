@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist._threads import n_threads
-from taxonomist.compiled.strings import CHUNK, Strings, write_gapped, write_own
+from taxonomist.compiled.strings import CHUNK, Strings, string_scratch, write_gapped, write_own
 from taxonomist.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ class GappedKernel:
         powers, lengths, is_symmetric = self._powers(), self._lengths(), left is right
 
         def fill(rows: tuple[int, int]) -> None:
-            write_gapped(left, right, powers, lengths, rows, is_symmetric, values)
+            scratch = string_scratch(left, right, lengths[1])
+            write_gapped(left, right, powers, lengths, rows, is_symmetric, scratch, values)
 
         self._run(fill, len(values))
         if is_symmetric:
@@ -136,7 +137,8 @@ class GappedKernel:
         powers, lengths = self._powers(), self._lengths()
 
         def fill(rows: tuple[int, int]) -> None:
-            write_own(strings, powers, lengths, rows, values)
+            scratch = string_scratch(strings, strings, lengths[1])
+            write_own(strings, powers, lengths, rows, scratch, values)
 
         self._run(fill, len(values))
         return values

@@ -222,17 +222,17 @@ class _Part:
     def inspect(self, items: Codes, rows: Rows) -> None:
         """Write the findings about items at fixed weights."""
         arrays = self.arrays._replace(rows=rows)
-        binary.inspect(items, arrays, self.W, self.alpha, self.findings)
+        binary.inspect(items, arrays, self.W, self.alpha, self.findings, self._scratch())
 
     def sweep(self, items: Codes, rows: Rows) -> float:
         """Inspect and solve all categories of items; return the gain."""
         arrays = self.arrays._replace(rows=rows)
-        return binary.sweep(items, arrays, self.W, self.alpha, self.findings)
+        return binary.sweep(items, arrays, self.W, self.alpha, self.findings, self._scratch())
 
     def visit(self, items: Codes, rows: Rows) -> tuple[float, float, float]:
         """Solve the active categories of items; return gain, gap and violation."""
         arrays = self.arrays._replace(rows=rows)
-        return binary.visit(items, arrays, self.active, self.W, self.alpha)
+        return binary.visit(items, arrays, self.active, self.W, self.alpha, self._scratch())
 
     def begin_at(self, alpha: Floats) -> None:
         """Start from dual variables, clipped to the costs of this problem."""
@@ -246,7 +246,10 @@ class _Part:
     def rebuild(self, items: Codes, rows: Rows) -> None:
         """Add the weights that follow from the dual variables of items."""
         arrays = self.arrays._replace(rows=rows)
-        binary.rebuild(items, arrays, self.active, self.W, self.alpha)
+        binary.rebuild(items, arrays, self.active, self.W, self.alpha, self._scratch())
+
+    def _scratch(self) -> binary.BinaryScratch:
+        return binary.binary_scratch(self.arrays, self.W)
 
 
 def _arrays(

@@ -18,7 +18,7 @@ from taxonomist.kernels.gapped import to_strings
 from tests.unit.features.naive import items, naive_kernel, ranges
 
 decays = st.sampled_from([0.0, 0.01, 0.5, 1.0])
-LOOPS = ("clear", "enter", "find", "string_scratch", "match_kinds", "pair_value", "rescale")
+LOOPS = ("clear", "enter", "find", "match_kinds", "pair_value", "rescale")
 
 
 def codes(texts, **options):
@@ -125,13 +125,14 @@ def test_loops_run_uncompiled(left, right, lengths, decay):
     powers = decay ** np.arange(strings.CHUNK + 1)
     shape = len(left), len(right)
     compiled, plain, own, plain_own = (np.zeros(n) for n in (shape, shape, len(left), len(left)))
-    strings.write_gapped(s, t, powers, lengths, (0, len(left)), False, compiled)
-    strings.write_own(s, powers, lengths, (0, len(left)), own)
+    scratch, own_scratch = (strings.string_scratch(s, other, lengths[1]) for other in (t, s))
+    strings.write_gapped(s, t, powers, lengths, (0, len(left)), False, scratch, compiled)
+    strings.write_own(s, powers, lengths, (0, len(left)), own_scratch, own)
     with pytest.MonkeyPatch.context() as patch:
         for name in LOOPS:
             patch.setattr(strings, name, getattr(strings, name).py_func)
-        strings.write_gapped.py_func(s, t, powers, lengths, (0, len(left)), False, plain)
-        strings.write_own.py_func(s, powers, lengths, (0, len(left)), plain_own)
+        strings.write_gapped.py_func(s, t, powers, lengths, (0, len(left)), False, scratch, plain)
+        strings.write_own.py_func(s, powers, lengths, (0, len(left)), own_scratch, plain_own)
     assert plain == pytest.approx(compiled, rel=1e-12)
     assert plain_own == pytest.approx(own, rel=1e-12)
 
@@ -139,7 +140,8 @@ def test_loops_run_uncompiled(left, right, lengths, decay):
 def test_only_the_asked_rows_are_written():
     s = to_strings(codes(["ab", "ab", "ab"]))
     values = np.full((3, 3), -1.0)
-    strings.write_gapped(s, s, np.ones(strings.CHUNK + 1), (1, 1), (1, 2), True, values)
+    powers, scratch = np.ones(strings.CHUNK + 1), strings.string_scratch(s, s, 1)
+    strings.write_gapped(s, s, powers, (1, 1), (1, 2), True, scratch, values)
     assert values.tolist() == [[-1, -1, -1], [-1, 2, 2], [-1, -1, -1]]
 
 
