@@ -23,6 +23,7 @@ from taxonomist.compiled.closures import (
 )
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.labellings import softplus
+from taxonomist.compiled.rows import copy_values
 
 
 @compiled(inner=True)
@@ -63,14 +64,14 @@ def write_costs(dag: Dag, gain: Reals, scratch: ClosureScratch, out: Floats) -> 
 @compiled(inner=True)
 def force_label(dag: Dag, j: int, force: float, is_alone: bool, gain: Floats, out: Floats) -> None:
     """Write gains with which the best labelling has node j, and if wanted none of its children."""
-    out[:] = gain
+    copy_values(gain, out)
     out[j] += force
     if is_alone:
         for k in range(dag.kids[j], dag.kids[j + 1]):
             out[dag.lower[dag.below[k]]] -= force
 
 
-@compiled(copied=True)
+@compiled(copied=True, allocates=True)
 def add_label(
     dag: Dag,
     is_category: Bools,
@@ -111,7 +112,7 @@ def add_label(
     return is_any
 
 
-@compiled(copied=True)
+@compiled(copied=True, allocates=True)
 def best_with_labels(
     dag: Dag, is_category: Bools, least: int, gain: Reals, scratch: ClosureScratch, out: Bools
 ) -> None:
@@ -156,7 +157,7 @@ def dag_max_marginals(dag: Dag, gains: Reals, scratch: ClosureScratch, out: Floa
 def shared_values(dag: Dag, gains: Reals, out: Floats) -> None:
     """Write the gain of each node plus the positive values of its children, shared by parents."""
     for i in range(len(gains)):
-        out[i] = gains[i]
+        copy_values(gains[i], out[i])
         for j in range(gains.shape[1] - 1, 0, -1):
             begin, end = dag.indptr[j], dag.indptr[j + 1]
             if out[i, j] > 0.0:

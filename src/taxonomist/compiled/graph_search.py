@@ -41,6 +41,7 @@ from taxonomist.compiled.graph_arrays import (
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.markov_arrays import ActiveLabellings, MarkovScratch
 from taxonomist.compiled.roof import roof
+from taxonomist.compiled.rows import copy_values
 
 MOST_FLIPS = 10
 """Rounds of flips by which the labelling of a relaxation is improved."""
@@ -363,14 +364,14 @@ def worst_by_roof(
     state, kept = scratch.state, kept_of(search)
     worst_closed(graph, is_signed, scratch, search)
     first = climb(graph, is_signed, scratch)
-    kept[:] = state
-    state[:] = scratch.truth
+    copy_values(state, kept)
+    copy_values(scratch.truth, state)
     base = write_roof(graph, scratch, search)
     bound = -(base + roof(pairs_of(graph), roof_of(search), state))
     total = climb(graph, is_signed, scratch)
     if first > total:
         total = first
-        state[:] = kept
+        copy_values(kept, state)
     search.excess[0] = max(bound - total, 0.0)
     return total
 

@@ -208,7 +208,9 @@ def spread(n_used: int, labels: Labels, state: MinOverState, scratch: MinOverScr
     of its categories, and the others by at most k times the largest gain of all.
     """
     scores, bound, change, used = state.scores, state.bound, scratch.change, scratch.used
-    least, most = scratch.gain.min(), scratch.gain.max()
+    least, most = np.inf, -np.inf
+    for c in range(len(scratch.gain)):
+        least, most = min(least, scratch.gain[c]), max(most, scratch.gain[c])
     longest = 0.0
     for j in range(len(bound)):
         k = scratch.row[j]

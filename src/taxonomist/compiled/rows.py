@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from taxonomist._typing import Floats, Reals
+from taxonomist._typing import Floats, Objects, Reals
 from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.jit import compiled
+
+
+@compiled(inline=True)
+def copy_values(values: Objects, out: Objects) -> None:
+    """Write values over others. An assignment to a slice would make an array in between."""
+    for k in range(len(out)):
+        out[k] = values[k]
 
 
 # Sums over features may be reordered, which lets them run in vector registers.
