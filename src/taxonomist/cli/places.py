@@ -62,6 +62,8 @@ def _check_inputs(out: Path, inputs: Iterable[str | Path | None], option: str) -
                 f"{option} {out} would replace the input {given}, which is inside it. Pass another "
                 "path."
             )
+        if source.is_dir() and source in target.parents:
+            raise OptionError(f"{option} {out} is inside the input {given}. Pass another path.")
 
 
 def _check_writable(out: Path, parent: Path, option: str) -> None:

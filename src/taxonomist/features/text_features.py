@@ -421,8 +421,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             found = [1.0] * n_columns if self.weights is None else [*map(float, self.weights)]
         if len(found) != n_columns or not all(0 <= weight < np.inf for weight in found):
             raise ParameterError(
-                f"weights must be {n_columns} finite numbers of at least 0, one for each column of "
-                f"texts. Got {self.weights!r}."
+                "weights must be finite numbers of at least 0, one for each column of texts "
+                f"({n_columns} here). Got {self.weights!r}."
             )
         return found
 

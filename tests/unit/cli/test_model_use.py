@@ -360,6 +360,11 @@ def test_an_input_is_never_the_output(call, there, tmp_path):
     # A file of the model is no place, either.
     done = call("report", "data", data, "--out", "data")
     assert "--out data is also an input." in done.err
+    for name in ("predict", "report"):
+        done = call(name, "data", data, "--out", "data/new.csv")
+        assert done.code == 2
+        assert "--out data/new.csv is inside the input data. Pass another path." in done.err
+    assert not (there / "data" / "new.csv").exists()
 
 
 def test_the_place_is_tried_before_the_work(call, there, monkeypatch, tmp_path):

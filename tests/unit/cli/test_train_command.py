@@ -124,7 +124,7 @@ def test_features_of_characters_and_pairs_of_words(call, folder):
         (["--characters", "5-3"], "--characters must be a range such as 3-5. Got '5-3'"),
         (["--characters", "a"], "--characters must be a range such as 3-5. Got 'a'"),
         (["--weights", "a"], "--weights must be numbers such as 3,1. Got 'a'"),
-        (["--weights", "1"], "weights must be 2 finite numbers"),
+        (["--weights", "1"], "one for each column of texts (2 here)"),
         (["--test-size", "1"], "--test-size must be at least 0 and below 1. Got 1"),
         (["--taxonomy", "nowhere.csv"], "nowhere.csv: No such file"),
         (["--label", "cod"], "no column 'cod'; its columns are 'id', 'title'"),
