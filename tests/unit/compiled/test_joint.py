@@ -245,8 +245,8 @@ def test_add_violated(seed, most_new):
         sizes = np.array([0, 10]), np.array([9, n_old + 5]), np.array([2, n_old])
         duals, looks = Duals(*sizes, *tables), state.looks(most_new)
         for k, y in enumerate(y_of):
-            looks.G[:] = G[k]
-            loop(1, y, delta[k], 0.1, n_old, duals, looks)
+            looks.G[:], looks.delta[:] = G[k], delta[k]
+            loop(1, y, 0.1, n_old, duals, looks)
         return duals
 
     duals, twin = offered(add_violated), offered(add_violated.py_func)
