@@ -54,7 +54,10 @@ TRAIN = ["train", "data.csv", "--label", "code", "--out", "model"]
         ([*TRAIN, "--measure", "nix"], "--measure must be one of hierarchical_f1, "),
         ([*TRAIN, "--vectors", "nix"], "--vectors must be"),
         ([*TRAIN, "--encoding", "ascii"], "Name its encoding, such as --encoding cp1252 or"),
-        ([*TRAIN, "--model", "svm", "--text", "title", "--weights", "1,2"], "--weights must be finite"),
+        (
+            [*TRAIN, "--model", "svm", "--text", "title", "--weights", "1,2"],
+            "--weights must be finite",
+        ),
         ([*TRAIN, "--model", "PathSVC"], "--model must be 'auto' or one of flat, markov"),
         (["train", "data.csv", "--out", "model"], "Name yours with --label."),
         (["train", "one.csv", "--out", "model"], "one part would be empty. Add items, or"),
