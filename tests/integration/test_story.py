@@ -89,7 +89,7 @@ def test_every_fault_is_named_with_its_line(home, tmp_path):
     done = run_here("train", *data)
     assert done.code == 2
     assert done.err.splitlines() == [
-        f"taxonomist: {tmp_path / 'bad.csv'}: 1 of 7 rows have no label and are skipped: line 5.",
+        f"taxonomist: {tmp_path / 'bad.csv'}: 1 of 7 rows has no label and is skipped: line 5.",
         f"{tmp_path / 'bad.csv'}: 4 of 7 rows cannot be used.",
         "  line 3: no text in 'title' or 'abstract'.",
         "  line 4: 'astro-ph.GAA' is not a node of the taxonomy. Did you mean 'astro-ph.GA' or "

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from taxonomist.errors import TaxonomistError
+from taxonomist.errors import TaxonomistError, closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,6 +20,7 @@ __all__ = [
     "check_budget",
     "check_cost",
     "check_explains",
+    "check_model",
     "check_models",
     "check_probabilities",
     "check_share",
@@ -33,15 +34,24 @@ class OptionError(TaxonomistError, ValueError):
     """An option has an invalid value."""
 
 
-def check_models(names: Iterable[str]) -> None:
+def check_model(name: str) -> None:
     """Raise if a model is unknown."""
     from taxonomist.text.models import choice_of
 
+    try:
+        choice_of(name)
+    except ValueError as error:
+        raise OptionError(str(error)) from error
+
+
+def check_models(names: Iterable[str]) -> None:
+    """Raise if one of the models to compare is unknown."""
+    from taxonomist.text.models import MODELS, members_of
+
     for name in names:
-        try:
-            choice_of(name)
-        except ValueError as error:
-            raise OptionError(str(error)) from error
+        if unknown := next((each for each in members_of(name) if each not in MODELS), None):
+            known, hint = ", ".join(MODELS), closest(unknown, MODELS)
+            raise OptionError(f"--models must be some of {known}. Got {unknown!r}.{hint}")
 
 
 def check_cost(C: float | None) -> None:

@@ -103,8 +103,10 @@ def print_text(text: str = "") -> None:
 
 
 def print_note(text: str) -> None:
-    """Print a sentence to standard error."""
-    typer.echo(visible(text), err=True)
+    """Print a sentence to standard error, above the bars if some are drawn."""
+    # typer.echo would write past the stream that moves the bars down.
+    sys.stderr.write(f"{visible(text)}\n")
+    sys.stderr.flush()
 
 
 def show_controls() -> None:
@@ -238,31 +240,7 @@ def progress(unit: str = "items") -> Iterator[OnStep]:
         with progress_lines(unit, print_note) as report_lines:
             yield report_lines
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from taxonomist.cli.progress_bars import progress_bars
 
-    count = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
-    description = TextColumn("{task.description}", markup=False)
-    note_column = TextColumn("{task.fields[note]}", markup=False)
-    times = (TimeElapsedColumn(), TimeRemainingColumn(), note_column)
-    columns = (description, BarColumn(), count, *times)
-    with Progress(*columns, console=Console(stderr=True)) as bars:
-        tasks: dict[str, Any] = {}
-
-        def report(step: str, done: int, total: int | None, note: str = "") -> None:
-            if step not in tasks:
-                for former in tasks.values():
-                    bars.update(former, note="")
-                    bars.stop_task(former)
-                tasks[step] = bars.add_task(visible_line(step), total=total, note=note)
-            bars.update(tasks[step], completed=done, total=total, note=note)
-
-        yield report
+    with progress_bars(unit) as report_bars:
+        yield report_bars

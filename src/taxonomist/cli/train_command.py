@@ -13,7 +13,7 @@ from taxonomist.cli.checks import (
     OptionError,
     check_budget,
     check_cost,
-    check_models,
+    check_model,
     check_share,
     prefix_lengths,
 )
@@ -185,7 +185,7 @@ def train(
     from taxonomist.text.parameters import check_parameters
 
     if model != "auto":
-        check_models([model])
+        check_model(model)
     check_cost(C)
     check_share(test_size)
     check_budget(budget)

@@ -116,9 +116,10 @@ class BadRows:
         return "\n".join([*notes, "These rows are skipped."]) if self.count else "".join(notes)
 
     def _unlabelled(self, name: str) -> str:
-        count = f"{self.n_unlabelled:,} of {self.n_rows:,} rows have no label"
+        verbs = ("has", "is") if self.n_unlabelled == 1 else ("have", "are")
+        count = f"{self.n_unlabelled:,} of {self.n_rows:,} rows {verbs[0]} no label"
         lines = listed_lines(self.first_unlabelled, self.n_unlabelled)
-        return f"{name}: {count} and are skipped: {lines}."
+        return f"{name}: {count} and {verbs[1]} skipped: {lines}."
 
     def _listed(self, name: str) -> str:
         """Return the number of bad rows, and the first of them."""

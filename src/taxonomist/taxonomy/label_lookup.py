@@ -28,7 +28,7 @@ def code_meant(graph: Graph, label: object) -> int:
             f"The path {label!r} is ambiguous: it leads to {len(found)} nodes. Pass an id."
         )
     if not found:
-        hint = similar_ids(graph.nodes, label)
+        hint = _similar_step(graph, label) or similar_ids(graph.nodes, label)
         raise UnknownNodeError(f"{label!r} is not a node of the taxonomy.{hint}")
     return found.pop()
 
@@ -37,15 +37,31 @@ def codes_meant(graph: Graph, label: object) -> set[int]:
     """Return the codes that a label matches: none, one, or several for a path of names."""
     if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
         label = str(int(label))
+    if isinstance(label, str) and (node := label.strip()) in graph:
+        return {graph.code(node)}
+    steps = _steps(label)
+    return _at_end(graph, steps) if steps else set()
+
+
+def _steps(label: object) -> list[str]:
+    """Return the steps of a label that is a path, and none for other labels."""
     if isinstance(label, str):
-        if (node := label.strip()) in graph:
-            return {graph.code(node)}
-        label = label.split(">")
-        if len(label) == 1:
-            return set()
-    if not isinstance(label, (list, tuple)) or not label:
-        return set()
-    return _at_end(graph, [str(part).strip() for part in label])
+        steps = label.split(">")
+        label = steps if len(steps) > 1 else ()
+    return [str(step).strip() for step in label] if isinstance(label, (list, tuple)) else []
+
+
+def _similar_step(graph: Graph, label: object) -> str:
+    """Suggest names for the first step of a path that is not below the steps before it."""
+    steps = _steps(label)
+    for place, step in enumerate(steps):
+        above = _at_end(graph, steps[:place]) if place else {0}
+        if not _at_end(graph, steps[: place + 1]):
+            nodes = graph.roots if not place else ()
+            below = [child for code in above for child in graph.children(graph.nodes[code])]
+            called = dict.fromkeys(map(graph.name, nodes or below))
+            return similar_ids(list(called), step)
+    return ""
 
 
 def _at_end(graph: Graph, parts: list[str]) -> set[int]:

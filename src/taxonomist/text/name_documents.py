@@ -129,7 +129,8 @@ class ChosenNames(NamedTuple):
         """Return a sentence about the choice."""
         if documents is None or not self.weight:
             return f"Names of categories are not used: {self.note}."
-        said = f"Names of categories count {self.weight:g} times as much as a document"
+        times = "" if self.weight == 1 else f"{self.weight:g} times "
+        said = f"Names of categories count {times}as much as a document"
         if self.gain is not None:
             said += (
                 f": hierarchical F1 of held-out documents {self.gain['estimate']:+z.3f} "

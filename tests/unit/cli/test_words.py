@@ -59,6 +59,7 @@ TRAIN = ["train", "data.csv", "--label", "code", "--out", "model"]
             "--weights must be finite",
         ),
         ([*TRAIN, "--model", "PathSVC"], "--model must be 'auto' or one of flat, markov"),
+        (["compare", "data.csv", "--models", "svm,auto"], "--models must be some of flat, markov"),
         (["train", "data.csv", "--out", "model"], "Name yours with --label."),
         (["train", "one.csv", "--out", "model"], "one part would be empty. Add items, or"),
         (["train", "one.csv", "--out", "model"], "pass --test-size 0 to hold out none."),

@@ -239,7 +239,7 @@ def test_rows_without_a_label_are_skipped_with_a_warning(tmp_path: Path, caplog)
     assert read(path).texts == ["ü", "z"]
     assert caplog.messages == [
         f"{path} is not UTF-8; it is read as cp1252.",
-        f"{path}: 1 of 3 rows have no label and are skipped: line 3.",
+        f"{path}: 1 of 3 rows has no label and is skipped: line 3.",
     ]
     corpus = read(path, empty_is_none=True)
     assert corpus.labels == [("b",), (), ("b",)]

@@ -192,6 +192,23 @@ def test_the_closest_among_very_many_is_found_fast():
 
 
 @pytest.mark.parametrize(
+    ("label", "hint"),
+    [
+        (("Animals", "Cat"), r" Did you mean 'Cats'\?"),
+        ("Plant > Roses", r" Did you mean 'Plants'\?"),
+        ("ROOT > Animals > cats", r" Did you mean 'Cats'\?"),
+        (("Animals", "Cats", "Persian"), ""),
+    ],
+)
+def test_the_first_unknown_step_of_a_path_comes_with_the_closest_name_there(label, hint):
+    edges = [("ROOT", "a"), ("ROOT", "p"), ("a", "c"), ("p", "r")]
+    names = {"a": "Animals", "p": "Plants", "c": "Cats", "r": "Roses"}
+    taxonomy = Taxonomy.from_edges(edges, names=names)
+    with pytest.raises(UnknownNodeError, match=rf" is not a node of the taxonomy\.{hint}$"):
+        taxonomy.resolve(label)
+
+
+@pytest.mark.parametrize(
     "label", ["Z", "A > B > Z", "A>B>Z", ("A", "B", "Z"), ["A", "Bee", "Z"], "ROOT > A > B > Z"]
 )
 def test_resolve_accepts_ids_and_paths(label):

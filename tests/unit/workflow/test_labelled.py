@@ -83,7 +83,7 @@ def test_levels_in_columns(tmp_path):
     assert found.labels == [["A > X"], ["B > X"], ["A"]]
     assert (found.bad.n_rows, found.bad.count, found.bad.n_unlabelled) == (5, 1, 1)
     assert found.note.splitlines() == [
-        f"{tmp_path / 'data.csv'}: 1 of 5 rows have no label and are skipped: line 5.",
+        f"{tmp_path / 'data.csv'}: 1 of 5 rows has no label and is skipped: line 5.",
         f"{tmp_path / 'data.csv'}: 1 of 5 rows cannot be used.",
         "  line 6: the level 'one' is empty, but 'two' below it is 'Z'.",
         "These rows are skipped.",
