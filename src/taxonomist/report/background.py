@@ -19,6 +19,8 @@ SEARCH = "search"
 
 CHOSEN = "chosen"
 """Name of the field of a candidate that says whether it was chosen."""
+ROUNDED_TO_ZERO = 0.0005
+"""p-values below this would be 0.000 with three decimals."""
 
 
 def flat_comparison(comparison: Comparison) -> Html:
@@ -30,8 +32,8 @@ def flat_comparison(comparison: Comparison) -> Html:
     signs = [_sign(comparison, *pair) for pair in pairs]
     sentence = tag(
         "p",
-        f"Of {len(rows)} differences from the {baseline} model, {signs.count(1)} are significantly "
-        f"better and {signs.count(-1)} significantly worse (p < 0.05).",
+        f"Significantly better than the {baseline} model: {signs.count(1)} of {len(rows)}; "
+        f"significantly worse: {signs.count(-1)} of {len(rows)} (p < 0.05).",
         class_="lead",
     )
     least = max(smallest_p_value(comparison.pairs(*pair)[0].size) for pair in pairs)
@@ -62,7 +64,7 @@ def _difference(comparison: Comparison, model: str, measure: str) -> Sequence[ob
         number(base.mean),
         join([tag("span", f"{difference:+z.3f}", class_=verdict or None), f" {verdict}"]),
         ends,
-        number(cell.p_value),
+        "< 0.001" if (cell.p_value or 1) < ROUNDED_TO_ZERO else number(cell.p_value),
     )
 
 

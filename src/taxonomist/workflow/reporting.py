@@ -134,5 +134,10 @@ def _facts(classifier: TextClassifier) -> dict[str, object]:
     trials = [
         {**trial._asdict(), "chosen": place == 0} for place, trial in enumerate(classifier.search_)
     ]
-    said = {name: fact["said"] for name, fact in findings(classifier).items()}
+    said = {
+        name: fact["said"]
+        for name, fact in findings(classifier).items()
+        # Without numbers it says that this report measures the gain.
+        if name != "taxonomy_gain" or len(fact) > 1
+    }
     return {**known, **said, "search": trials}

@@ -214,6 +214,29 @@ def test_wide_tables_scroll_inside_their_frame_on_a_phone(tmp_path, make):
     assert all(box["last"] <= PHONE for box in found["boxes"])
 
 
+BROKEN = """(() => {
+  const broken = [];
+  for (const name of document.querySelectorAll(".confusions .name")) {
+    const text = name.firstChild, range = document.createRange();
+    for (const word of text.data.matchAll(/[A-Za-z]+/g)) {
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (range.getClientRects().length > 1) broken.push(word[0]);
+    }
+  }
+  return { broken, width: document.documentElement.scrollWidth };
+})()"""
+
+
+def test_words_of_confusions_are_not_broken_on_a_phone(tmp_path):
+    names = ("Medical Equipment Manufacturing", "Navigational and Electromedical Instruments")
+    taxonomy = Taxonomy.from_paths([("Miscellaneous", name) for name in names])
+    labels = [leaf for leaf in taxonomy.leaves for _ in range(3)]
+    found = assess(labels, labels[::-1], taxonomy)
+    write_report(tmp_path / "report.html", found, title="Words", taxonomy=taxonomy)
+    assert told(tmp_path, BROKEN, PHONE) == {"broken": [], "width": PHONE}
+
+
 DEEPEST = """(() => {
   const isStep = (made) => made.textContent.includes("step");
   for (let i = 0; i < 60; i++) {

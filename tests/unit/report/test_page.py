@@ -163,7 +163,7 @@ def test_the_tree_has_every_node(report):
 
 def test_the_flat_twin_is_compared_with_direction_and_significance(report):
     _, text = report
-    assert "Of 2 differences from the flat model, 1 are significantly better and 1" in text
+    assert "better than the flat model: 1 of 2; significantly worse: 1 of 2 (p &lt; 0.05)." in text
     assert '<span class="better">+0.400</span> better' in text
     assert '<span class="worse">+1.000</span> worse' in text
     assert "cannot be below" not in text
