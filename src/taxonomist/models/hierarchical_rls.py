@@ -71,7 +71,8 @@ class LeastSquaresScorer(MarginScorer):
         X = X.astype(np.float64, copy=False)
         out[codes] = (X @ self.weights[codes].T).T
         for siblings, system in self.systems:
-            out[siblings] /= 1 + system.self_products(np.sqrt(self.C) * X)
+            # A damaged model may hold a tuple, which would be an index of a row and a column.
+            out[list(siblings)] /= 1 + system.self_products(np.sqrt(self.C) * X)
 
     def accepts(self, code: int, X: Matrix) -> Bools:
         """Return whether the margin of a node is positive for each item."""

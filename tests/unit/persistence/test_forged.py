@@ -87,6 +87,13 @@ def test_forged_folders_are_refused_or_answer(sources, tmp_path):
     assert kinds["answered"] > 20
 
 
+def test_siblings_that_are_a_tuple_do_not_fail_without_a_word(tmp_path):
+    wanted = STORED / "version-2" / "HierarchicalRLS"
+    source, items = next(each for each in folders() if each[0] == wanted)
+    forge(source, tmp_path / "model", np.random.default_rng([SEED, 2464]))
+    assert ask(tmp_path / "model", items)[0] in GOOD
+
+
 @pytest.mark.slow
 def test_two_thousand_forged_folders(sources, tmp_path):
     kinds, bad = try_forged(sources, tmp_path, range(1000, 3000))
