@@ -131,6 +131,8 @@ def test_label_sets_with_gaps(shell, tmp_path):
     common = "papers.csv -t subjects.csv --text title,abstract --label codes --separator ';'"
     done = shell(f"train {common} --empty-is-none --out model")
     assert "1 id occurs more than once: '3' in lines 5, 9." in done.err
+    n_empty = sum(not row[3] for row in table)
+    assert re.search(rf"items with no categories +{n_empty}\b", done.out)
     total, terms = row_sum(done)
     assert total == sum(terms.values()) == len(table)
     assert set(terms) == {"used", "held out"}
@@ -142,7 +144,6 @@ def test_label_sets_with_gaps(shell, tmp_path):
         shell, "report model papers.csv -o r.html --quick"
     )
     done = shell(f"train {common} --model naive_bayes --features words --names off --out other")
-    n_empty = sum(not row[3] for row in table)
     assert row_sum(done)[1]["without label"] == n_empty
 
 

@@ -31,10 +31,12 @@ UNMEASURED = (
 def row_facts(labelled: Labelled) -> dict[str, object]:
     """Return facts about the rows that were read."""
     n_labels = sum(map(len, labelled.labels))
+    n_empty = sum(not labels for labels in labelled.labels)
     return {
         "items": len(labelled.texts),
         "bad rows": labelled.bad.count,
         "rows without label": labelled.bad.n_unlabelled,
+        **({"items with no categories": n_empty} if n_empty else {}),
         "labels per item": n_labels / len(labelled.labels),
         "categories": len({label for labels in labelled.labels for label in labels}),
         "taxonomy": f"{ORIGINS[labelled.origin]}, {labelled.taxonomy.n_nodes:,} nodes, "

@@ -39,7 +39,7 @@ def read_edges(
     text: str,
     *,
     parent: str = "parent",
-    child: str = "child",
+    child: str | None = None,
     name: str | None = None,
     texts: str | Sequence[str] = (),
     delimiter: str | None = None,
@@ -52,7 +52,8 @@ def read_edges(
     text
         The content of the file.
     parent, child
-        Columns with the ids of each edge.
+        Columns with the ids of each edge; by default ``parent`` and ``child``, or ``id`` if there
+        is no ``child``.
     name
         Column with the child's display name; by default ``name`` if that column exists.
     texts
@@ -66,7 +67,7 @@ def read_edges(
     top, header = next(rows)
     hint = ' Choose columns with parent= and child=; one column per level needs format="levels".'
     parent_at = _column(top, header, parent, hint)
-    child_at = _column(top, header, child, hint)
+    child_at = _column(top, header, child or _child(header), hint)
     name_at = None
     if name is not None or "name" in _folded(header):
         name_at = _column(top, header, name or "name", " Choose the column of names with name=.")
@@ -288,6 +289,12 @@ def _column(line: int, header: list[str], column: str, hint: str = "") -> int:
         f"line {line}: no column {column!r}; the columns are {some(header, 10)}."
         f"{closest(wanted, folded)}{hint}"
     )
+
+
+def _child(header: list[str]) -> str:
+    """Return the name of the column with the ids of children."""
+    folded = _folded(header)
+    return "id" if "child" not in folded and "id" in folded else "child"
 
 
 def _wrong_length(line: int, row: list[str], header: list[str]) -> FormatError:

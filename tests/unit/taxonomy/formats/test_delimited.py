@@ -44,6 +44,13 @@ def test_chosen_columns():
     assert read_edges(text, parent="Broader", child="narrower").raw_names == {}
 
 
+def test_children_may_be_called_ids():
+    assert read_edges("id,parent,name\nb,a,Bee\nc,a,\n") == read_edges(
+        "child,parent,name\nb,a,Bee\nc,a,\n"
+    )
+    assert read_edges("id,parent,child\n1,a,b\n2,a,c\n") == read_edges("parent,child\na,b\na,c\n")
+
+
 def test_quoted_delimiters_and_newlines():
     taxonomy = read_edges('parent,child\n"a,1","b\n2"\n"a,1","c ""3"""\n')
     assert taxonomy.nodes == ("a,1", "b\n2", 'c "3"')
