@@ -16,10 +16,12 @@ from taxonomist.compiled.block_scores import (
     FeatureIndex,
     WeightBlocks,
     score_blocks,
+    score_dense_rows,
     score_few_blocks,
 )
 from taxonomist.compiled.jit import can_spare, is_compiled
 from taxonomist.errors import ModelFileError
+from taxonomist.inference.frequent_features import FrequentFeatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -199,6 +201,11 @@ class BlockWeights:
             counts += np.bincount(some, minlength=self.n_features)
         return counts
 
+    @cached_property
+    def _frequent(self) -> FrequentFeatures:
+        self._check_features()
+        return FrequentFeatures(self.table, self.n_features)
+
     @property
     def _number_type(self) -> type[np.signedinteger]:
         """The smaller type of integers that numbers all segments."""
@@ -346,6 +353,11 @@ class BlockWeights:
             score_few_blocks(rows, table, self._few_by_feature(rows.indices), out)
             return
         n_segments = int(self._n_segments[rows.indices].sum())
+        dense = self._frequent.rows_for(rows.indices, n_segments)
+        if dense is not None:
+            room = np.empty(len(dense.scale), np.float32)
+            score_dense_rows(rows, table, self.by_feature, dense, room, out)
+            return
         is_dense = DENSE * n_segments > n_lookups + len(table.features)
         if is_dense and (
             is_compiled(score_block_by_block)
