@@ -355,8 +355,8 @@ class BlockWeights:
         n_segments = int(self._n_segments[rows.indices].sum())
         dense = self._frequent.rows_for(rows.indices, n_segments)
         if dense is not None:
-            room = np.empty(len(dense.scale), np.float32)
-            score_dense_rows(rows, table, self.by_feature, dense, room, out)
+            sums = np.empty(len(dense.scale), np.float32)
+            score_dense_rows(rows, table, self.by_feature, dense, sums, out)
             return
         is_dense = DENSE * n_segments > n_lookups + len(table.features)
         if is_dense and (

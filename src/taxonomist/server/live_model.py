@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from taxonomist.compiled.jit import sparing_nothing
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence import describe
 from taxonomist.server.store.documents import Offer
@@ -28,6 +30,8 @@ __all__ = ["LiveModel", "model_version"]
 
 N_OFFERED = 10
 """Categories that are kept with the offer for a document."""
+N_NAMES = 50
+"""Names of categories in the first text that a model is asked about."""
 VERSION_LENGTH = 12
 
 
@@ -71,8 +75,9 @@ class LiveModel:
         self.created = _created(folder)
         self.categories = frozenset(map(str, self.classifier.classes_.tolist()))
         # Loops are compiled, and a model that cannot answer is found out, before it is used.
-        text = self.item("text")
-        self.offers([text])
+        text = self.item(" ".join(["text", *islice(self.taxonomy.raw_names.values(), N_NAMES)]))
+        with sparing_nothing():
+            self.offers([text])
         if self.can_explain:
             self.explain(text, 1, None)
 
