@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import func, select, update
+from sqlalchemy.exc import OperationalError
 
 from taxonomist.errors import ParameterError
 from taxonomist.server.store import EventStore
@@ -181,6 +183,16 @@ def test_of_two_who_expect_the_same_one_wins(store, documents):
 
     with ThreadPoolExecutor(6) as pool:
         assert sum(number is not None for number in pool.map(write, range(12))) == 1
+
+
+def test_a_writer_does_not_wait_for_ever(store, db, documents, monkeypatch):
+    monkeypatch.setattr("taxonomist.server.store.engine.WAIT_SECONDS", 1)
+    with closing(EventStore(db)) as other, store.writing() as connection:
+        new = NewDecision(documents["a"], "skip", [], [], None, "ann")
+        add_decision(connection, "p", new)
+        with pytest.raises(OperationalError):
+            decide(other, documents["a"])
+    assert state(store, "a")[0] == "skip"
 
 
 def test_waiting_documents(store, documents):
