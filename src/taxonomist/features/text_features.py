@@ -12,12 +12,12 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from taxonomist.errors import ParameterError, some
+from taxonomist.errors import ParameterError
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.spectrum import unit_rows
 from taxonomist.features.term_table import TermTable
 from taxonomist.features.terms import respelled
-from taxonomist.features.text_items import as_text, peek
+from taxonomist.features.text_items import as_text, column_weights, peek
 from taxonomist.features.token_table import TokenTable, side_by_side
 from taxonomist.features.word_terms import WordTerms
 
@@ -336,7 +336,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if not self.words and not self.characters:
             raise ParameterError("words and characters are both None; pass at least one of them.")
         self.columns_ = list(first) if isinstance(first, Mapping) else None
-        self.column_weights_ = self._column_weights(first)
+        self.column_weights_ = column_weights(self.weights, first)
 
     def _checked_table(self, counted: CountedTexts) -> TokenTable:
         """Return the words of texts; raise if these have other columns."""
@@ -422,24 +422,6 @@ class TextFeatures(TransformerMixin, BaseEstimator):
                 f"{len(self.column_weights_)}; pass the same columns for each item."
             )
         return [as_text(value, number) for value in values]
-
-    def _column_weights(self, first: Any) -> list[float]:
-        is_one = first is None or isinstance(first, str) or not isinstance(first, Iterable)
-        n_columns = 1 if is_one else len(first)
-        if isinstance(self.weights, Mapping):
-            unknown = [name for name in self.weights if name not in (self.columns_ or ())]
-            if unknown:
-                have = some(self.columns_ or ["(one text without a name)"])
-                raise ParameterError(f"weights has {some(unknown)}, but the columns are {have}.")
-            found = [float(self.weights.get(name, 1.0)) for name in self.columns_ or ()]
-        else:
-            found = [1.0] * n_columns if self.weights is None else [*map(float, self.weights)]
-        if len(found) != n_columns or not all(0 <= weight < np.inf for weight in found):
-            raise ParameterError(
-                "weights must be finite numbers of at least 0, one for each column of texts "
-                f"({n_columns} here). Got {self.weights!r}."
-            )
-        return found
 
     def _kept(self, n_having: Codes, n_items: int, n_grams: int) -> Codes:
         """Return the terms that are frequent enough, given how many items have each.

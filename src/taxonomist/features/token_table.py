@@ -35,8 +35,8 @@ TOKENS_AT_ONCE = 2**21
 """Words of texts that are sorted at once, which bounds memory."""
 MOST_SPARED = 2**19
 """Words that are counted without a compiled loop at most, which takes less time than numba."""
-STEPS_OF_GRAMS = 8
-"""How many words are counted in the time that the character n-grams of one take."""
+STEPS_OF_GRAMS = 2
+"""As how many words one with its character n-grams counts: they take a second at most."""
 ENTRIES_AT_ONCE = 2**23
 """Entries of a product of words and n-grams that are computed at once, about."""
 

@@ -13,6 +13,7 @@ from scipy.sparse import coo_array, csr_array
 from taxonomist.compiled.arrays import Rows, read_only
 from taxonomist.compiled.block_lookup import BlockIndex, Known, LookupRoom, score_block_by_block
 from taxonomist.compiled.block_scores import (
+    DenseRows,
     FeatureIndex,
     WeightBlocks,
     score_blocks,
@@ -36,7 +37,7 @@ DENSE = 4
 LOOKUP = 16
 """How many features are read in the time of one bisection."""
 MOST_SEGMENTS = 10**8
-"""Segments that are added one by one at most, rather than compiling the faster loop over blocks."""
+"""Segments that are added one by one at most, rather than compiling a faster loop."""
 MOST_WEIGHTS = 10_000_000
 """Weights that are added up without numba at most: its import takes longer."""
 FEATURES_AT_ONCE = 2**22
@@ -342,6 +343,15 @@ class BlockWeights:
 
     # Scores ------------------------------------------------------------------------------------
 
+    def _dense_rows(self, rows: Rows, n_segments: int) -> DenseRows | None:
+        """Return dense rows of weights, if they make scoring these rows faster."""
+        if not self._frequent.can_be or not (
+            is_compiled(score_dense_rows)
+            or not can_spare(score_dense_rows, n_segments, MOST_SEGMENTS)
+        ):
+            return None
+        return self._frequent.rows_for(rows.indices, n_segments)
+
     def scores(self, X: CSR, out: Reals) -> None:
         """Write the scores of sparse rows, (n_items, n_columns)."""
         rows, table = sparse_rows(X), self.table
@@ -353,7 +363,7 @@ class BlockWeights:
             score_few_blocks(rows, table, self._few_by_feature(rows.indices), out)
             return
         n_segments = int(self._n_segments[rows.indices].sum())
-        dense = self._frequent.rows_for(rows.indices, n_segments)
+        dense = self._dense_rows(rows, n_segments)
         if dense is not None:
             sums = np.empty(len(dense.scale), np.float32)
             score_dense_rows(rows, table, self.by_feature, dense, sums, out)

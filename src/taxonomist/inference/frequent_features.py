@@ -44,6 +44,11 @@ class FrequentFeatures:
         The weights.
     n_features
         The number of features.
+
+    Attributes
+    ----------
+    can_be
+        Whether there are so many weights that features may have dense rows.
     """
 
     def __init__(self, table: WeightBlocks, n_features: int) -> None:
@@ -51,7 +56,11 @@ class FrequentFeatures:
         self._n_used = 0
         self._rows: DenseRows | None = None
         n_columns = len(table.bias)
-        self._can_be = LEAST_SHARE * len(table.values) >= max(1, n_features * n_columns)
+        self.can_be = LEAST_SHARE * len(table.values) >= max(1, n_features * n_columns)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how to copy this: without the rows."""
+        return type(self), (self._table, self._n_features)
 
     def rows_for(self, features: Integers, n_segments: int) -> DenseRows | None:
         """Return the dense rows if they make scoring faster.
@@ -63,8 +72,6 @@ class FrequentFeatures:
         n_segments
             How many segments these have.
         """
-        if not self._can_be:
-            return None
         with _lock:
             self._n_used += n_segments
             if self._rows is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -202,7 +204,7 @@ def test_the_way_depends_on_the_work(monkeypatch):
 
 def test_frequent_features_have_dense_rows_once_they_are_used_much(monkeypatch):
     _, weights = problem(0)
-    few, many = np.arange(3), np.arange(weights.n_features)
+    many = np.arange(weights.n_features)
     n_segments = len(weights.table.features)
     frequent = FrequentFeatures(weights.table, weights.n_features)
     assert frequent.rows_for(many, n_segments) is None
@@ -214,12 +216,13 @@ def test_frequent_features_have_dense_rows_once_they_are_used_much(monkeypatch):
     rare = np.flatnonzero(found.place < 0)
     assert frequent.rows_for(rare, 1) is None
     assert frequent.rows_for(np.flatnonzero(found.place >= 0), 1) is found
+    assert pickle.loads(pickle.dumps(frequent))._rows is None
     with jit.sparing_nothing():
         at_once = FrequentFeatures(weights.table, weights.n_features)
         assert at_once.rows_for(many, 1) is not None
+        assert at_once.can_be
         monkeypatch.setattr(frequent_features, "LEAST_SHARE", 1)
-        sparse_ones = FrequentFeatures(weights.table, weights.n_features)
-        assert sparse_ones.rows_for(few, n_segments) is None
+        assert not FrequentFeatures(weights.table, weights.n_features).can_be
 
 
 def test_much_used_weights_are_scored_by_dense_rows(monkeypatch):
