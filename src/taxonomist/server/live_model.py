@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -54,6 +55,8 @@ class LiveModel:
     ----------
     folder
         The folder of the model.
+    is_served
+        Whether it answers requests, so that the loops that it needs are compiled now.
 
     Raises
     ------
@@ -61,7 +64,7 @@ class LiveModel:
         If the folder holds no valid model, or one without probabilities.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_served: bool = True) -> None:
         self.version = model_version(folder)
         self.folder = folder
         self.classifier = TextClassifier.load(folder)
@@ -74,9 +77,9 @@ class LiveModel:
         self.columns = list(self.classifier.features_.columns_ or ["text"])
         self.created = _created(folder)
         self.categories = frozenset(map(str, self.classifier.classes_.tolist()))
-        # Loops are compiled, and a model that cannot answer is found out, before it is used.
+        # A model that cannot answer is found out before it is used.
         text = self.item(" ".join(["text", *islice(self.taxonomy.raw_names.values(), N_NAMES)]))
-        with sparing_nothing():
+        with sparing_nothing() if is_served else nullcontext():
             self.offers([text])
         if self.can_explain:
             self.explain(text, 1, None)
