@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from taxonomist._typing import Bools, Codes, Floats, Integers, Reals
+from taxonomist._typing import Bools, Codes, Floats, Integers
 from taxonomist.compiled.jit import compiled
 
 OUTSIDE, INSIDE, DIGIT = 0, 1, 2
@@ -112,10 +112,10 @@ class TermsOfWords(NamedTuple):
     """
 
     term: Integers  # (n_distinct,)  the column of each word, or -1
-    begins: Codes  # (n_distinct,)
-    ends: Codes  # (n_distinct,)
+    begins: Integers  # (n_distinct,)
+    ends: Integers  # (n_distinct,)
     gram: Integers  # (n_grams,)  the columns of n-grams
-    times: Reals  # (n_grams,)  how often the word has each
+    times: Integers  # (n_grams,)  how often the word has each
 
 
 class Counting(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,7 +37,9 @@ def as_text(value: object, number: int) -> str:
     raise TypeError(f"Item {number} is not a text but {type(value).__name__}: {value!r}.")
 
 
-def column_weights(weights: Any, first: Any) -> list[float]:
+def column_weights(
+    weights: Mapping[str, float] | Iterable[float] | None, first: TextLike | None
+) -> list[float]:
     """Return the weight of each column of items, given the parameter and the first item.
 
     Raises
@@ -45,8 +47,8 @@ def column_weights(weights: Any, first: Any) -> list[float]:
     ParameterError
         If the weights do not fit.
     """
-    is_one = first is None or isinstance(first, str) or not isinstance(first, Iterable)
-    n_columns = 1 if is_one else len(first)
+    is_one = first is None or isinstance(first, str) or not isinstance(first, Collection)
+    n_columns = 1 if is_one else len(list(first or ()))
     columns = list(first) if isinstance(first, Mapping) else None
     if isinstance(weights, Mapping):
         unknown = [name for name in weights if name not in (columns or ())]

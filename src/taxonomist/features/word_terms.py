@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import chain, count
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from taxonomist.features.terms import grams_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from taxonomist._typing import Codes
+    from taxonomist._typing import Codes, Integers
     from taxonomist.features.term_table import TermTable
 
 __all__ = ["KnownTerms", "WordTerms", "finder_in"]
@@ -62,7 +60,7 @@ class WordTerms:
         self._term = _Growing(np.empty(0, np.int32))
         self._ends = _Growing(np.zeros(1, np.intp))
         self._gram = _Growing(np.empty(0, np.int32))
-        self._times = _Growing(np.empty(0, np.float32))
+        self._times = _Growing(np.empty(0, np.int32))
 
     def of(self, words: list[str]) -> TermsOfWords:
         """Return what is known of distinct words."""
@@ -98,7 +96,7 @@ class WordTerms:
         ends = np.append(0, np.cumsum(is_known))[np.cumsum(sizes)] if lengths else 0
         self._ends.extend(np.broadcast_to(self._gram.n + ends, len(words)))
         self._gram.extend(found[is_known])
-        self._times.extend(np.fromiter(times, np.float32, n_grams)[is_known])
+        self._times.extend(np.fromiter(times, np.int32, n_grams)[is_known])
         self._term.extend(np.fromiter((find(word, -1) for word in words), np.int32, len(words)))
         self._number.update(zip(words, count(len(self._number)), strict=False))
 
@@ -117,14 +115,14 @@ class WordTerms:
 class _Growing:
     """An array that grows. What was given before never changes."""
 
-    def __init__(self, first: NDArray[Any]) -> None:
+    def __init__(self, first: Integers) -> None:
         self._room, self.n = first, len(first)
 
     @property
-    def given(self) -> NDArray[Any]:
+    def given(self) -> Integers:
         return self._room[: self.n]
 
-    def extend(self, more: NDArray[Any]) -> None:
+    def extend(self, more: Integers) -> None:
         n = self.n + len(more)
         if n > len(self._room):
             room = np.empty(2 * n, self._room.dtype)

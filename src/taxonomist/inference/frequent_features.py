@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from taxonomist.compiled.block_scores import DenseRows
 from taxonomist.compiled.jit import spares
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from taxonomist._typing import Codes, Floats, Integers
+    from taxonomist._typing import Codes, Floats, Integers, Reals
     from taxonomist.compiled.block_scores import WeightBlocks
 
 __all__ = ["FrequentFeatures"]
@@ -86,7 +84,7 @@ class FrequentFeatures:
         kept = self._chosen(MOST_BYTES // max(1, width * table.values.itemsize))
         place = np.full(self._n_features, -1, np.intp)
         place[kept] = np.arange(len(kept))
-        values: NDArray[Any] = np.zeros((len(kept), width), table.values.dtype)
+        values = cast("Reals", np.zeros((len(kept), width), table.values.dtype))
         scale = np.zeros(width, np.float32)
         for block, (begin, end) in enumerate(pairwise(table.indptr.tolist())):
             first, last = table.first[block : block + 2].tolist()
