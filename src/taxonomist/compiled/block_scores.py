@@ -57,6 +57,50 @@ def score_blocks(rows: Rows, table: WeightBlocks, index: FeatureIndex, out: Real
                     score[begin + b] += x * np.float32(weights[b])
 
 
+class DenseRows(NamedTuple):
+    """Weights of frequent features: a row has those of all columns, and zeros behind them."""
+
+    place: Codes  # (n_features,)  the row of each feature, or -1
+    values: Reals | Integers  # (n_rows, width)
+    scale: Reals  # (width,)  of each column
+
+
+@compiled()
+def score_dense_rows(
+    rows: Rows,
+    table: WeightBlocks,
+    index: FeatureIndex,
+    dense: DenseRows,
+    sums: Reals,
+    out: Reals,
+) -> None:
+    """Do the same as ``score_blocks``, with dense rows of weights where there are any.
+
+    The processor adds to many columns at once. ``sums`` has room for the scores of one row.
+    """
+    n_columns = len(table.bias)
+    for i in range(len(out)):
+        for b in range(n_columns):
+            sums[b] = table.bias[b]
+        for b in range(n_columns, len(sums)):
+            sums[b] = 0.0
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            f, x = rows.indices[k], rows.data[k]
+            if dense.place[f] >= 0:
+                weights = dense.values[dense.place[f]]
+                for b in range(len(sums)):
+                    sums[b] += (x * dense.scale[b]) * np.float32(weights[b])
+            else:
+                for t in range(index.indptr[f], index.indptr[f + 1]):
+                    block = index.block[t]
+                    scaled = x * table.scale[block]
+                    begin, end, at = table.first[block], table.first[block + 1], index.start[t]
+                    for b in range(end - begin):
+                        sums[begin + b] += scaled * np.float32(table.values[at + b])
+        for b in range(n_columns):
+            out[i, b] = sums[b]
+
+
 def score_few_blocks(rows: Rows, table: WeightBlocks, index: FeatureIndex, out: Reals) -> None:
     """Do the same as ``score_blocks`` for few items, without numba; the results are the same."""
     for i in range(len(out)):

@@ -124,6 +124,11 @@ def sparing_nothing() -> Iterator[None]:
         _spares = True
 
 
+def spares() -> bool:
+    """Return whether a little work is done without what is worth its time for much work only."""
+    return _spares
+
+
 def is_compiled(loop: Function) -> bool:
     """Return whether a loop can be called without compiling it first."""
     return not isinstance(loop, Loop) or loop.is_compiled

@@ -1,5 +1,7 @@
 """Words of texts as numbers: the texts are split, and equal words get the same number.
 
+Known terms are counted from these numbers.
+
 Texts are code points, one after another. A word is a run of two or more characters that belong to
 words, or a single digit; in texts that are split already, all between two separators is a word.
 """
@@ -103,34 +105,94 @@ def code_words(texts: PlainTexts, out: WordCodes) -> int:
     return n_words
 
 
+class TermsOfWords(NamedTuple):
+    """The terms of a vocabulary that words are or have.
+
+    The character n-grams of word i are at ``begins[i]`` to ``ends[i]``.
+    """
+
+    term: Integers  # (n_distinct,)  the column of each word, or -1
+    begins: Integers  # (n_distinct,)
+    ends: Integers  # (n_distinct,)
+    gram: Integers  # (n_grams,)  the columns of n-grams
+    times: Integers  # (n_grams,)  how often the word has each
+
+
 class Counting(NamedTuple):
-    """Words of items whose numbers are counted."""
+    """Words of items, whose terms are counted."""
 
     codes: Integers  # (n_words,)
     ends: Codes  # (n_texts + 1,)
     weights: Floats  # (n_columns,)  of the texts of an item
-    place: Codes  # (n_distinct,)  the column of each word, or -1
+    words: TermsOfWords
+
+
+class CountingRoom(NamedTuple):
+    """Room for the words of an item. What is -1 before is -1 again behind."""
+
+    words: Codes  # (n_distinct,)
+    amounts: Floats  # (n_distinct,)
+    word_place: Codes  # (n_distinct,)  -1 before
+    gram_place: Codes  # (n_terms,)  -1 before
+
+
+@compiled(inline=True)
+def count_item(given: Counting, item: int, room: CountingRoom) -> int:
+    """Write the distinct words of an item and their weighted counts; return their number.
+
+    They are in order of first appearance.
+    """
+    n_words, n_columns = 0, len(given.weights)
+    for column in range(n_columns):
+        weight, text = given.weights[column], item * n_columns + column
+        if weight > 0:
+            for k in range(given.ends[text], given.ends[text + 1]):
+                code = given.codes[k]
+                if room.word_place[code] < 0:
+                    room.word_place[code] = n_words
+                    room.words[n_words], room.amounts[n_words] = code, 0.0
+                    n_words += 1
+                room.amounts[room.word_place[code]] += weight
+    for j in range(n_words):
+        room.word_place[room.words[j]] = -1
+    return n_words
 
 
 @compiled()
-def count_words(given: Counting, indices: Codes, values: Floats, ends: Codes, entry: Codes) -> None:
-    """Write the weighted counts of the words of items as CSR rows.
+def count_terms(
+    given: Counting,
+    begin: int,
+    indices: Integers,
+    values: Floats,
+    ends: Codes,
+    room: CountingRoom,
+) -> None:
+    """Write the weighted counts of the terms of items from ``begin`` on as CSR rows.
 
-    The columns of a row are in order of first appearance. ``entry`` has room for every word; it is
-    -1 before.
+    Words are in order of first appearance, and behind them n-grams, the last that appears first.
     """
-    n, n_columns = 0, len(given.weights)
-    for item in range(len(ends) - 1):
+    n, terms = 0, given.words
+    for row in range(len(ends) - 1):
+        n_words = count_item(given, begin + row, room)
+        for j in range(n_words):
+            column = terms.term[room.words[j]]
+            if column >= 0:
+                indices[n], values[n] = column, room.amounts[j]
+                n += 1
         first = n
-        for column in range(n_columns):
-            weight, text = given.weights[column], item * n_columns + column
-            if weight > 0:
-                for k in range(given.ends[text], given.ends[text + 1]):
-                    code = given.codes[k]
-                    if given.place[code] >= 0:
-                        if entry[code] < first:
-                            entry[code] = n
-                            indices[n], values[n] = given.place[code], 0.0
-                            n += 1
-                        values[entry[code]] += weight
-        ends[item + 1] = n
+        for j in range(n_words):
+            code, amount = room.words[j], room.amounts[j]
+            for t in range(terms.begins[code], terms.ends[code]):
+                column = terms.gram[t]
+                if room.gram_place[column] < 0:
+                    room.gram_place[column] = n
+                    indices[n], values[n] = column, 0.0
+                    n += 1
+                values[room.gram_place[column]] += amount * terms.times[t]
+        for k in range(first, n):
+            room.gram_place[indices[k]] = -1
+        for k in range((n - first) // 2):
+            a, b = first + k, n - 1 - k
+            indices[a], indices[b] = indices[b], indices[a]
+            values[a], values[b] = values[b], values[a]
+        ends[row + 1] = n

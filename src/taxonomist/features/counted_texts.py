@@ -16,7 +16,8 @@ from taxonomist._typing import TextLike
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR
-    from taxonomist.features.token_table import KnownTerms, TokenTable
+    from taxonomist.features.token_table import TokenTable
+    from taxonomist.features.word_terms import WordTerms
 
 __all__ = ["CountedTexts"]
 
@@ -57,13 +58,13 @@ class CountedTexts(Sequence[TextLike]):
         words: Sequence[int] | None,
         characters: Sequence[int] | None,
         weights: Sequence[float],
-        vocabulary: KnownTerms,
+        terms: WordTerms,
     ) -> CSR:
         """Return the counts of known terms, as ``TokenTable.known``; the last answer is kept."""
         asked = words, characters, tuple(weights)
-        if self._last is None or self._last[0] is not vocabulary or self._last[1] != asked:
-            found = self.table.known(words, characters, weights, vocabulary)
-            self._last = vocabulary, asked, found
+        if self._last is None or self._last[0] is not terms or self._last[1] != asked:
+            found = self.table.known(words, characters, weights, terms)
+            self._last = terms, asked, found
         return self._last[2].copy()
 
     @property

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MARKS",
     "UNSPACED",
+    "grams_of",
     "is_unspaced",
     "plain_text",
     "respelled",
@@ -61,6 +62,27 @@ def words_in(plain: str) -> list[str]:
     if not plain.isascii() and RUN.search(plain):
         return [part for word in found for part in _pairs(word)]
     return found
+
+
+def grams_of(word: str, least: int, most: int) -> dict[str, int]:
+    """Return the character n-grams of a word with the spaces around it, and their counts.
+
+    Those of a word in a script without spaces are its characters.
+    """
+    if is_unspaced(word):
+        found = list(word)
+    else:
+        padded = f" {word} "
+        found = [
+            padded[k : k + n]
+            for n in range(least, min(most, len(padded)) + 1)
+            for k in range(len(padded) - n + 1)
+        ]
+    counts = dict.fromkeys(found, 1)
+    if len(counts) < len(found):
+        for gram in counts:
+            counts[gram] = found.count(gram)
+    return counts
 
 
 def respelled(term: str) -> str:

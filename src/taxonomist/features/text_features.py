@@ -12,17 +12,19 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from taxonomist.errors import ParameterError, some
+from taxonomist.errors import ParameterError
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.spectrum import unit_rows
 from taxonomist.features.term_table import TermTable
 from taxonomist.features.terms import respelled
-from taxonomist.features.text_items import as_text, peek
+from taxonomist.features.text_items import as_text, column_weights, peek
 from taxonomist.features.token_table import TokenTable, side_by_side
+from taxonomist.features.word_terms import WordTerms
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Codes, Floats, Objects, TextLike
-    from taxonomist.features.token_table import KnownTerms, TermBlock
+    from taxonomist.features.token_table import TermBlock
+    from taxonomist.features.word_terms import KnownTerms
 
 Lengths = tuple[int, int] | None
 """Lengths of words, or of character n-grams; None for none."""
@@ -235,7 +237,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """Learn the terms and their weights; return the columns of the given terms."""
         order: Codes = np.argsort(names, kind="stable")
         self.terms_ = names[order]
-        self.__dict__.pop("vocabulary_", None)
+        for name in ("vocabulary_", "_word_terms"):
+            self.__dict__.pop(name, None)
         self.idf_ = _inverse(n_having[order], n_items)
         self.folds_case_ = True
         places = np.empty(len(order), dtype=np.intp)
@@ -293,14 +296,14 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         fractions. Terms count as often as they occur, times the weights of their columns.
         """
         counted = texts if isinstance(texts, CountedTexts) else self.count(texts)
-        table, vocabulary = self._checked_table(counted), self._known_terms
+        table, terms = self._checked_table(counted), self._terms_of_words
         words = (1, 1) if self.words and self.words[0] == 1 else self.words
         kinds: list[tuple[Lengths, Lengths]] = [(words, None)] if words else []
         kinds += [(None, self.characters)] if self.characters else []
         weights = self.column_weights_
         sums, n_kinds = np.zeros((2, len(counted)))
         for kind in kinds:
-            known = counted.known(*kind, weights, vocabulary).sum(axis=1)
+            known = counted.known(*kind, weights, terms).sum(axis=1)
             totals = table.totals(*kind, weights)
             sums += np.asarray(known).ravel() / np.maximum(totals, np.finfo(float).tiny)
             n_kinds += totals > 0
@@ -333,7 +336,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if not self.words and not self.characters:
             raise ParameterError("words and characters are both None; pass at least one of them.")
         self.columns_ = list(first) if isinstance(first, Mapping) else None
-        self.column_weights_ = self._column_weights(first)
+        self.column_weights_ = column_weights(self.weights, first)
 
     def _checked_table(self, counted: CountedTexts) -> TokenTable:
         """Return the words of texts; raise if these have other columns."""
@@ -359,9 +362,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return blocks
 
     @property
-    def _known_arguments(self) -> tuple[Lengths, Lengths, list[float], KnownTerms]:
+    def _known_arguments(self) -> tuple[Lengths, Lengths, list[float], WordTerms]:
         """What ``known`` needs to count the terms that are features."""
-        return self.words, self.characters, self.column_weights_, self._known_terms
+        return self.words, self.characters, self.column_weights_, self._terms_of_words
 
     @cached_property
     def terms_(self) -> Objects:
@@ -375,10 +378,22 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     def file_state(self) -> dict[str, object]:
         """Return the state to save, with the terms as one text."""
-        state = {key: x for key, x in vars(self).items() if key not in ("terms_", "vocabulary_")}
+        left_out = "terms_", "vocabulary_", "_word_terms"
+        state = {key: x for key, x in vars(self).items() if key not in left_out}
         if "terms_" in vars(self):
             state["term_table_"] = TermTable.of(self.terms_.tolist())
         return state
+
+    @property
+    def _terms_of_words(self) -> WordTerms:
+        """The terms that words are or have."""
+        if self._word_terms.characters != self.characters:
+            del self._word_terms
+        return self._word_terms
+
+    @cached_property
+    def _word_terms(self) -> WordTerms:
+        return WordTerms(self._known_terms, self.characters)
 
     @property
     def _known_terms(self) -> KnownTerms:
@@ -407,24 +422,6 @@ class TextFeatures(TransformerMixin, BaseEstimator):
                 f"{len(self.column_weights_)}; pass the same columns for each item."
             )
         return [as_text(value, number) for value in values]
-
-    def _column_weights(self, first: Any) -> list[float]:
-        is_one = first is None or isinstance(first, str) or not isinstance(first, Iterable)
-        n_columns = 1 if is_one else len(first)
-        if isinstance(self.weights, Mapping):
-            unknown = [name for name in self.weights if name not in (self.columns_ or ())]
-            if unknown:
-                have = some(self.columns_ or ["(one text without a name)"])
-                raise ParameterError(f"weights has {some(unknown)}, but the columns are {have}.")
-            found = [float(self.weights.get(name, 1.0)) for name in self.columns_ or ()]
-        else:
-            found = [1.0] * n_columns if self.weights is None else [*map(float, self.weights)]
-        if len(found) != n_columns or not all(0 <= weight < np.inf for weight in found):
-            raise ParameterError(
-                "weights must be finite numbers of at least 0, one for each column of texts "
-                f"({n_columns} here). Got {self.weights!r}."
-            )
-        return found
 
     def _kept(self, n_having: Codes, n_items: int, n_grams: int) -> Codes:
         """Return the terms that are frequent enough, given how many items have each.

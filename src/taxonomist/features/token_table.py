@@ -10,15 +10,16 @@ from array import array
 from collections import defaultdict
 from functools import partial
 from itertools import chain, count, pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
 from taxonomist.compiled.jit import can_spare
-from taxonomist.compiled.words import Counting, count_words
-from taxonomist.features.terms import is_unspaced
+from taxonomist.compiled.words import Counting, CountingRoom, count_terms
+from taxonomist.features.terms import grams_of
 from taxonomist.features.word_codes import add_words
+from taxonomist.features.word_terms import finder_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,17 +27,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from taxonomist._typing import CSR, Codes, Floats, Integers, Reals
-    from taxonomist.features.term_table import TermTable
+    from taxonomist.features.word_terms import KnownTerms, WordTerms
 
-KnownTerms: TypeAlias = "dict[str, int] | TermTable"
-"""The columns of terms."""
-
-__all__ = ["KnownTerms", "TermBlock", "TokenTable", "grams_of", "side_by_side"]
+__all__ = ["TermBlock", "TokenTable", "side_by_side"]
 
 TOKENS_AT_ONCE = 2**21
 """Words of texts that are sorted at once, which bounds memory."""
 MOST_SPARED = 2**19
 """Words that are counted without a compiled loop at most, which takes less time than numba."""
+STEPS_OF_GRAMS = 2
+"""As how many words one with its character n-grams counts: they take a second at most."""
 ENTRIES_AT_ONCE = 2**23
 """Entries of a product of words and n-grams that are computed at once, about."""
 
@@ -195,37 +195,95 @@ class TokenTable(NamedTuple):
         words: Sequence[int] | None,
         characters: Sequence[int] | None,
         weights: Sequence[float],
-        vocabulary: KnownTerms,
+        terms: WordTerms,
     ) -> CSR:
-        """Return the counts of the terms of a vocabulary, in its column order."""
-        found: list[CSR] = []
+        """Return the counts of the terms of a vocabulary, in its column order.
+
+        ``characters`` is None or has the lengths of ``terms``.
+        """
         least, most = words or (1, 0)
-        for n in range(least, most + 1):
-            if n == 1 and not can_spare(count_words, len(self.codes), MOST_SPARED):
-                found.append(self._known_words(weights, vocabulary))
-                continue
-            block = self.ngrams(n, weights)
-            names = block.names(np.arange(len(block.n_having)))
-            found.append(block.counts(_places(names, vocabulary), len(vocabulary)))
-        if characters:
-            block = self.ngrams(1, weights)
-            counts = block.counts(np.arange(len(block.n_having)), len(block.n_having))
-            inside, grams = _inside(block.names(np.arange(counts.shape[1])), *characters)
-            places = _places([f'"{gram}"' for gram in grams], vocabulary)
-            found.append(_product(counts, _moved(inside, places, len(vocabulary))))
+        n_steps = len(self.codes) * (STEPS_OF_GRAMS if characters else 1)
+        if can_spare(count_terms, n_steps, MOST_SPARED):
+            found = [self._known_ngrams(n, weights, terms) for n in range(least, most + 1)]
+            if characters:
+                found.append(self._known_grams(characters, weights, terms))
+            return side_by_side(found)
+        is_word, has_grams = least == 1 <= most, characters is not None
+        if most <= 1:
+            return self._counted_terms(weights, terms, is_word=is_word, has_grams=has_grams)
+        found = [self._known_ngrams(n, weights, terms) for n in range(max(2, least), most + 1)]
+        if is_word:
+            found.insert(0, self._counted_terms(weights, terms, is_word=True, has_grams=False))
+        if has_grams:
+            found.append(self._counted_terms(weights, terms, is_word=False, has_grams=True))
         return side_by_side(found)
 
-    def _known_words(self, weights: Sequence[float], vocabulary: KnownTerms) -> CSR:
-        """Return the counts of words of a vocabulary, by a compiled loop."""
+    def _known_ngrams(self, n: int, weights: Sequence[float], terms: WordTerms) -> CSR:
+        """Return the counts of n words in sequence that are terms."""
+        block = self.ngrams(n, weights)
+        names = block.names(np.arange(len(block.n_having)))
+        return block.counts(_places(names, terms.vocabulary), len(terms.vocabulary))
+
+    def _known_grams(
+        self, lengths: Sequence[int], weights: Sequence[float], terms: WordTerms
+    ) -> CSR:
+        """Return the counts of character n-grams that are terms."""
+        block = self.ngrams(1, weights)
+        counts = block.counts(np.arange(len(block.n_having)), len(block.n_having))
+        inside, grams = _inside(block.names(np.arange(counts.shape[1])), *lengths)
+        places = _places([f'"{gram}"' for gram in grams], terms.vocabulary)
+        return _product(counts, _moved(inside, places, len(terms.vocabulary)))
+
+    def _counted_terms(
+        self, weights: Sequence[float], terms: WordTerms, *, is_word: bool, has_grams: bool
+    ) -> CSR:
+        """Return the counts of words and of n-grams in them, by a compiled loop."""
         used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.words)))
-        place, entry = np.full((2, len(self.words)), -1, dtype=np.intp)
-        place[used] = _places([self.words[code] for code in used.tolist()], vocabulary)
-        indices, values = np.empty(len(self.codes), np.intp), np.empty(len(self.codes))
-        ends = np.zeros(self.n_items + 1, dtype=np.intp)
-        factors = np.asarray(weights, dtype=np.float64)
-        count_words(Counting(self.codes, self.ends, factors, place), indices, values, ends, entry)
-        n = ends[-1]
-        return _csr_of(indices[:n], values[:n], ends, len(vocabulary))
+        number = np.empty(len(self.words), np.int32)
+        number[used] = np.arange(len(used), dtype=np.int32)
+        found = terms.of([self.words[code] for code in used.tolist()])
+        if not is_word:
+            found = found._replace(term=np.full(len(used), -1, np.int32))
+        if not has_grams:
+            found = found._replace(ends=found.begins)
+        codes, factors = number[self.codes], np.asarray(weights, dtype=np.float64)
+        given = Counting(codes, self.ends, factors, found)
+        parts = _counted_in_portions(given, terms, self.n_items)
+        indices, values, sizes = ([part[k] for part in parts] for k in range(3))
+        ends = np.append(0, np.cumsum(np.concatenate([np.empty(0, np.intp), *sizes])))
+        return _csr_of(
+            np.concatenate([np.empty(0, np.int32), *indices]),
+            np.concatenate([np.empty(0), *values]),
+            ends,
+            len(terms.vocabulary),
+        )
+
+
+def _counted_in_portions(
+    given: Counting, terms: WordTerms, n_items: int
+) -> list[tuple[Integers, Floats, Codes]]:
+    """Return the columns, the counts, and how many there are of each item, by portions of items."""
+    n_words, n_columns = len(given.words.term), len(given.weights)
+    most = 1 + given.words.ends - given.words.begins
+    bounds = np.append(0, np.cumsum(most[given.codes]))[given.ends[::n_columns]]
+    places = terms.take_places()
+    room = CountingRoom(
+        np.empty(n_words, np.intp), np.empty(n_words), np.full(n_words, -1, np.intp), places
+    )
+    parts: list[tuple[Integers, Floats, Codes]] = []
+    begin = 0
+    while begin < n_items:
+        last = np.searchsorted(bounds, bounds[begin] + ENTRIES_AT_ONCE, side="right") - 1
+        end = max(begin + 1, int(last))
+        size = int(bounds[end] - bounds[begin])
+        indices, values = np.empty(size, np.int32), np.empty(size)
+        ends = np.zeros(end - begin + 1, np.intp)
+        count_terms(given, begin, indices, values, ends, room)
+        n, begin = ends[-1], end
+        # Bounds may be much larger than what is found.
+        parts.append((indices[:n].copy(), values[:n].copy(), np.diff(ends)))
+    terms.give_back(places)
+    return parts
 
 
 def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) -> CSR:
@@ -279,27 +337,6 @@ def _counted(rows: Codes, columns: Codes, factors: Floats, shape: tuple[int, int
     return _csr_of(np.concatenate(indices), np.concatenate(values), ends, shape[1])
 
 
-def grams_of(word: str, least: int, most: int) -> dict[str, int]:
-    """Return the character n-grams of a word with the spaces around it, and their counts.
-
-    Those of a word in a script without spaces are its characters.
-    """
-    if is_unspaced(word):
-        found = list(word)
-    else:
-        padded = f" {word} "
-        found = [
-            padded[k : k + n]
-            for n in range(least, min(most, len(padded)) + 1)
-            for k in range(len(padded) - n + 1)
-        ]
-    counts = dict.fromkeys(found, 1)
-    if len(counts) < len(found):
-        for gram in counts:
-            counts[gram] = found.count(gram)
-    return counts
-
-
 def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
     """Return how often each word has each of its n-grams, (n_words, n_grams), and the n-grams."""
     number: defaultdict[str, int] = defaultdict(count().__next__)
@@ -315,7 +352,7 @@ def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
 
 def _places(names: list[str], vocabulary: KnownTerms) -> Codes:
     """Return the columns of terms; -1 for unknown ones."""
-    find = vocabulary.get if isinstance(vocabulary, dict) else vocabulary.finder(len(names))
+    find = finder_in(vocabulary, len(names))
     return np.fromiter((find(name, -1) for name in names), np.intp, len(names))
 
 

@@ -13,13 +13,16 @@ from scipy.sparse import coo_array, csr_array
 from taxonomist.compiled.arrays import Rows, read_only
 from taxonomist.compiled.block_lookup import BlockIndex, Known, LookupRoom, score_block_by_block
 from taxonomist.compiled.block_scores import (
+    DenseRows,
     FeatureIndex,
     WeightBlocks,
     score_blocks,
+    score_dense_rows,
     score_few_blocks,
 )
 from taxonomist.compiled.jit import can_spare, is_compiled
 from taxonomist.errors import ModelFileError
+from taxonomist.inference.frequent_features import FrequentFeatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +37,7 @@ DENSE = 4
 LOOKUP = 16
 """How many features are read in the time of one bisection."""
 MOST_SEGMENTS = 10**8
-"""Segments that are added one by one at most, rather than compiling the faster loop over blocks."""
+"""Segments that are added one by one at most, rather than compiling a faster loop."""
 MOST_WEIGHTS = 10_000_000
 """Weights that are added up without numba at most: its import takes longer."""
 FEATURES_AT_ONCE = 2**22
@@ -199,6 +202,11 @@ class BlockWeights:
             counts += np.bincount(some, minlength=self.n_features)
         return counts
 
+    @cached_property
+    def _frequent(self) -> FrequentFeatures:
+        self._check_features()
+        return FrequentFeatures(self.table, self.n_features)
+
     @property
     def _number_type(self) -> type[np.signedinteger]:
         """The smaller type of integers that numbers all segments."""
@@ -335,6 +343,15 @@ class BlockWeights:
 
     # Scores ------------------------------------------------------------------------------------
 
+    def _dense_rows(self, rows: Rows, n_segments: int) -> DenseRows | None:
+        """Return dense rows of weights, if they make scoring these rows faster."""
+        if not self._frequent.can_be or not (
+            is_compiled(score_dense_rows)
+            or not can_spare(score_dense_rows, n_segments, MOST_SEGMENTS)
+        ):
+            return None
+        return self._frequent.rows_for(rows.indices, n_segments)
+
     def scores(self, X: CSR, out: Reals) -> None:
         """Write the scores of sparse rows, (n_items, n_columns)."""
         rows, table = sparse_rows(X), self.table
@@ -346,6 +363,11 @@ class BlockWeights:
             score_few_blocks(rows, table, self._few_by_feature(rows.indices), out)
             return
         n_segments = int(self._n_segments[rows.indices].sum())
+        dense = self._dense_rows(rows, n_segments)
+        if dense is not None:
+            sums = np.empty(len(dense.scale), np.float32)
+            score_dense_rows(rows, table, self.by_feature, dense, sums, out)
+            return
         is_dense = DENSE * n_segments > n_lookups + len(table.features)
         if is_dense and (
             is_compiled(score_block_by_block)

@@ -11,6 +11,7 @@ from taxonomist.errors import LabelError
 from taxonomist.server.store.decisions import ConflictError, NewDecision, add_decision
 from taxonomist.server.store.documents import (
     NewDocument,
+    Offer,
     add_documents,
     add_offers,
     find_document,
@@ -53,6 +54,18 @@ def add_texts(
     ConflictError
         If there is a document with the same key and another text.
     """
+    new, found = _with_offers(project, settings, given)
+    with project.store.writing() as connection:
+        _add(connection, project, new, found, user)
+    return [each.key for each in new]
+
+
+def _with_offers(
+    project: Project,
+    settings: ServiceSettings,
+    given: Sequence[tuple[str | None, Mapping[str, str]]],
+) -> tuple[list[NewDocument], list[Offer]]:
+    """Return new documents, and what the live model offers for each."""
     model = project.live
     new = [_new(project.id, key, texts, settings.random_share) for key, texts in given]
     # Documents that a model was trained on cannot measure it.
@@ -61,13 +74,20 @@ def add_texts(
         each._replace(is_random=each.is_random and not seen)
         for each, seen in zip(new, is_seen, strict=True)
     ]
-    found = model.offers([each.texts for each in new])
-    with project.store.writing() as connection:
-        numbers = add_documents(connection, project.id, new, user)
-        _check_texts(connection, new, numbers)
-        pairs = zip(new, found, strict=True)
-        add_offers(connection, ((numbers[each.key], offer) for each, offer in pairs))
-    return [each.key for each in new]
+    return new, model.offers([each.texts for each in new])
+
+
+def _add(
+    connection: Connection,
+    project: Project,
+    new: Sequence[NewDocument],
+    found: Sequence[Offer],
+    user: str,
+) -> None:
+    numbers = add_documents(connection, project.id, new, user)
+    _check_texts(connection, new, numbers)
+    pairs = zip(new, found, strict=True)
+    add_offers(connection, ((numbers[each.key], offer) for each, offer in pairs))
 
 
 def _new(project: str, key: str | None, texts: Mapping[str, str], share: float) -> NewDocument:
@@ -132,25 +152,29 @@ def decide_document(project: Project, verdict: Verdict, user: str) -> int:
         If somebody else decided in the meantime.
     """
     with project.store.writing() as connection:
-        document = find_document(connection, project.id, verdict.key)
-        if document is None:
-            raise LookupError(verdict.key)
-        offer = document.offer
-        offered, version = ([], None) if offer is None else (offer.labels, offer.version)
-        if verdict.version is not None and verdict.version != version:
-            offered, version = _offered(connection, document.id, verdict.version), verdict.version
-        chosen = _chosen(project, verdict, offered)
-        new = NewDecision(
-            document.id,
-            verdict.action,
-            chosen,
-            offered,
-            version,
-            user,
-            verdict.seconds,
-            verdict.decision_key,
-        )
-        return add_decision(connection, project.id, new, verdict.expected)
+        return _decide(connection, project, verdict, user)
+
+
+def _decide(connection: Connection, project: Project, verdict: Verdict, user: str) -> int:
+    document = find_document(connection, project.id, verdict.key)
+    if document is None:
+        raise LookupError(verdict.key)
+    offer = document.offer
+    offered, version = ([], None) if offer is None else (offer.labels, offer.version)
+    if verdict.version is not None and verdict.version != version:
+        offered, version = _offered(connection, document.id, verdict.version), verdict.version
+    chosen = _chosen(project, verdict, offered)
+    new = NewDecision(
+        document.id,
+        verdict.action,
+        chosen,
+        offered,
+        version,
+        user,
+        verdict.seconds,
+        verdict.decision_key,
+    )
+    return add_decision(connection, project.id, new, verdict.expected)
 
 
 def _offered(connection: Connection, document: int, version: str) -> list[str]:
@@ -195,9 +219,13 @@ def learn_documents(
     given: Sequence[tuple[Mapping[str, str], list[str]]],
     user: str,
 ) -> None:
-    """Add documents whose labels are known, as corrections."""
+    """Add documents whose labels are known, as corrections: all of them, or none."""
     for _, labels in given:
         _checked(project, labels)
-    keys = add_texts(project, settings, [(None, texts) for texts, _ in given], user)
-    for key, (_, labels) in zip(keys, given, strict=True):
-        decide_document(project, Verdict(key, "correct", labels), user)
+    new, found = _with_offers(project, settings, [(None, texts) for texts, _ in given])
+    pairs = [(each.key, labels) for each, (_, labels) in zip(new, given, strict=True)]
+    with project.store.writing() as connection:
+        _add(connection, project, new, found, user)
+        # Writers who want the same documents take turns, always in the same order.
+        for key, labels in sorted(pairs, key=lambda pair: pair[0]):
+            _decide(connection, project, Verdict(key, "correct", labels), user)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import nullcontext
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from taxonomist.compiled.jit import sparing_nothing
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence import describe
 from taxonomist.server.store.documents import Offer
@@ -28,6 +31,8 @@ __all__ = ["LiveModel", "model_version"]
 
 N_OFFERED = 10
 """Categories that are kept with the offer for a document."""
+N_NAMES = 50
+"""Names of categories in the first text that a model is asked about."""
 VERSION_LENGTH = 12
 
 
@@ -50,6 +55,8 @@ class LiveModel:
     ----------
     folder
         The folder of the model.
+    is_served
+        Whether it answers requests, so that the loops that it needs are compiled now.
 
     Raises
     ------
@@ -57,7 +64,7 @@ class LiveModel:
         If the folder holds no valid model, or one without probabilities.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_served: bool = True) -> None:
         self.version = model_version(folder)
         self.folder = folder
         self.classifier = TextClassifier.load(folder)
@@ -70,9 +77,10 @@ class LiveModel:
         self.columns = list(self.classifier.features_.columns_ or ["text"])
         self.created = _created(folder)
         self.categories = frozenset(map(str, self.classifier.classes_.tolist()))
-        # Loops are compiled, and a model that cannot answer is found out, before it is used.
-        text = self.item("text")
-        self.offers([text])
+        # A model that cannot answer is found out before it is used.
+        text = self.item(" ".join(["text", *islice(self.taxonomy.raw_names.values(), N_NAMES)]))
+        with sparing_nothing() if is_served else nullcontext():
+            self.offers([text])
         if self.can_explain:
             self.explain(text, 1, None)
 

@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 from starlette.exceptions import HTTPException
 
 from taxonomist.errors import TaxonomistError, UnknownNodeError
@@ -101,6 +102,8 @@ def as_problem(error: Exception) -> ProblemError | None:
         return problem(409, "Somebody else stored the same at the same time. Try again.")
     if isinstance(error, DBAPIError):
         return _database_problem(error)
+    if isinstance(error, NoConnectionError):
+        return problem(503, "Too many requests use the database. Try again later.")
     if isinstance(error, UnknownNodeError):
         return problem(400, str(error.args[0]))
     return problem(400, str(error)) if isinstance(error, TaxonomistError) else None
@@ -141,5 +144,6 @@ def add_handlers(app: FastAPI) -> None:
         HTTPException,
         TaxonomistError,
         DBAPIError,
+        NoConnectionError,
     ):
         app.add_exception_handler(kind, _respond)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.errors import ParameterError, TaxonomistError
@@ -97,6 +98,7 @@ class Project:
         self.store = store
         # Requests read this once and keep what they got: a swap is one assignment.
         self.live = model
+        self._refreshing = Lock()
         self.qualities = NodeQualities()
         self.batcher: Batcher[Asked, Suggested] = Batcher(self._suggest, most_waiting, on_batch)
 
@@ -149,11 +151,13 @@ class Project:
 
     def refresh(self) -> bool:
         """Load the version that the store says is live; return whether it was another one."""
-        with self.store.reading() as connection:
-            wanted = live_version(connection, self.id)
-        if wanted is None or wanted == self.live.version:
-            return False
-        self.live = self.load(wanted)
+        # Of two who refresh, the slower one must not bring an older version back.
+        with self._refreshing:
+            with self.store.reading() as connection:
+                wanted = live_version(connection, self.id)
+            if wanted is None or wanted == self.live.version:
+                return False
+            self.live = self.load(wanted)
         logger.info("model went live", extra={"project": self.id, "version": wanted})
         return True
 

@@ -9,6 +9,8 @@ import sys
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import DBAPIError
+
 from taxonomist.server.problems import problem
 from taxonomist.server.store.jobs import add_job, end_job
 
@@ -107,12 +109,17 @@ class Trainings:
         """Pass the task on, and note it if the process ends without a result."""
         # Through a pipe: other users of the machine can read the arguments of processes.
         process.communicate(task.encode())
-        with self._store.writing() as connection:
-            error: dict[str, object] = {"error": f"It ended with code {process.returncode}."}
-            if end_job(connection, job, "failed", error):
-                logger.error("training failed", extra={"job": job, "code": process.returncode})
-        with self._lock:
-            self._running.pop(job, None)
+        try:
+            with self._store.writing() as connection:
+                error: dict[str, object] = {"error": f"It ended with code {process.returncode}."}
+                if end_job(connection, job, "failed", error):
+                    logger.error("training failed", extra={"job": job, "code": process.returncode})
+        except DBAPIError:
+            # The store says that the training is lost once it was not heard of for a while.
+            logger.exception("store does not answer", extra={"job": job})
+        finally:
+            with self._lock:
+                self._running.pop(job, None)
 
     def stop(self) -> None:
         """End all trainings."""

@@ -34,7 +34,7 @@ def check_table(task: TrainingTask, store: EventStore) -> tuple[str, dict[str, o
     progress = JobProgress(store, task.job)
     try:
         progress.step("Reading the training table", 0)
-        old = LiveModel(folder_of(task, store))
+        old = LiveModel(folder_of(task, store), is_served=False)
         texts, labels = labelled_rows(task, old)
         marks = [digest(text) for text in texts]
         found: list[RowDoubt] = []

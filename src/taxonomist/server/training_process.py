@@ -121,7 +121,7 @@ def train_again(task: TrainingTask, store: EventStore) -> tuple[str, dict[str, o
     progress = JobProgress(store, task.job)
     try:
         progress.step("Reading", 0)
-        old = LiveModel(folder_of(task, store))
+        old = LiveModel(folder_of(task, store), is_served=False)
         items = _items(task, store, old)
         fitted = [item for item in items if not item.is_held_out]
         held_out = [item for item in items if item.is_held_out]

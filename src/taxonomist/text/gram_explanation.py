@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from taxonomist.features.terms import words_of
-from taxonomist.features.token_table import grams_of
+from taxonomist.features.terms import grams_of, words_of
 
 if TYPE_CHECKING:
     from taxonomist.models.explanation import Explanation, NodePart

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,8 +13,9 @@ from scipy import sparse
 from taxonomist.compiled import block_scores as loops
 from taxonomist.compiled import jit
 from taxonomist.compiled.block_lookup import score_block_by_block
-from taxonomist.inference import block_weights
+from taxonomist.inference import block_weights, frequent_features
 from taxonomist.inference.block_weights import BlockWeights, sparse_rows
+from taxonomist.inference.frequent_features import FrequentFeatures
 
 
 def problem(seed, n_items=7, n_features=60):
@@ -52,6 +55,21 @@ def few(rows, weights, out):
     loops.score_few_blocks(rows, weights.table, weights._few_by_feature(rows.indices), out)
 
 
+def dense(loop, most_bytes=10**6):
+    """Return the loop over dense rows as a function of rows, weights and scores."""
+
+    def work(rows, weights, out):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(frequent_features, "MOST_BYTES", most_bytes)
+            found = FrequentFeatures(weights.table, weights.n_features)._made()
+        assert (found.place >= 0).any() == (most_bytes > 0)
+        assert (found.place < 0).any()
+        sums = np.full(len(found.scale), np.nan, np.float32)
+        loop(rows, weights.table, weights.by_feature, found, sums, out)
+
+    return work
+
+
 @pytest.mark.parametrize("is_packed", [False, True])
 @pytest.mark.parametrize("n_items", [1, 7])
 @pytest.mark.parametrize("seed", range(5))
@@ -62,14 +80,17 @@ def test_all_ways_have_the_same_scores(seed, n_items, is_packed, monkeypatch):
         monkeypatch.setattr(block_weights, "LEAST_PACKED", 0)
         weights = weights.packed()
         assert weights.table.values.dtype == np.int16
-    found = [np.empty((X.shape[0], weights.n_columns), np.float32) for _ in range(5)]
+    found = [np.empty((X.shape[0], weights.n_columns), np.float32) for _ in range(9)]
     all_at_once, in_turn = loops.score_blocks, score_block_by_block
+    rowwise = loops.score_dense_rows
     twins = (
         by_feature(all_at_once),
         few,
         by_feature(getattr(all_at_once, "py_func", all_at_once)),
         block_by_block(in_turn),
         block_by_block(getattr(in_turn, "py_func", in_turn)),
+        *(dense(rowwise, most_bytes) for most_bytes in (0, 1000, 10**6)),
+        dense(getattr(rowwise, "py_func", rowwise)),
     )
     for loop, out in zip(twins, found, strict=True):
         loop(sparse_rows(X), weights, out)
@@ -162,6 +183,7 @@ def test_numba_is_for_much_work(tmp_path, monkeypatch):
 def test_the_way_depends_on_the_work(monkeypatch):
     X, weights = problem(0)
     used = []
+    monkeypatch.setattr(frequent_features, "LEAST_SHARE", 0)
     for name in ("score_blocks", "score_few_blocks", "score_block_by_block"):
         monkeypatch.setattr(block_weights, name, lambda *_, name=name: used.append(name))
     sparser = sparse.csr_array(X.toarray() * (np.arange(X.shape[1]) < 3))
@@ -178,3 +200,40 @@ def test_the_way_depends_on_the_work(monkeypatch):
         weights.scores(rows, np.empty((X.shape[0], weights.n_columns), np.float32))
     by_block, at_once = "score_block_by_block", "score_blocks"
     assert used == ["score_few_blocks", by_block, at_once, by_block, at_once]
+
+
+def test_frequent_features_have_dense_rows_once_they_are_used_much(monkeypatch):
+    _, weights = problem(0)
+    many = np.arange(weights.n_features)
+    n_segments = len(weights.table.features)
+    frequent = FrequentFeatures(weights.table, weights.n_features)
+    assert frequent.rows_for(many, n_segments) is None
+    found = frequent.rows_for(many, frequent_features.USES * n_segments)
+    counts = np.zeros(weights.n_features)
+    for _, features, of_block in weights.blocks():
+        counts[features] += of_block.shape[1]
+    assert ((found.place >= 0) == (2 * counts >= weights.n_columns)).all()
+    rare = np.flatnonzero(found.place < 0)
+    assert frequent.rows_for(rare, 1) is None
+    assert frequent.rows_for(np.flatnonzero(found.place >= 0), 1) is found
+    assert pickle.loads(pickle.dumps(frequent))._rows is None
+    with jit.sparing_nothing():
+        at_once = FrequentFeatures(weights.table, weights.n_features)
+        assert at_once.rows_for(many, 1) is not None
+        assert at_once.can_be
+        monkeypatch.setattr(frequent_features, "LEAST_SHARE", 1)
+        assert not FrequentFeatures(weights.table, weights.n_features).can_be
+
+
+def test_much_used_weights_are_scored_by_dense_rows(monkeypatch):
+    X, weights = problem(1)
+    expected, out = np.empty((2, X.shape[0], weights.n_columns), np.float32)
+    few(sparse_rows(X), weights, expected)
+    used, loop = [], block_weights.score_dense_rows
+    monkeypatch.setattr(
+        block_weights, "score_dense_rows", lambda *given: (used.append(1), loop(*given))
+    )
+    with jit.sparing_nothing():
+        weights.scores(X, out)
+    assert used
+    assert out.tobytes() == expected.tobytes()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,11 +14,12 @@ from hypothesis import strategies as st
 
 from taxonomist.compiled import words as loops
 from taxonomist.compiled.jit import sparing_nothing
-from taxonomist.features import TextFeatures, token_table, word_codes
+from taxonomist.features import TextFeatures, token_table, word_codes, word_terms
 from taxonomist.features.term_table import TermTable
 from taxonomist.features.terms import MARKS, UNSPACED, words_of
 from taxonomist.features.token_table import TokenTable
 from taxonomist.features.word_codes import add_words
+from taxonomist.features.word_terms import WordTerms
 
 PIECES = [
     *("cat", "Cat", "CAT", "x", "7", "42", "a_b", "don't", "e-mail", "\0", " ", "\n", "\xa0", "—"),
@@ -105,39 +108,107 @@ def test_many_distinct_words_need_more_slots():
 @given(st.lists(TEXT, min_size=1, max_size=6))
 def test_uncompiled_loops_give_the_same(texts):
     with pytest.MonkeyPatch.context() as patch, sparing_nothing():
-        for module, name in ((word_codes, "code_words"), (token_table, "count_words")):
+        for module, name in ((word_codes, "code_words"), (token_table, "count_terms")):
             loop = getattr(loops, name)
             patch.setattr(module, name, getattr(loop, "py_func", loop))
         assert coded(texts) == naive(texts)
         table = TokenTable.of([[text] for text in texts], 1)
         vocabulary = {word: k for k, word in enumerate(reversed(table.words))}
-        plain = table.known((1, 1), None, [1.0], vocabulary)
-    compiled = table.known((1, 1), None, [1.0], vocabulary)
+        plain = table.known((1, 1), None, [1.0], WordTerms(vocabulary, None))
+        patch.undo()
+        compiled = table.known((1, 1), None, [1.0], WordTerms(vocabulary, None))
     for part in ("data", "indices", "indptr"):
         assert getattr(plain, part).tobytes() == getattr(compiled, part).tobytes()
 
 
-@pytest.mark.parametrize("words", [(1, 1), (1, 2)])
+KINDS = [((1, 1), None), ((1, 2), None), (None, (1, 3)), ((1, 1), (2, 4)), ((1, 3), (3, 5))]
+
+
+@pytest.mark.parametrize(("words", "characters"), [*KINDS, ((2, 3), (1, 1))])
 @pytest.mark.parametrize("weights", [None, (3.0, 1.0), (0.1, 0.7), (0.0, 1.0)])
 @given(data=st.data())
-def test_counts_are_the_same_to_the_byte(words, weights, data):
+def test_counts_are_the_same_to_the_byte(words, characters, weights, data):
     n_columns = 1 if weights is None else 2
     item = st.tuples(*[TEXT] * n_columns)
     known = data.draw(st.lists(item, min_size=1, max_size=4))
-    new = data.draw(st.lists(item, max_size=4))
-    features = TextFeatures(words=words, min_df=1, weights=weights)
+    # Texts that were learned have known terms.
+    asked = st.lists(st.one_of(item, st.sampled_from(known)), max_size=4)
+    batches = data.draw(st.lists(asked, min_size=1, max_size=3))
+    features = TextFeatures(words=words, characters=characters, min_df=1, weights=weights)
     try:
-        features.fit([*known, ("word",) * n_columns])
+        features.fit([*known, ("word word word",) * n_columns])
     except ValueError:  # all words are in a column without weight
         return
-    expected, shares = features.counts(new), features.known_share(new)
-    with sparing_nothing():
-        found = features.counts(new)
-        assert features.known_share(new).tobytes() == shares.tobytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token_table, "can_spare", lambda *_: True)
+        expected = [(features.counts(new), features.known_share(new)) for new in batches]
+    with pytest.MonkeyPatch.context() as patch, sparing_nothing():
+        patch.setattr(token_table, "ENTRIES_AT_ONCE", data.draw(st.sampled_from([1, 30, 10**6])))
+        patch.setattr(word_terms, "MOST_WORDS", data.draw(st.sampled_from([0, 3, 10**6])))
+        patch.setattr(word_terms, "WORDS_AT_ONCE", data.draw(st.sampled_from([1, 2, 10**6])))
+        for new, (counts, shares) in zip(batches, expected, strict=True):
+            assert_same(features.counts(new), counts)
+            assert features.known_share(new).tobytes() == shares.tobytes()
+
+
+def assert_same(found, expected):
     for part in ("data", "indices", "indptr"):
         one, other = getattr(found, part), getattr(expected, part)
         assert one.dtype == other.dtype
         assert one.tobytes() == other.tobytes()
+
+
+def test_words_that_return_are_not_looked_up_again(monkeypatch):
+    vocabulary = {"cat": 0, '"cat"': 1, '"ca"': 2}
+    terms = WordTerms(vocabulary, (2, 3))
+    first = terms.of(["cat", "dog"])
+    assert first.term.tolist() == [0, -1]
+    assert [first.gram[a:b].tolist() for a, b in zip(first.begins, first.ends, strict=True)] == [
+        [2, 1],
+        [],
+    ]
+    monkeypatch.setattr(word_terms, "grams_of", None)
+    again = terms.of(["dog", "cat"])
+    assert again.term.tolist() == [-1, 0]
+    assert (again.ends - again.begins).tolist() == [0, 2]
+
+
+def test_what_is_kept_of_words_is_bounded_and_not_copied(monkeypatch):
+    monkeypatch.setattr(word_terms, "MOST_GRAMS", 50)
+    terms = WordTerms({f'"{k:02d}"': k for k in range(100)}, (2, 2))
+    for k in range(0, 100, 10):
+        found = terms.of([f"{word:02d}" for word in range(k, k + 10)])
+        assert found.gram[found.begins].tolist() == list(range(k, k + 10))
+        assert len(terms._number) <= 50
+    assert terms._number
+    copied = pickle.loads(pickle.dumps(terms))
+    assert (copied.vocabulary, copied.characters) == (terms.vocabulary, (2, 2))
+    assert not copied._number
+
+
+def test_threads_may_ask_for_words_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(word_terms, "MOST_WORDS", 200)
+    words = [f"w{k}" for k in range(300)]
+    terms = WordTerms({word: k for k, word in enumerate(words)}, None)
+
+    def ask(seed):
+        asked = np.random.default_rng(seed).permutation(300)[:50]
+        return terms.of([words[k] for k in asked]).term.tolist() == asked.tolist()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(ask, range(200)))
+
+
+def test_new_lengths_and_a_new_fit_forget_what_is_known_of_words():
+    features = TextFeatures(characters=(2, 2), min_df=1)
+    with sparing_nothing():
+        features.fit(["cats"]).counts(["cats"])
+        features.set_params(characters=(3, 3))
+        assert features.counts(["cats"]).nnz == 1
+        features.fit(["cats", "dogs"])
+        assert features.counts(["dogs cats"]).nnz == len(features.terms_)
+        features.set_params(characters=None)
+        assert features.counts(["dogs cats"]).nnz == 2
 
 
 def test_a_few_texts_need_no_loop(monkeypatch):

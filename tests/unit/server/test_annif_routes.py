@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+
+from taxonomist.server import filing
+from taxonomist.server.store.decisions import ConflictError
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -163,6 +167,34 @@ def test_learn_refuses_unknown_subjects_and_stores_nothing(client):
     ]
     assert "unicorn" in is_problem(client.post(f"{PROJECT}/learn", json=documents), 400)["detail"]
     assert client.get(f"{PROJECT}/documents").json()["documents"] == []
+
+
+def test_learn_stores_all_documents_or_none(settings, serve, db, monkeypatch):
+    client = serve(replace(settings, db=db))
+    texts = ["needles", "it barks", "milk"]
+    documents = [{"text": text, "subjects": [{"uri": "cat"}]} for text in texts]
+    verdicts, decide = [], filing._decide
+
+    def fail_at_last(connection, project, verdict, user):
+        verdicts.append(verdict.key)
+        if len(verdicts) == len(texts):
+            raise ConflictError("no")
+        return decide(connection, project, verdict, user)
+
+    monkeypatch.setattr(filing, "_decide", fail_at_last)
+    is_problem(client.post(f"{PROJECT}/learn", json=documents), 409)
+    assert verdicts == sorted(verdicts)
+    assert client.get(f"{PROJECT}/documents").json()["documents"] == []
+    monkeypatch.undo()
+    assert client.post(f"{PROJECT}/learn", json=documents).status_code == 204
+    assert len(client.get(f"{PROJECT}/decisions").json()["events"]) == len(texts)
+
+
+def test_of_equal_texts_the_last_subject_is_learned(client):
+    documents = [{"text": "it barks", "subjects": [{"uri": label}]} for label in ("cat", "dog")]
+    assert client.post(f"{PROJECT}/learn", json=documents).status_code == 204
+    (document,) = client.get(f"{PROJECT}/documents").json()["documents"]
+    assert document["labels"] == ["dog"]
 
 
 def test_detect_language(client):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.unit.server.conftest import make_tokens
 from tests.unit.server.test_annif_routes import PROJECT, is_problem
 
 CONFIG = """<View>
@@ -48,6 +49,18 @@ def test_predict_paths(studio):
     assert 0 < first["score"] <= 1
     assert first["model_version"] == answer["model_version"]
     assert second["result"]
+
+
+def test_only_administrators_start_trainings(settings, serve):
+    tokens = make_tokens(settings.db_url)
+    studio = serve(replace(settings, label_studio="beings"))
+    body = {"action": "START_TRAINING"}
+    is_problem(studio.post("/webhook", json=body, headers=tokens["decide"]), 403)
+    assert studio.get(f"{PROJECT}/retrain", headers=tokens["read"]).json()["jobs"] == []
+    answer = studio.post("/webhook", json=body, headers=tokens["admin"])
+    assert (answer.status_code, answer.json()) == (201, {"status": "training"})
+    (job,) = studio.get(f"{PROJECT}/retrain", headers=tokens["read"]).json()["jobs"]
+    assert job["user"] == "admin"
 
 
 def test_predict_choices(studio):

@@ -10,11 +10,13 @@ import pytest
 from scipy.stats import binomtest
 
 from taxonomist import Taxonomy
+from taxonomist.compiled.jit import spares
 from taxonomist.errors import ParameterError
 from taxonomist.server import label_search
 from taxonomist.server.batching import Batcher, OverloadedError
 from taxonomist.server.label_search import LabelSearch, folded
 from taxonomist.server.languages import detect_language
+from taxonomist.server.live_model import LiveModel
 from taxonomist.server.problems import ProblemError
 from taxonomist.server.projects import check_project_id
 from taxonomist.server.quality import estimate
@@ -208,3 +210,20 @@ def test_search_in_one_text_finds_what_a_look_at_every_node_finds():
             if rank < label_search.NOT_FOUND
         )
         assert search.find(wanted, 10) == [node for *_, node in best[:10]]
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+def test_only_models_that_answer_requests_compile_their_loops_at_once(
+    shared, is_served, monkeypatch
+):
+    spared = []
+    offers = LiveModel.offers
+
+    def asked(model, texts):
+        spared.append(spares())
+        return offers(model, texts)
+
+    monkeypatch.setattr(LiveModel, "offers", asked)
+    LiveModel(shared / "beings", is_served=is_served)
+    assert spared == [not is_served]
+    assert spares()

@@ -10,8 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from taxonomist.server import training_process
 from taxonomist.server.live_model import LiveModel
@@ -216,6 +218,40 @@ def test_a_training_that_dies_is_noticed(settings, serve):
     process.kill()
     found = ended(client, job)
     assert (found["state"], found["result"]) == ("failed", {"error": "It ended with code -9."})
+
+
+def test_a_training_is_over_even_if_the_store_does_not_answer(settings, serve, monkeypatch):
+    trainings = serve(settings).app.state.service.trainings
+
+    def fail():
+        raise OperationalError("select", {}, OSError())
+
+    monkeypatch.setattr(trainings._store, "writing", fail)
+    process = SimpleNamespace(communicate=lambda task: None, returncode=1)
+    trainings._running["job"] = (process, None)
+    trainings._watch("job", process, "{}")
+    assert not trainings._running
+
+
+def test_the_newest_version_wins_over_a_slower_older_one(settings, serve, monkeypatch):
+    project = serve(settings).app.state.service.projects["beings"]
+    wanted, live = iter(["a1"]), project.live
+
+    def load(version):
+        time.sleep(0.5 if version == "a1" else 0)
+        return SimpleNamespace(version=version)
+
+    monkeypatch.setattr("taxonomist.server.projects.live_version", lambda *_: next(wanted, "a2"))
+    monkeypatch.setattr(project, "load", load)
+    with ThreadPoolExecutor(2) as pool:
+        older = pool.submit(project.refresh)
+        time.sleep(0.1)
+        newer = pool.submit(project.refresh)
+        assert older.result()
+        assert newer.result()
+    assert project.live.version == "a2"
+    monkeypatch.undo()
+    project.live = live
 
 
 def test_trainings_end_with_the_server(settings, serve):

@@ -381,6 +381,18 @@ def test_a_database_that_does_not_answer(client, monkeypatch):
     assert "secret" not in is_problem(client.get(f"{PROJECT}/documents"), 503)["detail"]
 
 
+def test_too_many_for_the_database(settings, serve, monkeypatch):
+    limits = {"pool_size": 1, "max_overflow": 0, "pool_timeout": 0.1}
+    monkeypatch.setattr("taxonomist.server.store.engine.CONNECTIONS", limits)
+    client = serve(settings)
+    client.get(f"{PROJECT}/documents")
+    with client.app.state.service.store.reading():
+        answer = client.get(f"{PROJECT}/documents")
+        assert "database" in is_problem(answer, 503)["detail"]
+        assert answer.headers["retry-after"]
+    assert client.get(f"{PROJECT}/documents").status_code == 200
+
+
 def test_models_are_checked(tmp_path, settings, shared):
     import shutil
 

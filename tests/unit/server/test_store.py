@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import func, select, update
+from sqlalchemy.exc import OperationalError
 
 from taxonomist.errors import ParameterError
 from taxonomist.server.store import EventStore
@@ -181,6 +183,54 @@ def test_of_two_who_expect_the_same_one_wins(store, documents):
 
     with ThreadPoolExecutor(6) as pool:
         assert sum(number is not None for number in pool.map(write, range(12))) == 1
+
+
+def steps_of(store, work):
+    """Return how many thousand steps SQLite takes for a query."""
+    steps = []
+    with store.reading() as connection:
+        own = connection.connection.dbapi_connection
+        own.set_progress_handler(lambda: steps.append(1), 1000)
+        work(connection)
+        own.set_progress_handler(None, 0)
+    return len(steps)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda connection: list_documents(connection, "p", 0, 50),
+        lambda connection: branch_totals(connection, "p", None),
+        lambda connection: waiting(connection, "p", 20, None, None),
+        lambda connection: list(standing_decisions(connection, "p")),
+        lambda connection: stale_documents(connection, "p", "v2", 10),
+    ],
+)
+def test_twice_as_many_decisions_take_about_twice_as_long(work, tmp_path):
+    found = []
+    for n in (400, 800):
+        with closing(EventStore(f"sqlite:///{tmp_path / str(n)}")) as store:
+            store.migrate()
+            texts = [NewDocument(f"d{k}", {"text": "x"}, "0", False) for k in range(n)]
+            with store.writing() as connection:
+                add_project(connection, "p")
+                numbers = list(add_documents(connection, "p", texts, "ann").values())
+                add_offers(connection, [(number, OFFER) for number in numbers])
+                for number in numbers[: n // 2]:
+                    new = NewDecision(number, "correct", ["dog"], ["cat"], "v1", "ann")
+                    add_decision(connection, "p", new)
+            found.append(steps_of(store, work))
+    assert found[1] <= 3 * found[0] + 5
+
+
+def test_a_writer_does_not_wait_for_ever(store, db, documents, monkeypatch):
+    monkeypatch.setattr("taxonomist.server.store.engine.WAIT_SECONDS", 1)
+    with closing(EventStore(db)) as other, store.writing() as connection:
+        new = NewDecision(documents["a"], "skip", [], [], None, "ann")
+        add_decision(connection, "p", new)
+        with pytest.raises(OperationalError):
+            decide(other, documents["a"])
+    assert state(store, "a")[0] == "skip"
 
 
 def test_waiting_documents(store, documents):

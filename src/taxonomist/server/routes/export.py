@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import StreamingResponse
 
 from taxonomist._spreadsheets import guarded
+from taxonomist.server.live_model import LiveModel
 from taxonomist.server.problems import responses
 from taxonomist.server.projects import Project
 from taxonomist.server.routes.arguments import ReadProject
@@ -49,11 +50,11 @@ def export(
     )
 
 
-def _label_column(project: Project) -> str:
+def _label_column(model: LiveModel) -> str:
     """Return the name of the column with the labels."""
-    known = model_columns(project.live.classifier).labels
+    known = model_columns(model.classifier).labels
     name = known if isinstance(known, str) else "label"
-    return "label" if "," in name or name in project.live.columns else name
+    return "label" if "," in name or name in model.columns else name
 
 
 def _decisions(project: Project) -> Iterator[StandingDecision]:
@@ -69,21 +70,24 @@ def _decisions(project: Project) -> Iterator[StandingDecision]:
 
 
 def _json_lines(project: Project) -> Iterator[str]:
-    column = _label_column(project)
+    model = project.live
+    column = _label_column(model)
     for each in _decisions(project):
-        labels = each.chosen if project.live.is_multilabel else each.chosen[0]
-        row = {"id": each.key, **_texts(project, each), column: labels}
+        labels = each.chosen if model.is_multilabel else each.chosen[0]
+        row = {"id": each.key, **model.by_column(each.texts), column: labels}
         yield json.dumps({**row, **_provenance(each)}, ensure_ascii=False) + "\n"
 
 
 def _csv(project: Project, raw_cells: bool) -> Iterator[str]:
-    columns = project.live.columns
-    heads = ["id", *columns, _label_column(project), "action", "user", "at", "version"]
+    # Another model that goes live meanwhile changes no columns.
+    model = project.live
+    heads = ["id", *model.columns, _label_column(model), "action", "user", "at", "version"]
     yield _line(heads)
     for each in _decisions(project):
-        is_set = project.live.is_multilabel
+        is_set = model.is_multilabel
         labels = json.dumps(each.chosen, ensure_ascii=False) if is_set else each.chosen[0]
-        cells = [each.key, *_texts(project, each).values(), labels, *_provenance(each).values()]
+        texts = model.by_column(each.texts).values()
+        cells = [each.key, *texts, labels, *_provenance(each).values()]
         yield _line(cells if raw_cells else [guarded(cell) for cell in cells])
 
 
@@ -91,10 +95,6 @@ def _line(cells: list[str]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerow(cells)
     return stream.getvalue()
-
-
-def _texts(project: Project, each: StandingDecision) -> dict[str, str]:
-    return project.live.by_column(each.texts)
 
 
 def _provenance(each: StandingDecision) -> dict[str, str]:

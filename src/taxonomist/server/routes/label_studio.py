@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from taxonomist.server.access import denied
 from taxonomist.server.filing import learn_documents
 from taxonomist.server.problems import problem, responses
 from taxonomist.server.routes.arguments import (
@@ -15,6 +16,7 @@ from taxonomist.server.routes.arguments import (
     check_length,
     storable,
 )
+from taxonomist.server.store.tokens import Role
 from taxonomist.server.studio_config import StudioConfig
 
 router = APIRouter(tags=["Label Studio"], responses=responses(409, 507))
@@ -118,9 +120,12 @@ def predict(service: Running, body: PredictRequest) -> PredictAnswer:
 
 @router.post("/webhook", status_code=201)
 def webhook(service: Running, caller: Deciding, body: WebhookRequest) -> WebhookAnswer:
-    """Store annotations as decisions; START_TRAINING trains."""
+    """Store annotations as decisions; START_TRAINING trains, if an administrator asks."""
     project = service.project(service.settings.label_studio)
     if body.action == "START_TRAINING":
+        error = denied(caller, Role.admin)
+        if error is not None:
+            raise error
         service.trainings.start(project.id, project.live.version, caller.name, force=False)
         return WebhookAnswer(status="training")
     if body.action not in STORING or body.task is None or body.annotation is None:

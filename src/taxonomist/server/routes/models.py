@@ -141,9 +141,11 @@ def compare(
     with project.store.reading() as connection:
         for each in standing_decisions(connection, project.id):
             known = [label for label in each.chosen if label in new.taxonomy]
-            if each.is_random and known == each.chosen and len(texts) < MOST_COMPARED:
+            if each.is_random and known == each.chosen:
                 texts.append(new.by_column(each.texts))
                 labels.append(known)
+            if len(texts) == MOST_COMPARED:
+                break
     found = compare_models(old.classifier, new.classifier, texts, labels).summary()
     return VersionDifference.model_validate({"old": old.version, "new": new.version, **found})
 

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["EventStore", "now"]
 
-WAIT_SECONDS = 10.0
-"""How long a writer waits for another one."""
+WAIT_SECONDS = 10
+"""How long a writer waits for another one, and a request for a connection."""
+CONNECTIONS = {"pool_size": 10, "max_overflow": 40, "pool_timeout": WAIT_SECONDS}
+"""As many connections as threads that answer requests, and some for tokens and new versions."""
 MIGRATION_LOCK = 1_917_001
 """Any number that other users of the database do not lock."""
 PRAGMAS = {"journal_mode": "WAL", "synchronous": "FULL", "foreign_keys": "ON"}
@@ -74,7 +76,8 @@ class EventStore:
         config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
         with self.writing() as connection:
             if self.url.get_backend_name() == "postgresql":
-                # Two servers that start at the same time take turns.
+                # Two servers that start at the same time take turns, however long one takes.
+                connection.execute(select(func.set_config("lock_timeout", "0", True)))
                 connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK)))
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
@@ -113,11 +116,13 @@ def _checked(text: str) -> URL:
 def _engine(url: URL) -> Engine:
     try:
         if url.get_backend_name() == "sqlite":
-            engine = create_engine(url, connect_args={"timeout": WAIT_SECONDS})
+            engine = create_engine(url, connect_args={"timeout": WAIT_SECONDS}, **CONNECTIONS)
             event.listen(engine, "connect", _set_up_sqlite)
             event.listen(engine, "begin", _begin_sqlite)
             return engine
-        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
+        limits = {"connect_timeout": WAIT_SECONDS, "options": f"-c lock_timeout={WAIT_SECONDS}s"}
+        given = {name: value for name, value in limits.items() if name not in url.query}
+        return create_engine(url, pool_pre_ping=True, connect_args=given, **CONNECTIONS)
     except (ImportError, NoSuchModuleError) as error:
         raise MissingExtraError(
             "PostgreSQL needs psycopg: pip install 'taxonomist[postgresql]'."

@@ -18,17 +18,18 @@ UNDO = "undo"
 
 
 def standing(project: str) -> Subquery:
-    """Return the event that stands for each document: the newest one that was not undone."""
-    undone = select(events.c.undoes).where(
-        events.c.project == project, events.c.undoes.is_not(None)
-    )
+    """Return the event that stands for each document: the newest one that was not undone.
+
+    The newest event is looked up document by document in an index: databases go through a list of
+    the newest events of all documents again for every document.
+    """
+    own, undoing = events.alias("own"), events.alias("undoing")
+    is_undone = select(undoing.c.id).where(undoing.c.undoes == own.c.id).exists()
     newest = (
-        select(func.max(events.c.id))
-        .where(
-            events.c.project == project,
-            events.c.action != UNDO,
-            events.c.id.not_in(undone),
-        )
-        .group_by(events.c.document)
+        select(func.max(own.c.id))
+        .where(own.c.document == events.c.document, own.c.action != UNDO, ~is_undone)
+        .correlate(events)
+        .scalar_subquery()
     )
-    return select(events).where(events.c.id.in_(newest)).subquery("standing")
+    wanted = select(events).where(events.c.project == project, events.c.id == newest)
+    return wanted.subquery("standing")
