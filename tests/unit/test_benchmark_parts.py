@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import gene_functions, markov_dags, record, tolerances
+from benchmarks import gene_functions, markov_dags, record, svm_speed, tolerances
 
 
 def test_a_part_is_written_beside_others_and_the_summary_is_of_all(tmp_path, monkeypatch):
@@ -33,7 +33,7 @@ def test_named_parts_are_run_and_unknown_ones_refused(monkeypatch):
     assert runs == [(["HierarchicalSVC", "CoupledBinarySVC"],), ()]
     for word, message in (
         ("tolerances:other", "tolerances has no part 'other'. Its parts: HierarchicalSVC, "),
-        ("svm_speed:other", "svm_speed has no part 'other'. Its parts: none."),
+        ("mixture_speed:other", "mixture_speed has no part 'other'. Its parts: none."),
         ("other", "There is no benchmark 'other'."),
     ):
         monkeypatch.setattr(sys, "argv", ["benchmarks", word])
@@ -42,7 +42,7 @@ def test_named_parts_are_run_and_unknown_ones_refused(monkeypatch):
     assert len(runs) == 2
 
 
-@pytest.mark.parametrize("benchmark", [gene_functions, markov_dags, tolerances])
+@pytest.mark.parametrize("benchmark", [gene_functions, markov_dags, svm_speed, tolerances])
 def test_every_part_is_recorded_with_its_commit(benchmark):
     name = benchmark.__name__.rpartition(".")[2]
     found = json.loads((record.RESULTS / f"{name}.json").read_text(encoding="utf-8"))

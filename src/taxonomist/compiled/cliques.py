@@ -127,7 +127,10 @@ def choose(cliques: CliqueTree, scratch: CliqueScratch, state: Integers) -> floa
 
 @compiled(inner=True)
 def spread(cliques: CliqueTree, scratch: CliqueScratch) -> None:
-    """Make every state's value the best sum of all labellings with it, after ``collect``."""
+    """Make every state's value the best sum of all labellings with it, after ``collect``.
+
+    It is -inf if there is none: a clique can have states that no labelling of all nodes has.
+    """
     value, message, top = scratch.value, scratch.message, scratch.source
     for c in range(len(cliques.node) - 2, -1, -1):
         up, at = cliques.up[c], cliques.lift_start[c]
@@ -140,7 +143,8 @@ def spread(cliques: CliqueTree, scratch: CliqueScratch) -> None:
             at += 1
         for s in range(cliques.start[c], cliques.start[c + 1]):
             g = cliques.below[s]
-            value[s] = value[s] - message[g] + value[top[g]] if top[g] >= 0 else -np.inf
+            is_possible = top[g] >= 0 and message[g] > -np.inf
+            value[s] = value[s] - message[g] + value[top[g]] if is_possible else -np.inf
 
 
 @compiled(inner=True)

@@ -57,7 +57,7 @@ def write_index(
         "# The papers' tables and figures",
         "The experiments of the papers behind the models, run again. "
         "First what held here, what did not, and why; then every table, figure and claim.",
-        _counts(found),
+        _counts(found, titles, listed),
         HOW_JUDGED,
         *sections,
         "## Every verdict",
@@ -70,10 +70,18 @@ def write_index(
     (out / "index.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
-def _counts(found: Mapping[str, Sequence[Record]]) -> str:
-    """Return the numbers of verdicts of each paper."""
+def _counts(
+    found: Mapping[str, Sequence[Record]], titles: Mapping[str, str], listed: Sequence[str]
+) -> str:
+    """Return the numbers of verdicts of each paper, and of all papers with a list together."""
     rows = [["", "claims", *VERDICTS, *(f"{verdict}, after Holm" for verdict in VERDICTS)]]
-    rows += [[f"[{key}](#{key.lower()})", *count_verdicts(made)] for key, made in found.items()]
+    rows += [
+        [f"[{key}](#{key.lower()}): {titles[key]}", *count_verdicts(made)]
+        for key, made in found.items()
+    ]
+    if len(listed) > 1:
+        together = [record for key in listed for record in found[key]]
+        rows.insert(1 + len(listed), [f"**{' + '.join(listed)}**", *count_verdicts(together)])
     return markdown_table(rows)
 
 

@@ -147,7 +147,7 @@ def reproduce(
         for paper in papers
         for record in records.correct(out / paper.key)
     }
-    _write_overview(out)
+    write_overview(out)
     return [
         Written(
             *(paper.key, file_name(part), part.title),
@@ -158,7 +158,7 @@ def reproduce(
     ]
 
 
-def _write_overview(out: Path) -> None:
+def write_overview(out: Path) -> None:
     """Write the page of each paper that has results, and the one that leads to all of them."""
     loaded = {key: records.load(out / key) for key in PAPERS}
     found = {key: made for key, made in loaded.items() if made}

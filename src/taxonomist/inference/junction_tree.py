@@ -72,6 +72,8 @@ class JunctionTree:
 def eliminate(indptr: Codes, indices: Codes, max_width: int = MAX_WIDTH) -> Elimination | None:
     """Return an elimination order by minimum fill; None if its width exceeds ``max_width``.
 
+    Nodes with more than ``max_width`` neighbours wait until some of these are eliminated.
+
     Parameters
     ----------
     indptr, indices

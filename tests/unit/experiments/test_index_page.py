@@ -25,11 +25,11 @@ def written(tmp_path, record, listed=("CH04",)):
 
 def test_the_index_says_first_what_held_and_what_did_not(tmp_path):
     text = written(tmp_path, RECORD)
-    assert "| [CH04](#ch04) | 4 | 3 | 0 | 1 | 1 | 0 | 3 |" in text
+    assert "| [CH04](#ch04): Cai and Hofmann 2004 | 4 | 3 | 0 | 1 | 1 | 0 | 3 |" in text
     places = [
         text.index(part)
         for part in (
-            "| [CH04](#ch04) |",
+            "| [CH04](#ch04): ",
             "## CH04",
             "*Cai and Hofmann 2004.*",
             "**Held:**",
@@ -53,3 +53,16 @@ def test_a_small_version_says_nothing_about_the_paper(tmp_path):
     assert "**Held:**" not in text
     assert "(CH04/index.md)" not in text
     assert "two models (small version), 12 s" in text
+
+
+def test_the_papers_with_a_list_are_counted_together(tmp_path):
+    found = {key: [replace(RECORD, paper=key)] for key in ("CH04", "CH07", "BEYOND")}
+    write_index(tmp_path, found, {key: f"title of {key}" for key in found}, ["CH04", "CH07"])
+    rows = [row for row in (tmp_path / "index.md").read_text().splitlines() if "| " in row][2:6]
+    assert [row.split(" | ")[0] for row in rows] == [
+        "| [CH04](#ch04): title of CH04",
+        "| [CH07](#ch07): title of CH07",
+        "| **CH04 + CH07**",
+        "| [BEYOND](#beyond): title of BEYOND",
+    ]
+    assert rows[2].endswith("| 8 | 6 | 0 | 2 | 2 | 0 | 6 |")

@@ -170,6 +170,7 @@ LINES = (
         "solvers.subspace.solve",
         "oracle/test_subspace::test_every_loss_is_optimal "
         "oracle/test_subspace::test_certificates_and_weights_follow_from_marginals",
+        differs="edges below the root agree on the root too, as equation 7 wants",
     ),
     line(
         "algorithm",
@@ -208,6 +209,7 @@ LINES = (
         "solvers.subspace.choose_by_state solvers.subspace.draw_by_gap",
         "unit/solvers/test_subspace::test_items_are_chosen_by_their_states "
         "unit/solvers/test_subspace::test_draws_follow_the_gaps",
+        differs="Δ_i has a minus sign, as in the duality gap; items without slack have no priority",
     ),
     line(
         "equation",
@@ -222,6 +224,7 @@ LINES = (
         "update direction as a labelling, by dynamic programming",
         "compiled.subspace.aim compiled.subspace.find_best",
         "oracle/test_subspace::test_dynamic_programming_finds_the_best_vertex",
+        differs="0 where no labelling has a positive sum, which is as good as the truth's vertex",
     ),
     line(
         "equation",
@@ -230,6 +233,7 @@ LINES = (
         "compiled.labellings.best_labellings",
         "oracle/test_markov_tree::test_worst_labellings "
         f"{_MODEL}::test_unrestricted_labellings_are_the_best_of_all",
+        differs="recurrences sum g_e instead of g_e μ_e",
     ),
     line(
         "algorithm",
@@ -253,6 +257,7 @@ LINES = (
         "models.MaxMarginMarkovClassifier",
         "oracle/test_markov_tree::test_every_loss_is_optimal "
         "oracle/test_subspace::test_partial_paths_are_optimal",
+        differs="the marginal of a path counts longer ones too; each form follows from the other",
     ),
     line(
         "model",
@@ -261,6 +266,7 @@ LINES = (
         "solvers.markov_graph inference.junction_tree",
         "oracle/test_markov_graph::test_edges_to_all_parents_are_optimal "
         "oracle/test_markov_graph::test_a_relaxation_bounds_the_gap "
+        "oracle/test_junction_tree::test_best_sums_of_every_state "
         "unit/models/test_markov_dags::test_each_parent_has_an_edge",
     ),
     line(
