@@ -6,27 +6,30 @@ import logging
 import time
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
 from sklearn.utils import gen_batches
 
 from taxonomist.inference.node_scorer import NodeScorer
 from taxonomist.inference.path_scorer import PathScorer
+from taxonomist.text.folds import document_folds, n_folds_of
 from taxonomist.text.joined_columns import join
 from taxonomist.text.models import make_model
+from taxonomist.text.name_documents import some_names
 from taxonomist.text.negatives import kind_for_trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import CSR, Codes, Floats, Reals
+    from taxonomist._typing import CSR, Codes, Floats, Options, Reals
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.learning import Training
     from taxonomist.models.path_svc import PathSVC
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["WeightProblem", "WeightTrial", "try_weights"]
+__all__ = ["NameRows", "WeightProblem", "WeightTrial", "try_weights"]
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +64,25 @@ class WeightTrial(NamedTuple):
     seconds: float
 
 
+class NameRows(NamedTuple):
+    """Names of categories, from which the model learns besides.
+
+    Attributes
+    ----------
+    texts
+        The names as documents.
+    words, rows
+        Their tf-idf and sentence vectors.
+    labels
+        Their labels.
+    """
+
+    texts: Sequence[str]
+    words: CSR
+    rows: Reals
+    labels: Sequence[object]
+
+
 class WeightProblem(NamedTuple):
     """The items that weights are tried on.
 
@@ -76,6 +98,8 @@ class WeightProblem(NamedTuple):
         Whether items have label sets.
     options
         Parameters of ``PathSVC``.
+    names
+        The names that are learned from besides, at the weight of a document each; None without.
     share
         The share of these items among all training items.
     """
@@ -85,7 +109,8 @@ class WeightProblem(NamedTuple):
     labels: Sequence[object]
     taxonomy: Taxonomy | None
     is_multilabel: bool
-    options: dict[str, Any]
+    options: Options
+    names: NameRows | None = None
     share: float = 1.0
 
     def some(self, n_items: int) -> WeightProblem:
@@ -108,10 +133,20 @@ class WeightProblem(NamedTuple):
             taken.append(HeldOutChances(training, held_out))
             return taken[0]
 
-        X, cv = join(self.words, self.rows, weight), self.options["cv"]
-        n_values = X.nnz / self.share
-        model.set_params(negatives=kind_for_trials(self.labels, self.taxonomy, n_values))
-        model.fit_held_out(X, self.labels, cv=cv, make_taker=make_taker)
+        X, y = join(self.words, self.rows, weight), list(self.labels)
+        n, n_values = len(y), X.nnz / self.share
+        model.set_params(negatives=kind_for_trials(y, self.taxonomy, n_values))
+        if self.names is not None:
+            both = join(self.names.words, self.names.rows, weight)
+            added, labels = some_names(both, self.names.labels)
+            X, y = csr_array(vstack([X, added], format="csr")), [*y, *labels]
+        folds = document_folds(
+            self.labels,
+            n_folds_of(n, self.options["cv"]),
+            is_multilabel=self.is_multilabel,
+            n_added=len(y) - n,
+        )
+        model.fit_held_out(X, y, cv=folds, make_taker=make_taker)
         return taken[0].likelihood(model)
 
 

@@ -209,6 +209,42 @@ def test_auto_keeps_within_the_budget(monkeypatch):
     assert "no time was left" in model.training_["vectors"]["said"]
 
 
+def test_names_are_learned_from_when_a_weight_is_tried(monkeypatch):
+    seen = []
+    fit_held_out = PathSVC.fit_held_out
+
+    def spied(self, X, y, sample_weight=None, *, cv, make_taker):
+        seen.append((X.shape[0], y[40:], cv))
+        return fit_held_out(self, X, y, sample_weight, cv=cv, make_taker=make_taker)
+
+    monkeypatch.setattr(vector_columns, "try_weights", lambda problem, *_: seen.append(problem))
+    with pytest.raises(TypeError):
+        classifier(vectors=meaning, names="on").fit(*TRAIN)
+    (problem,) = seen
+    seen.clear()
+    monkeypatch.setattr(PathSVC, "fit_held_out", spied)
+    assert problem.names.texts == ["cat", "dog", "oak", "rose"]
+    assert problem.likelihood(1.0) < 0
+    ((n_rows, added, folds),) = seen
+    assert (n_rows, added) == (44, ["cat", "dog", "oak", "rose"])
+    assert len(folds) == 10
+    assert all(set(range(40, 44)) <= set(train.tolist()) for train, _ in folds)
+    assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(40))
+
+
+def test_names_are_encoded_once():
+    texts = []
+
+    def encode(given):
+        texts.extend(given)
+        return meaning(given)
+
+    model = classifier(vectors=encode, names="on").fit(*TRAIN)
+    assert model.vector_weight_ > 0
+    assert model.name_weight_ > 0
+    assert sorted(texts) == sorted({*TRAIN[0], *MEANINGS})
+
+
 def test_refit_keeps_the_weight():
     again = ON.refit(*TRAIN)
     assert again.vector_weight_ == ON.vector_weight_
