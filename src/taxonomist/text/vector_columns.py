@@ -187,24 +187,25 @@ def choose_vectors(
         if callback is not None:
             callback(SearchStep(0, 0, what, None, budget.left))
 
-    budget = Budget(seconds)
+    budget, names = Budget(seconds), problem.names
+    everything = [*texts, *(() if names is None else names.texts)]
     if budget.is_limited:
         on_step("timing the encoder")
-        expected = _encoding_seconds(vectors, texts, budget)
+        expected = _encoding_seconds(vectors, everything, budget)
         if expected > budget.left:
             note = (
-                f"encoding {len(texts):,} texts would take about {expected:.0f} s, and "
+                f"encoding {len(everything):,} texts would take about {expected:.0f} s, and "
                 f"{seconds:g} s are allowed"
             )
             logger.info("Sentence vectors are left out: %s.", note)
             return ChosenVectors(None, 0.0, None, None, [], note)
     on_step("encoding texts")
-    rows = vectors.fit_encoded(
-        vectors.encode(texts, lambda done, total: on_step(f"encoding texts, {done} of {total}"))
+    encoded = vectors.encode(
+        everything, lambda done, total: on_step(f"encoding texts, {done} of {total}")
     )
-    names = problem.names
+    rows = vectors.fit_encoded(encoded[: len(texts)])
     if names is not None:
-        names = names._replace(rows=vectors.centred(vectors.encode(names.texts)))
+        names = names._replace(rows=vectors.centred(encoded[len(texts) :]))
     trials: list[WeightTrial] = []
     if weight is None:
         trials = try_weights(
