@@ -69,7 +69,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         ``"isotonic"`` for label sets. None gives no probabilities, which is faster with models
         that do not fit their own.
     cv
-        Number of cross-validation folds for the search and for the probabilities.
+        Number of cross-validation folds for the search and for the probabilities. Fewer than 667
+        documents that names are learned beside have more folds, up to 10.
     random_state
         Random seed.
     n_jobs
