@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from taxonomist.models.path_svc import PathSVC
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["MOST_ITEMS", "TrialItems", "best_of", "difference"]
+__all__ = ["FEW_DOCUMENTS", "MOST_ITEMS", "TrialItems", "best_of", "difference"]
 
 Key = TypeVar("Key", bound="Hashable")
 

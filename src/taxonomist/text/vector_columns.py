@@ -208,12 +208,11 @@ def choose_vectors(
         names = names._replace(rows=vectors.centred(encoded[len(texts) :]))
     trials: list[WeightTrial] = []
     if weight is None:
-        trials = try_weights(
+        weight, trials = try_weights(
             problem._replace(rows=rows, names=names),
             lambda: not budget.left,
             lambda each: on_step(f"vectors with weight {each:g}"),
         )
-        weight = trials[0].weight
     if not weight:
         is_cut = len(trials) == 1
         note = "no time was left to choose their weight" if is_cut else WORDS_DO
