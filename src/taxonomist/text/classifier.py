@@ -25,11 +25,10 @@ from taxonomist.text.models import DEFAULT_MODEL, make_model
 from taxonomist.text.name_documents import flat_names
 from taxonomist.text.parameters import calibration_method, check_parameters, several
 from taxonomist.text.prior_answers import label_shares
-from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole_texts
-from taxonomist.text.vector_weight import WeightProblem
+from taxonomist.text.vector_columns import wanted_vectors, whole_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike
     from sklearn.utils import Tags
@@ -70,7 +69,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         ``"isotonic"`` for label sets. None gives no probabilities, which is faster with models
         that do not fit their own.
     cv
-        Number of cross-validation folds for the search and for the probabilities.
+        Number of cross-validation folds for the search and for the probabilities. Fewer than 667
+        documents that names are learned beside have more folds, up to 10.
     random_state
         Random seed.
     n_jobs
@@ -228,7 +228,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         vector_weight: float | None = None,
     ) -> Self:
         """Fit the classifier, with a weight of the vectors if it is known."""
-        from taxonomist.text.fitting import fit_model, fit_texts
+        from taxonomist.text.fitting import add_vectors, fit_model, fit_texts
 
         start = working_clock()
         check_parameters(self)
@@ -255,7 +255,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         self.cost_ = self.C
         facts: dict[str, object] = {}
         if wanted is not None:
-            X, facts = self._add_vectors(wanted, X, texts, y, callback, vector_weight)
+            chosen = add_vectors(self, wanted, X, texts, given, callback, vector_weight)
+            X, given, facts = chosen
         model, self.takes_counts_ = choose_model(self, X, counts, y, callback)
         method = calibration_method(self.calibration, model, self.is_multilabel_)
         if method is not None:
@@ -297,30 +298,6 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
             "search": _as_data(self.search_),
             "search_items": min(n_items, MOST_ITEMS) if self.search_ else 0,
         }
-
-    def _add_vectors(
-        self,
-        vectors: SentenceVectors,
-        X: CSR,
-        texts: Iterable[TextLike],
-        y: Sequence[object],
-        callback: Callable[[SearchStep], object] | None,
-        weight: float | None,
-    ) -> tuple[CSR, dict[str, object]]:
-        """Choose the vectors, and return the features with them, and facts about the choice."""
-        is_auto = isinstance(self.vectors, str) and self.vectors == "auto"
-        chosen = choose_vectors(
-            vectors,
-            whole_texts(self.features_, texts),
-            WeightProblem(
-                X, np.empty((0, 0)), y, self.taxonomy, self.is_multilabel_, self.model_options
-            ),
-            seconds=self.budget if is_auto else None,
-            weight=weight,
-            callback=callback,
-        )
-        self.vectors_, self.vector_weight_ = chosen.vectors, chosen.weight
-        return chosen.beside(X), {"vectors": chosen.facts}
 
     @property
     def used_vectors(self) -> SentenceVectors | None:

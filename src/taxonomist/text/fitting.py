@@ -14,20 +14,23 @@ from taxonomist.text.budget import Budget
 from taxonomist.text.cost_choice import choose_cost, chooses_cost
 from taxonomist.text.digests import digest, digests, noted
 from taxonomist.text.feature_sets import choose_features, feature_options
+from taxonomist.text.folds import document_folds, n_folds_of
 from taxonomist.text.held_out_trials import TrialItems
 from taxonomist.text.models import DEFAULT_MODEL
 from taxonomist.text.name_documents import choose_names, documents_of_names, some_names
 from taxonomist.text.names import NAME_WEIGHT, fit_uncentred, name_documents
 from taxonomist.text.negatives import kind_of_negatives
 from taxonomist.text.parameters import several
-from taxonomist.text.vector_columns import wanted_vectors
+from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole_texts
+from taxonomist.text.vector_weight import NameRows, WeightProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from taxonomist._typing import CSR, Codes, Floats, TextLike
+    from taxonomist._typing import CSR, Floats, Reals, TextLike
+    from taxonomist.features import SentenceVectors
     from taxonomist.text.classifier import TextClassifier
     from taxonomist.text.cost_choice import ChosenCost
     from taxonomist.text.name_documents import ChosenNames, NameDocuments
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FittedTexts",
+    "add_vectors",
     "fit_model",
     "fit_texts",
     "name_counts",
@@ -59,6 +63,8 @@ class FittedTexts(NamedTuple):
         Facts about the choice of features.
     items
         The labels of the documents, for trials.
+    name_vectors
+        Sentence vectors of the names; None if there are none.
     """
 
     counts: CSR
@@ -66,6 +72,7 @@ class FittedTexts(NamedTuple):
     name_counts: CSR | None
     facts: dict[str, object]
     items: TrialItems
+    name_vectors: Reals | None = None
 
 
 def fit_texts(
@@ -118,6 +125,50 @@ def fit_texts(
     return FittedTexts(counts[:n], names, counts[n:] if names else None, chosen.facts, items)
 
 
+def add_vectors(
+    classifier: TextClassifier,
+    vectors: SentenceVectors,
+    X: CSR,
+    texts: Iterable[TextLike],
+    given: FittedTexts,
+    callback: Callable[[SearchStep], object] | None,
+    weight: float | None,
+) -> tuple[CSR, FittedTexts, dict[str, object]]:
+    """Choose sentence vectors; return features and names with them, and facts about the choice.
+
+    Parameters
+    ----------
+    classifier
+        The classifier; gets ``vectors_`` and ``vector_weight_``.
+    vectors
+        The unfitted transformer.
+    X, texts
+        The features of the words of documents, and their texts.
+    given
+        The documents and the names.
+    callback
+        As in ``TextClassifier.fit``.
+    weight
+        The weight of the vectors, if it is known.
+    """
+    items, names, counts = given.items, given.names, given.name_counts
+    name_rows = None
+    if names is not None and counts is not None:
+        words = classifier.features_.weigh(counts)
+        name_rows = NameRows(names.texts, words, np.empty((0, 0)), names.labels)
+    is_auto = isinstance(classifier.vectors, str) and classifier.vectors == "auto"
+    chosen = choose_vectors(
+        vectors,
+        whole_texts(classifier.features_, texts),
+        WeightProblem(X, np.empty((0, 0)), *items[:4], name_rows),
+        seconds=classifier.budget if is_auto else None,
+        weight=weight,
+        callback=callback,
+    )
+    classifier.vectors_, classifier.vector_weight_ = chosen.vectors, chosen.weight
+    return chosen.beside(X), given._replace(name_vectors=chosen.names), {"vectors": chosen.facts}
+
+
 def fit_model(
     classifier: TextClassifier,
     model: Any,
@@ -167,7 +218,12 @@ def fit_model(
     n, n_names = len(y), len(names.labels)
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     weights = np.append(weights, np.full(n_names, chosen.weight))
-    folds = _folds(classifier.cv, n, n_names)
+    folds = document_folds(
+        y,
+        n_folds_of(n, classifier.cv),
+        is_multilabel=classifier.is_multilabel_,
+        n_added=n_names,
+    )
     has_folds = "cv" in model.get_params(deep=False)
     if has_folds and folds:
         model.set_params(cv=folds)
@@ -224,23 +280,13 @@ def _name_rows(classifier: TextClassifier, given: FittedTexts) -> CSR:
     """Return the features of names, as the model takes them."""
     from taxonomist.text.joined_columns import join
 
-    counts, vectors = given.name_counts, classifier.used_vectors
-    if counts is None or given.names is None or classifier.takes_counts_:
+    counts = given.name_counts
+    if counts is None or classifier.takes_counts_:
         return csr_array(counts)
     words = classifier.features_.weigh(counts)
-    if vectors is None:
+    if given.name_vectors is None:
         return words
-    return join(words, vectors.transform(given.names.texts), classifier.vector_weight_)
-
-
-def _folds(n_folds: int, n: int, n_names: int) -> list[tuple[Codes, Codes]]:
-    """Return folds of documents; names are in all training parts."""
-    if n < 2:
-        return []
-    order = np.random.default_rng(0).permutation(n)
-    added = np.arange(n, n + n_names)
-    parts = [np.sort(order[k::n_folds]) for k in range(min(n_folds, n))]
-    return [(np.concatenate([np.setdiff1d(order, test), added]), test) for test in parts]
+    return join(words, given.name_vectors, classifier.vector_weight_)
 
 
 def _budget(classifier: TextClassifier) -> Budget:

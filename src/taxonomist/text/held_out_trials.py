@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist.inference.path_scorer import PathScorer
+from taxonomist.text.folds import document_folds
 from taxonomist.text.models import make_model
 from taxonomist.text.negatives import kind_for_trials
 from taxonomist.text.sampling import sampled
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from taxonomist.models.path_svc import PathSVC
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["MOST_ITEMS", "TrialItems", "best_of", "difference"]
+__all__ = ["FEW_DOCUMENTS", "MOST_ITEMS", "TrialItems", "best_of", "difference"]
 
 Key = TypeVar("Key", bound="Hashable")
 
@@ -94,13 +95,6 @@ class TrialItems(NamedTuple):
         labels = [self.labels[i] for i in chosen.tolist()]
         return chosen, self._replace(labels=labels, share=len(labels) / len(self.labels))
 
-    @property
-    def folds(self) -> list[tuple[Codes, Codes]]:
-        """Pairs of training and held-out documents."""
-        order = np.random.default_rng(0).permutation(len(self.labels))
-        places = [np.sort(order[k::N_FOLDS]) for k in range(min(N_FOLDS, len(order)))]
-        return [(np.setdiff1d(order, test), test) for test in places]
-
     def f1(
         self, X: CSR, extra: CSR | None = None, labels: Sequence[object] = (), weight: float = 1.0
     ) -> Floats:
@@ -113,14 +107,15 @@ class TrialItems(NamedTuple):
         extra, labels, weight
             Further training items, which are never held out: their features, labels and weight.
         """
-        folds, n = self.folds, len(self.labels)
+        n, n_added = len(self.labels), 0
         y, given = [*self.labels], {}
         if extra is not None and weight:
-            rows = [X, extra]
+            rows, n_added = [X, extra], extra.shape[0]
             X, y = _stacked(rows), [*y, *labels]
-            added = np.arange(n, n + extra.shape[0])
-            folds = [(np.concatenate([train, added]), test) for train, test in folds]
-            given["sample_weight"] = np.repeat([1.0, weight], [n, len(added)])
+            given["sample_weight"] = np.repeat([1.0, weight], [n, n_added])
+        folds = document_folds(
+            self.labels, N_FOLDS, is_multilabel=self.is_multilabel, n_added=n_added
+        )
         model = make_model("path", self.taxonomy, is_multilabel=self.is_multilabel, **self.options)
         model.set_params(negatives=self.negatives(X))
         taken: list[HeldOutDocuments] = []

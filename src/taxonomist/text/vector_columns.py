@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from taxonomist._typing import CSR, TextLike
+    from taxonomist._typing import CSR, Reals, TextLike
     from taxonomist.features import TextFeatures
     from taxonomist.features.encoders import EncoderLike
     from taxonomist.text.search import SearchStep
@@ -57,6 +57,8 @@ class ChosenVectors(NamedTuple):
         The weight beside words.
     rows
         The vectors of the training items; None if they are not used.
+    names
+        The vectors of the names; None if there are none, or if they are not used.
     trials
         The weights that were tried, best first.
     note
@@ -66,6 +68,7 @@ class ChosenVectors(NamedTuple):
     vectors: SentenceVectors | None
     weight: float
     rows: NDArray[np.float32] | None
+    names: Reals | None
     trials: list[WeightTrial]
     note: str = ""
 
@@ -184,34 +187,37 @@ def choose_vectors(
         if callback is not None:
             callback(SearchStep(0, 0, what, None, budget.left))
 
-    budget = Budget(seconds)
+    budget, names = Budget(seconds), problem.names
+    everything = [*texts, *(() if names is None else names.texts)]
     if budget.is_limited:
         on_step("timing the encoder")
-        expected = _encoding_seconds(vectors, texts, budget)
+        expected = _encoding_seconds(vectors, everything, budget)
         if expected > budget.left:
             note = (
-                f"encoding {len(texts):,} texts would take about {expected:.0f} s, and "
+                f"encoding {len(everything):,} texts would take about {expected:.0f} s, and "
                 f"{seconds:g} s are allowed"
             )
             logger.info("Sentence vectors are left out: %s.", note)
-            return ChosenVectors(None, 0.0, None, [], note)
+            return ChosenVectors(None, 0.0, None, None, [], note)
     on_step("encoding texts")
-    rows = vectors.fit_encoded(
-        vectors.encode(texts, lambda done, total: on_step(f"encoding texts, {done} of {total}"))
+    encoded = vectors.encode(
+        everything, lambda done, total: on_step(f"encoding texts, {done} of {total}")
     )
+    rows = vectors.fit_encoded(encoded[: len(texts)])
+    if names is not None:
+        names = names._replace(rows=vectors.centred(encoded[len(texts) :]))
     trials: list[WeightTrial] = []
     if weight is None:
-        trials = try_weights(
-            problem._replace(rows=rows),
+        weight, trials = try_weights(
+            problem._replace(rows=rows, names=names),
             lambda: not budget.left,
             lambda each: on_step(f"vectors with weight {each:g}"),
         )
-        weight = trials[0].weight
     if not weight:
         is_cut = len(trials) == 1
         note = "no time was left to choose their weight" if is_cut else WORDS_DO
-        return ChosenVectors(None, 0.0, None, trials, note)
-    return ChosenVectors(vectors, weight, rows, trials)
+        return ChosenVectors(None, 0.0, None, None, trials, note)
+    return ChosenVectors(vectors, weight, rows, None if names is None else names.rows, trials)
 
 
 def whole_texts(features: TextFeatures, texts: Iterable[TextLike]) -> list[str]:

@@ -135,7 +135,7 @@ def test_label_sets_use_them_too():
 def test_a_single_text_per_category_gets_a_guess():
     texts = [words[0] + " thing" for words in MEANINGS.values()]
     model = classifier(vectors=meaning).fit(texts, list(MEANINGS))
-    assert model.vector_weight_ == vector_weight.GUESS
+    assert model.vector_weight_ == vector_weight.USUAL
     assert model.predict(["meows thing", "hound thing"]).tolist() == ["cat", "dog"]
 
 
@@ -202,11 +202,79 @@ def test_auto_keeps_within_the_budget(monkeypatch):
 
     def slow_trial(self, weight):
         clock[0] += 100
-        return -1.0
+        return np.array([-1.0])
 
-    monkeypatch.setattr(vector_weight.WeightProblem, "likelihood", slow_trial)
+    monkeypatch.setattr(vector_weight.WeightProblem, "likelihoods", slow_trial)
     model = classifier(budget=100.0).fit(*TRAIN)
     assert "no time was left" in model.training_["vectors"]["said"]
+
+
+@pytest.mark.parametrize("is_clear", [False, True])
+@pytest.mark.parametrize("n_items", [60, 1200])
+def test_few_documents_have_the_usual_weight_unless_another_is_clearly_better(
+    is_clear, n_items, monkeypatch
+):
+    means = {0.0: -2.0, 0.35: -1.9, 0.7: -1.5, 1.0: -1.4, 1.4: -1.3, 2.0: -1.4}
+
+    def likelihoods(self, weight):
+        noise = 1e-3 if is_clear else 2.0
+        rng = np.random.default_rng(int(100 * weight))
+        found = rng.normal(size=400)
+        return means[weight] + noise * (found - found.mean())
+
+    monkeypatch.setattr(vector_weight.WeightProblem, "likelihoods", likelihoods)
+    words = csr_array(np.eye(n_items))
+    labels = ["cat", "dog"] * (n_items // 2)
+    options = {"random_state": 0}
+    problem = vector_weight.WeightProblem(
+        words, np.zeros((n_items, 3)), labels, TAXONOMY, False, options
+    )
+    weight, trials = vector_weight.try_weights(problem)
+    assert weight == (1.4 if is_clear or n_items > 1000 else 0.7)
+    assert trials[0].weight == 1.4
+    means[0.0] = -1.45
+    means[0.35] = -1.44
+    assert vector_weight.try_weights(problem)[0] == 0.35
+    # Rows of words and characters are longer, so that vectors need more weight.
+    longer = problem._replace(words=csr_array(1.5 * words))
+    means[0.0] = -2.0
+    assert longer.usual == (1.0 if n_items < 1000 else None)
+
+
+def test_names_are_learned_from_when_a_weight_is_tried(monkeypatch):
+    seen = []
+    fit_held_out = PathSVC.fit_held_out
+
+    def spied(self, X, y, sample_weight=None, *, cv, make_taker):
+        seen.append((X.shape[0], y[40:], cv))
+        return fit_held_out(self, X, y, sample_weight, cv=cv, make_taker=make_taker)
+
+    monkeypatch.setattr(vector_columns, "try_weights", lambda problem, *_: seen.append(problem))
+    with pytest.raises(TypeError):
+        classifier(vectors=meaning, names="on").fit(*TRAIN)
+    (problem,) = seen
+    seen.clear()
+    monkeypatch.setattr(PathSVC, "fit_held_out", spied)
+    assert problem.names.texts == ["cat", "dog", "oak", "rose"]
+    assert (problem.likelihoods(1.0) < 0).all()
+    ((n_rows, added, folds),) = seen
+    assert (n_rows, added) == (44, ["cat", "dog", "oak", "rose"])
+    assert len(folds) == 10
+    assert all(set(range(40, 44)) <= set(train.tolist()) for train, _ in folds)
+    assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(40))
+
+
+def test_names_are_encoded_once():
+    texts = []
+
+    def encode(given):
+        texts.extend(given)
+        return meaning(given)
+
+    model = classifier(vectors=encode, names="on").fit(*TRAIN)
+    assert model.vector_weight_ > 0
+    assert model.name_weight_ > 0
+    assert sorted(texts) == sorted({*TRAIN[0], *MEANINGS})
 
 
 def test_refit_keeps_the_weight():

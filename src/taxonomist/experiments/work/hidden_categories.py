@@ -36,15 +36,17 @@ class HiddenData(NamedTuple):
     is_hidden: Bools
 
 
-def hidden_trial(corpus: str, *, names: str, most: int, **options: str) -> Result:
+def hidden_trial(
+    corpus: str, *, names: str, most: int, vectors: str = "off", **options: str
+) -> Result:
     """Measure a text classifier on hidden and on other categories.
 
     Parameters
     ----------
     corpus
         A named corpus.
-    names
-        The parameter of ``TextClassifier``.
+    names, vectors
+        Parameters of ``TextClassifier``.
     most
         Documents at most.
     **options
@@ -57,7 +59,7 @@ def hidden_trial(corpus: str, *, names: str, most: int, **options: str) -> Resul
         categories, which are all tested, and ``seen`` for test documents of others.
     """
     data = _hidden_data(corpus, most, **options)
-    model = _fitted(data, np.flatnonzero(~data.is_test & ~data.is_hidden), names)
+    model = _fitted(data, np.flatnonzero(~data.is_test & ~data.is_hidden), names, vectors)
     values: dict[str, list[float]] = {"n_categories": [float(len({*data.y}))]}
     items: dict[str, list[float]] = {}
     item_ids: dict[str, list[str]] = {}
@@ -99,11 +101,11 @@ def few_postings(size: int, *, names: str, n_draws: int, n_test: int) -> Result:
     return joined_results(found)
 
 
-def _fitted(data: HiddenData, train: Codes, names: str) -> TextClassifier:
-    """Return a classifier with all defaults but the names, and without sentence vectors."""
+def _fitted(data: HiddenData, train: Codes, names: str, vectors: str = "off") -> TextClassifier:
+    """Return a classifier with all defaults but names and vectors."""
     from taxonomist.text import TextClassifier
 
-    model = TextClassifier(data.taxonomy, names=names, vectors="off", budget=None)
+    model = TextClassifier(data.taxonomy, names=names, vectors=vectors, budget=None)
     return model.fit([data.texts[i] for i in train], [data.y[i] for i in train])
 
 
