@@ -44,10 +44,16 @@ class JobResults(NamedTuple):
 
 
 class JobRoom(NamedTuple):
-    """Room for the work on one job: as many entries as the largest job needs."""
+    """Room for the work on one job: as many entries as the largest job needs.
+
+    A job of all items needs no copy of their rows, unless it has fewer entries than there are
+    features.
+    """
 
     rows: Rows
+    copied: Rows  # ``rows`` as they are read
     used: Integers  # features that occur
+    order: Integers  # their places in ascending order
     place: Integers  # (n_features,)  -1, before and after
 
 
@@ -63,11 +69,38 @@ class Variables(NamedTuple):
 
 
 @compiled(inline=True)
-def keep_weights(W: Reals, used: Integers, out: Variables) -> int:
-    """Append the features that have weights, and these; return the number of these features."""
+def gather_all(n: int, used: Integers) -> int:
+    """Do what ``gather`` does for all items, without a copy: features keep their numbers."""
+    for f in range(n):
+        used[f] = f
+    return n
+
+
+@compiled(inline=True)
+def sort_places(values: Integers, n: int, order: Integers) -> None:
+    """Write the places of the first n values in ascending order, by Shell's sort."""
+    gap = 1
+    while 3 * gap < n:
+        gap = 3 * gap + 1
+    for t in range(n):
+        order[t] = t
+    while gap > 0:
+        for t in range(gap, n):
+            moved, at = order[t], t
+            while at >= gap and values[order[at - gap]] > values[moved]:
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = moved
+        gap //= 3
+
+
+@compiled(inline=True)
+def keep_weights(W: Reals, used: Integers, order: Integers, out: Variables) -> int:
+    """Append the features that have weights, in order, and these; return how many there are."""
     n_before = out.counts[0]
-    for f in range(len(W) - 1):
-        is_used = False
+    sort_places(used, len(W) - 1, order)
+    for t in range(len(W) - 1):
+        is_used, f = False, order[t]
         for b in range(W.shape[1]):
             out.values[out.counts[1] + b] = W[f, b]
             is_used |= W[f, b] != 0
@@ -106,9 +139,16 @@ def solve_jobs(
     for job in jobs:
         first, last = problem.first[problem.group[job]], problem.first[problem.group[job] + 1]
         begin, n_columns = problem.begin[job], problem.end[job] - problem.begin[job]
-        n_used = gather(problem.items, first, last, problem.rows, room.place, room.rows, room.used)
+        n_rows, n_all = len(problem.rows.indptr) - 1, len(room.place)
+        if last - first == n_rows and problem.rows.indptr[n_rows] >= n_all:
+            rows, n_used = problem.rows, gather_all(n_all, room.used)
+        else:
+            rows, n_used = (
+                room.copied,
+                gather(problem.items, first, last, problem.rows, room.place, room.rows, room.used),
+            )
         block = BlockArrays(
-            room.rows,
+            rows,
             problem.own,
             problem.norms,
             problem.costs,
@@ -126,5 +166,5 @@ def solve_jobs(
         results.n_passes[job], results.gap[job] = found
         for b in range(n_columns):
             results.bias[begin + b] = np.float32(problem.constant) * W[n_used, b]
-        results.n_features[job] = keep_weights(W, room.used, out)
+        results.n_features[job] = keep_weights(W, room.used, room.order, out)
         keep_alphas(alpha, problem.items, first, begin, out)
