@@ -95,19 +95,19 @@ def sort_places(values: Integers, n: int, order: Integers) -> None:
 
 
 @compiled(inline=True)
-def keep_weights(W: Reals, used: Integers, order: Integers, out: Variables) -> int:
+def keep_weights(W: Reals, n_columns: int, used: Integers, order: Integers, out: Variables) -> int:
     """Append the features that have weights, in order, and these; return how many there are."""
     n_before = out.counts[0]
     sort_places(used, len(W) - 1, order)
     for t in range(len(W) - 1):
         is_used, f = False, order[t]
-        for b in range(W.shape[1]):
+        for b in range(n_columns):
             out.values[out.counts[1] + b] = W[f, b]
             is_used |= W[f, b] != 0
         if is_used:
             out.features[out.counts[0]] = used[f]
             out.counts[0] += 1
-            out.counts[1] += W.shape[1]
+            out.counts[1] += n_columns
     return int(out.counts[0] - n_before)
 
 
@@ -157,7 +157,9 @@ def solve_jobs(
             first,
             begin,
         )
-        W = np.zeros((n_used + 1, n_columns), np.float32)
+        # With whole vector registers, no loop over columns has a slow rest.
+        width = (n_columns + 7) // 8 * 8 if n_columns > 4 else n_columns
+        W = np.zeros((n_used + 1, width), np.float32)
         alpha = np.zeros((last - first, n_columns), np.float32)
         state = BlockState(W, alpha, results.primal, results.dual)
         if len(start.indptr) > 1:
@@ -166,5 +168,5 @@ def solve_jobs(
         results.n_passes[job], results.gap[job] = found
         for b in range(n_columns):
             results.bias[begin + b] = np.float32(problem.constant) * W[n_used, b]
-        results.n_features[job] = keep_weights(W, room.used, room.order, out)
+        results.n_features[job] = keep_weights(W, n_columns, room.used, room.order, out)
         keep_alphas(alpha, problem.items, first, begin, out)
