@@ -30,8 +30,8 @@ MOST_SUMMED = 3_000_000
 """Scores of categories that are summed up without compiled loops at most, which takes 0.3 s."""
 MOST_SCORED = 3 * 10**7
 """Scores of categories that are computed rather than compiling the search, which takes 4 s."""
-MARGINS_SEARCHED = 2**22
-"""Margins of the items that a thread searches for together at most: 16 MiB, mostly not computed."""
+MARGINS_SEARCHED = 2**20
+"""Margins of the items that a thread searches for together at most: 4 MiB, mostly not computed."""
 ENTRIES = 64
 """Nodes for whose margins an item waits at most, on average, in a search."""
 

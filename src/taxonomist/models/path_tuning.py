@@ -31,8 +31,8 @@ MOST_ITEMS = 4096
 """Held-out items that are used at most: there are a few parameters to fit."""
 LEAST_ITEMS = 1024
 """Held-out items that are used at least, if there are as many."""
-SCORES_TOGETHER = 2**18
-"""Scores of held-out items that are held together at most: 1 MiB for each of a few copies."""
+SCORES_TOGETHER = 2**17
+"""Scores of held-out items that are held together at most: half a MiB for each of a few copies."""
 MOST_SCORES = 2**21
 """Scores of held-out items that are computed at most, unless these are few items."""
 CANDIDATES = 128
