@@ -52,8 +52,7 @@ class JobRoom(NamedTuple):
 
     rows: Rows
     copied: Rows  # ``rows`` as they are read
-    used: Integers  # features that occur
-    order: Integers  # their places in ascending order
+    used: Integers  # features that occur, in ascending order
     place: Integers  # (n_features,)  -1, before and after
 
 
@@ -77,30 +76,11 @@ def gather_all(n: int, used: Integers) -> int:
 
 
 @compiled(inline=True)
-def sort_places(values: Integers, n: int, order: Integers) -> None:
-    """Write the places of the first n values in ascending order, by Shell's sort."""
-    gap = 1
-    while 3 * gap < n:
-        gap = 3 * gap + 1
-    for t in range(n):
-        order[t] = t
-    while gap > 0:
-        for t in range(gap, n):
-            moved, at = order[t], t
-            while at >= gap and values[order[at - gap]] > values[moved]:
-                order[at] = order[at - gap]
-                at -= gap
-            order[at] = moved
-        gap //= 3
-
-
-@compiled(inline=True)
-def keep_weights(W: Reals, n_columns: int, used: Integers, order: Integers, out: Variables) -> int:
-    """Append the features that have weights, in order, and these; return how many there are."""
+def keep_weights(W: Reals, n_columns: int, used: Integers, out: Variables) -> int:
+    """Append the features that have weights, and these; return the number of these features."""
     n_before = out.counts[0]
-    sort_places(used, len(W) - 1, order)
-    for t in range(len(W) - 1):
-        is_used, f = False, order[t]
+    for f in range(len(W) - 1):
+        is_used = False
         for b in range(n_columns):
             out.values[out.counts[1] + b] = W[f, b]
             is_used |= W[f, b] != 0
@@ -168,5 +148,5 @@ def solve_jobs(
         results.n_passes[job], results.gap[job] = found
         for b in range(n_columns):
             results.bias[begin + b] = np.float32(problem.constant) * W[n_used, b]
-        results.n_features[job] = keep_weights(W, n_columns, room.used, room.order, out)
+        results.n_features[job] = keep_weights(W, n_columns, room.used, out)
         keep_alphas(alpha, problem.items, first, begin, out)

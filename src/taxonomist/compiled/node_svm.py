@@ -46,23 +46,44 @@ class BlockState(NamedTuple):
 
 
 @compiled(inline=True)
+def sort_numbers(numbers: Integers, n: int) -> None:
+    """Put the first n numbers into ascending order, by Shell's sort."""
+    gap = 1
+    while 3 * gap < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for t in range(gap, n):
+            moved, at = numbers[t], t
+            while at >= gap and numbers[at - gap] > moved:
+                numbers[at] = numbers[at - gap]
+                at -= gap
+            numbers[at] = moved
+        gap //= 3
+
+
+@compiled(inline=True)
 def gather(
     items: Codes, first: int, last: int, rows: Rows, place: Integers, out: Rows, used: Integers
 ) -> int:
     """Write the rows of some of the items with their features renumbered, and these features.
 
-    ``place`` has an entry of -1 for every feature, before and after. Return the number of features.
+    ``place`` has an entry of -1 for every feature, before and after. Return the number of features,
+    which are in ascending order.
     """
     n_used, at = 0, 0
+    for t in range(first, last):
+        for k in range(rows.indptr[items[t]], rows.indptr[items[t] + 1]):
+            if place[rows.indices[k]] < 0:
+                place[rows.indices[k]] = 0
+                used[n_used] = rows.indices[k]
+                n_used += 1
+    sort_numbers(used, n_used)
+    for k in range(n_used):
+        place[used[k]] = k
     out.indptr[0] = 0
     for t in range(first, last):
         for k in range(rows.indptr[items[t]], rows.indptr[items[t] + 1]):
-            feature = rows.indices[k]
-            if place[feature] < 0:
-                place[feature] = n_used
-                used[n_used] = feature
-                n_used += 1
-            out.indices[at] = place[feature]
+            out.indices[at] = place[rows.indices[k]]
             out.data[at] = rows.data[k]
             at += 1
         out.indptr[t - first + 1] = at

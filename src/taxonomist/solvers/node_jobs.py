@@ -55,8 +55,8 @@ class JobSizes(NamedTuple):
         n_entries = self.n_entries.max(initial=0, where=is_copied)
         indptr, indices = np.empty(n_items + 1, np.intp), np.empty(n_entries, np.int32)
         rows = Rows(indptr, indices, np.empty(n_entries, np.float32))
-        used, order = np.empty((2, self.n_features.max(initial=0)), np.int32)
-        return JobRoom(rows, read_only(rows), used, order, np.full(n_features, -1, np.int32))
+        used = np.empty(self.n_features.max(initial=0), np.int32)
+        return JobRoom(rows, read_only(rows), used, np.full(n_features, -1, np.int32))
 
     def variables(self, jobs: Codes) -> Variables:
         """Return room for the variables of some jobs; pages that stay empty take no memory."""

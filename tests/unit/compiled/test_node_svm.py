@@ -60,6 +60,7 @@ def test_gathered_rows_are_those_of_the_items():
         here = slice(indptr[t], indptr[t + 1])
         dense[t, features[indices[here]]] = data[here]
     np.testing.assert_array_equal(dense, X[items[1:4]].toarray())
+    np.testing.assert_array_equal(features, np.unique(X[items[1:4]].indices))
 
 
 def test_no_items_are_gathered():
