@@ -9,6 +9,7 @@ from scipy import sparse
 from taxonomist import PathSVC, Taxonomy
 from taxonomist.compiled.arrays import Labels
 from taxonomist.inference.block_weights import sparse_rows
+from taxonomist.solvers import node_svms
 from taxonomist.solvers.node_svms import Groups, NodeOptions, NodeProblems, solve
 from tests.reference.node_svms import optimum
 
@@ -150,3 +151,15 @@ def test_too_few_passes_are_said():
     assert not solve(
         one_group(X, Y, np.full(60, 10.0)), NodeOptions(tol=1e-7, max_iter=1)
     ).converged
+
+
+@pytest.mark.parametrize("n_items", [0, 1, 7, 9])
+def test_norms_do_not_depend_on_how_many_rows_are_squared_together(n_items, monkeypatch):
+    X = sparse.random_array((n_items, 5), density=0.5, rng=np.random.default_rng(0))
+    rows = sparse_rows(sparse.csr_array(X))
+    # Rounding errors show where the sum before is large.
+    whole = node_svms.row_norms(rows, 2.0, 1e12)
+    monkeypatch.setattr(node_svms, "ROWS_TOGETHER", 3)
+    np.testing.assert_array_equal(node_svms.row_norms(rows, 2.0, 1e12), whole)
+    expected = np.square(X.toarray()).sum(axis=1) + 4
+    np.testing.assert_allclose(node_svms.row_norms(rows, 2.0), expected, rtol=1e-6)

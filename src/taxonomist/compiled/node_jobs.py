@@ -44,10 +44,15 @@ class JobResults(NamedTuple):
 
 
 class JobRoom(NamedTuple):
-    """Room for the work on one job: as many entries as the largest job needs."""
+    """Room for the work on one job: as many entries as the largest job needs.
+
+    A job of all items needs no copy of their rows, unless it has fewer entries than there are
+    features.
+    """
 
     rows: Rows
-    used: Integers  # features that occur
+    copied: Rows  # ``rows`` as they are read
+    used: Integers  # features that occur, in ascending order
     place: Integers  # (n_features,)  -1, before and after
 
 
@@ -63,18 +68,26 @@ class Variables(NamedTuple):
 
 
 @compiled(inline=True)
-def keep_weights(W: Reals, used: Integers, out: Variables) -> int:
+def gather_all(n: int, used: Integers) -> int:
+    """Do what ``gather`` does for all items, without a copy: features keep their numbers."""
+    for f in range(n):
+        used[f] = f
+    return n
+
+
+@compiled(inline=True)
+def keep_weights(W: Reals, n_columns: int, used: Integers, out: Variables) -> int:
     """Append the features that have weights, and these; return the number of these features."""
     n_before = out.counts[0]
     for f in range(len(W) - 1):
         is_used = False
-        for b in range(W.shape[1]):
+        for b in range(n_columns):
             out.values[out.counts[1] + b] = W[f, b]
             is_used |= W[f, b] != 0
         if is_used:
             out.features[out.counts[0]] = used[f]
             out.counts[0] += 1
-            out.counts[1] += W.shape[1]
+            out.counts[1] += n_columns
     return int(out.counts[0] - n_before)
 
 
@@ -106,9 +119,16 @@ def solve_jobs(
     for job in jobs:
         first, last = problem.first[problem.group[job]], problem.first[problem.group[job] + 1]
         begin, n_columns = problem.begin[job], problem.end[job] - problem.begin[job]
-        n_used = gather(problem.items, first, last, problem.rows, room.place, room.rows, room.used)
+        n_rows, n_all = len(problem.rows.indptr) - 1, len(room.place)
+        if last - first == n_rows and problem.rows.indptr[n_rows] >= n_all:
+            rows, n_used = problem.rows, gather_all(n_all, room.used)
+        else:
+            rows, n_used = (
+                room.copied,
+                gather(problem.items, first, last, problem.rows, room.place, room.rows, room.used),
+            )
         block = BlockArrays(
-            room.rows,
+            rows,
             problem.own,
             problem.norms,
             problem.costs,
@@ -117,7 +137,9 @@ def solve_jobs(
             first,
             begin,
         )
-        W = np.zeros((n_used + 1, n_columns), np.float32)
+        # With whole vector registers, no loop over columns has a slow rest.
+        width = (n_columns + 7) // 8 * 8 if n_columns > 4 else n_columns
+        W = np.zeros((n_used + 1, width), np.float32)
         alpha = np.zeros((last - first, n_columns), np.float32)
         state = BlockState(W, alpha, results.primal, results.dual)
         if len(start.indptr) > 1:
@@ -126,5 +148,5 @@ def solve_jobs(
         results.n_passes[job], results.gap[job] = found
         for b in range(n_columns):
             results.bias[begin + b] = np.float32(problem.constant) * W[n_used, b]
-        results.n_features[job] = keep_weights(W, room.used, out)
+        results.n_features[job] = keep_weights(W, n_columns, room.used, out)
         keep_alphas(alpha, problem.items, first, begin, out)

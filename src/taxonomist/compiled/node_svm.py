@@ -39,10 +39,26 @@ class BlockArrays(NamedTuple):
 class BlockState(NamedTuple):
     """The variables of some binary problems; the bias is the last row of ``W``."""
 
-    W: Reals  # (n_features + 1, n_columns)
+    W: Reals  # (n_features + 1, n_columns or more); further columns stay 0
     alpha: Reals  # (n_items, n_columns)
     primal: Floats  # of column b at ``begin + b``
     dual: Floats  # of column b at ``begin + b``
+
+
+@compiled(inline=True)
+def sort_numbers(numbers: Integers, n: int) -> None:
+    """Put the first n numbers into ascending order, by Shell's sort."""
+    gap = 1
+    while 3 * gap < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for t in range(gap, n):
+            moved, at = numbers[t], t
+            while at >= gap and numbers[at - gap] > moved:
+                numbers[at] = numbers[at - gap]
+                at -= gap
+            numbers[at] = moved
+        gap //= 3
 
 
 @compiled(inline=True)
@@ -51,18 +67,23 @@ def gather(
 ) -> int:
     """Write the rows of some of the items with their features renumbered, and these features.
 
-    ``place`` has an entry of -1 for every feature, before and after. Return the number of features.
+    ``place`` has an entry of -1 for every feature, before and after. Return the number of features,
+    which are in ascending order.
     """
     n_used, at = 0, 0
+    for t in range(first, last):
+        for k in range(rows.indptr[items[t]], rows.indptr[items[t] + 1]):
+            if place[rows.indices[k]] < 0:
+                place[rows.indices[k]] = 0
+                used[n_used] = rows.indices[k]
+                n_used += 1
+    sort_numbers(used, n_used)
+    for k in range(n_used):
+        place[used[k]] = k
     out.indptr[0] = 0
     for t in range(first, last):
         for k in range(rows.indptr[items[t]], rows.indptr[items[t] + 1]):
-            feature = rows.indices[k]
-            if place[feature] < 0:
-                place[feature] = n_used
-                used[n_used] = feature
-                n_used += 1
-            out.indices[at] = place[feature]
+            out.indices[at] = place[rows.indices[k]]
             out.data[at] = rows.data[k]
             at += 1
         out.indptr[t - first + 1] = at
@@ -132,7 +153,7 @@ def ascend_row(
     curvature = block.norms[block.first + i] + D
     step_size = np.float32(1) / curvature if curvature > zero and not is_fixed else zero
     worst, excess = zero, np.float32(np.inf)
-    for b in range(len(score)):
+    for b in range(state.alpha.shape[1]):
         a = state.alpha[i, b]
         slack = np.float32(1) - sign[b] * score[b]
         gradient = slack - D * a
@@ -152,11 +173,11 @@ def relative_gap(state: BlockState, begin: int) -> float:
     """Add the squared weights to the sums over items; return the gap of all columns together."""
     primal = dual = 0.0
     for f in range(len(state.W)):
-        for b in range(state.W.shape[1]):
+        for b in range(state.alpha.shape[1]):
             half = 0.5 * state.W[f, b] * state.W[f, b]
             state.primal[begin + b] += half
             state.dual[begin + b] -= half
-    for b in range(begin, begin + state.W.shape[1]):
+    for b in range(begin, begin + state.alpha.shape[1]):
         primal += state.primal[b]
         dual += state.dual[b]
     return (primal - dual) / primal if primal > 0.0 else 0.0
@@ -210,7 +231,7 @@ def pass_over(
     Sum the objectives over these items. Those whose margins exceed 1 by more than the limit are put
     behind the others. Return the number of the others, and the largest violation.
     """
-    for b in range(len(score)):
+    for b in range(state.alpha.shape[1]):
         state.primal[block.begin + b] = state.dual[block.begin + b] = 0.0
     largest = 0.0
     t = 0
@@ -240,9 +261,9 @@ def solve_block(
     fixed variables computes it. Return the number of passes and the relative duality gap, of all
     columns together.
     """
-    n_items, n_columns = state.alpha.shape
-    score, sign = np.empty(n_columns, np.float32), np.empty(n_columns, np.float32)
-    change = np.empty(n_columns, np.float32)
+    n_items, width = len(state.alpha), state.W.shape[1]
+    score, sign = np.empty(width, np.float32), np.empty(width, np.float32)
+    change = np.zeros(width, np.float32)
     order, n_active = np.empty(n_items, np.intp), n_items
     for i in range(n_items):
         order[i] = i
@@ -281,9 +302,9 @@ def ascend_share(
     ``taxonomist.solvers.node_shards``. ``slack`` and ``linear``, (n_columns,), are the parts of the
     primal and of the dual before the passes, without the squared weights.
     """
-    n_items, n_columns = state.alpha.shape
-    score, sign = np.empty(n_columns, np.float32), np.empty(n_columns, np.float32)
-    change = np.empty(n_columns, np.float32)
+    n_items, width = len(state.alpha), state.W.shape[1]
+    score, sign = np.empty(width, np.float32), np.empty(width, np.float32)
+    change = np.zeros(width, np.float32)
     order, n_active = np.empty(n_items, np.intp), n_items
     for i in range(n_items):
         order[i] = i

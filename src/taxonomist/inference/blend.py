@@ -135,7 +135,8 @@ def blended(parts: Floats, theta: Floats) -> Floats:
 
 def _split(parts: Floats) -> tuple[Floats, Bools]:
     """Return the parts with 0 for impossible categories, and which ones these are."""
-    return np.where(np.isfinite(parts), parts, 0.0), ~np.isfinite(parts[0])
+    is_out = ~np.isfinite(parts[0])
+    return (np.where(is_out, 0.0, parts) if is_out.any() else parts), is_out
 
 
 def _weighted_sum(theta: Floats, parts: Floats) -> Floats:

@@ -102,13 +102,17 @@ class BlockWeights:
         begin[given] = np.cumsum(sizes[given]) - sizes[given]
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         ordered = np.empty(len(features), np.int32)
+        is_mixed = np.zeros(len(widths), dtype=bool)
+        is_mixed[blocks[1:][(features[1:] < features[:-1]) & ~is_first[1:]]] = True
         for block in np.flatnonzero(sizes).tolist():
             n, width = int(sizes[block]), int(widths[block])
             found = features[begin[block] : begin[block] + n]
-            order = np.argsort(found, kind="stable")
-            ordered[indptr[block] : indptr[block + 1]] = found[order]
-            rows = values[start[block] : start[block] + n * width].reshape(n, width)
-            rows[:] = rows[order]
+            if is_mixed[block]:
+                order = np.argsort(found)
+                found = found[order]
+                rows = values[start[block] : start[block] + n * width].reshape(n, width)
+                rows[:] = rows[order]
+            ordered[indptr[block] : indptr[block + 1]] = found
         first = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
         scale = np.ones(len(widths), np.float32)
         return cls(WeightBlocks(indptr, ordered, start, first, scale, values, bias), n_features)

@@ -30,8 +30,8 @@ MOST_SUMMED = 3_000_000
 """Scores of categories that are summed up without compiled loops at most, which takes 0.3 s."""
 MOST_SCORED = 3 * 10**7
 """Scores of categories that are computed rather than compiling the search, which takes 4 s."""
-MARGINS_SEARCHED = 2**24
-"""Margins of the items that a thread searches for together at most: 64 MiB, mostly not computed."""
+MARGINS_SEARCHED = 2**20
+"""Margins of the items that a thread searches for together at most: 4 MiB, mostly not computed."""
 ENTRIES = 64
 """Nodes for whose margins an item waits at most, on average, in a search."""
 
@@ -192,10 +192,16 @@ class PathScorer(BlockScorer):
     def parts(self, raw: Reals) -> Reals:
         """Return the parts of the scores of categories with items, (3 or 4, n_seen, n_items)."""
         margins = np.ascontiguousarray(raw.T, dtype=np.float32)
-        own, above, among, *typical = self._tables_of_seen
-        linear = [table @ margins for table in typical]
-        shares = log_shares(margins, self.family)
-        return np.stack([own @ margins, above @ squash(margins), among @ shares, *linear])
+        tables = self._tables_of_seen
+        found = np.zeros((len(tables), int(self.seen.sum()), len(raw)), np.float32)
+        for number, (part, table) in enumerate(zip(found, tables, strict=True)):
+            if table.nnz and number == 1:
+                part[:] = table @ squash(margins)
+            elif table.nnz and number == 2:
+                part[:] = table @ log_shares(margins, self.family)
+            elif table.nnz:
+                part[:] = table @ margins
+        return found
 
     @cached_property
     def terms(self) -> PathTerms:
@@ -384,11 +390,14 @@ def log_shares(margins: Reals, family: Codes) -> Reals:
     starts = np.flatnonzero(np.diff(family[order], prepend=-1))
     if not len(order):
         return found
-    sizes = np.diff(np.append(starts, len(order)))
+    ends = np.append(starts, len(order))
+    number = np.repeat(np.arange(len(starts)), np.diff(ends))
     logs = SHARPNESS * margins[order]
-    logs -= np.repeat(np.maximum.reduceat(logs, starts, axis=0), sizes, axis=0)
-    sums = np.add.reduceat(np.exp(logs), starts, axis=0)
-    found[order] = logs - np.repeat(np.log(sums), sizes, axis=0)
+    logs -= np.maximum.reduceat(logs, starts, axis=0)[number]
+    # A product of matrices sums faster than ``reduceat``.
+    sums = csr_array((np.ones(len(order), margins.dtype), np.arange(len(order)), ends))
+    logs -= np.log(sums @ np.exp(logs))[number]
+    found[order] = logs
     return found
 
 

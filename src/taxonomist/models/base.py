@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from taxonomist._threads import n_threads
 from taxonomist.errors import LabelError
 from taxonomist.inference.label_sets import decision_rule, label_limits
 from taxonomist.inference.scorers import NoWeightsError, Scored
@@ -251,7 +252,7 @@ class TaxonomyClassifier(Questions, BaseEstimator):
             scored = Scored(self.scorer_, training.rows(weighted, np.arange(len(training.weights))))
             hand_over(scored, weighted, takers)
         elif takers:
-            hold_out(self, training, folds, takers)
+            hold_out(self, training, folds, takers, n_threads(getattr(self, "n_jobs", 1)))
         if tuning is not None:
             for name, value in tuning.finish().items():
                 setattr(self, name, value)

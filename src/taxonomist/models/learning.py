@@ -112,7 +112,11 @@ class HeldOutTaker(Protocol):
 
 
 def hold_out(
-    learner: Learner, training: Training, folds: Folds, takers: Sequence[HeldOutTaker]
+    learner: Learner,
+    training: Training,
+    folds: Folds,
+    takers: Sequence[HeldOutTaker],
+    n_threads: int = 1,
 ) -> None:
     """Learn without each fold in turn, and pass the scores of held-out items to all takers.
 
@@ -126,11 +130,14 @@ def hold_out(
         Pairs of training and test items.
     takers
         Receivers of the scores. Each gets every held-out item once, block by block.
+    n_threads
+        The number of threads to score with; the result does not depend on it.
     """
     for number, (train, test) in enumerate(folds, 1):
         logger.info("Fold %d of %d: scoring %d held-out items.", number, len(folds), len(test))
         learned = learner.learn(training.only(train), learner.start_of(train))
-        hand_over(Scored(learned.scorer, training.rows(test, train)), test, takers)
+        scored = Scored(learned.scorer, training.rows(test, train), n_threads)
+        hand_over(scored, test, takers)
 
 
 def hand_over(scored: Scored, items: Codes, takers: Sequence[HeldOutTaker]) -> None:

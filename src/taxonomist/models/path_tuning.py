@@ -12,6 +12,7 @@ from scipy.special import logit
 from taxonomist.inference.blend import blended, fit_blend, fit_trust
 from taxonomist.inference.f1_thresholds import ScoredPairs, f1_thresholds
 from taxonomist.inference.label_sets import choose
+from taxonomist.inference.linear_scorer import in_blocks
 from taxonomist.inference.node_model import NodeMargins, NodeModel, best_threshold
 from taxonomist.inference.path_scorer import Blend
 
@@ -30,6 +31,8 @@ MOST_ITEMS = 4096
 """Held-out items that are used at most: there are a few parameters to fit."""
 LEAST_ITEMS = 1024
 """Held-out items that are used at least, if there are as many."""
+SCORES_TOGETHER = 2**17
+"""Scores of held-out items that are held together at most: half a MiB for each of a few copies."""
 MOST_SCORES = 2**21
 """Scores of held-out items that are computed at most, unless these are few items."""
 CANDIDATES = 128
@@ -112,12 +115,20 @@ class BlendTuning(HeldOutMargins):
         """Take a block of held-out items; see ``HeldOutTaker``."""
         scorer = cast("PathScorer", scored.scorer)
         columns = self._training.targets.labels[items].indices
-        used = self._kept[items] & scorer.seen[columns]
-        parts = scorer.parts(scored.raw[used]).transpose(0, 2, 1)
-        place = np.cumsum(scorer.seen) - 1
-        found = Candidates.chosen(parts, place[columns[used]], CANDIDATES)
-        columns = np.flatnonzero(scorer.seen)[found.columns]
-        self._candidates.append(found._replace(columns=columns))
+        used = np.flatnonzero(self._kept[items] & scorer.seen[columns])
+        place, seen = np.cumsum(scorer.seen) - 1, np.flatnonzero(scorer.seen)
+        blocks: dict[int, Candidates] = {}
+
+        def work(block: slice) -> None:
+            some = used[block]
+            parts = scorer.parts(scored.raw[some]).transpose(0, 2, 1)
+            found = Candidates.chosen(parts, place[columns[some]], CANDIDATES)
+            blocks[block.start] = found._replace(columns=seen[found.columns])
+
+        n_threads, n_raw = scored.n_threads, scored.raw.shape[1]
+        most = max(1, SCORES_TOGETHER // max(1, n_raw))
+        in_blocks(work, len(used), min(most, -(-len(used) // n_threads)), n_threads)
+        self._candidates += [blocks[start] for start in sorted(blocks)]
         self._items.append(items[used])
 
     def finish(self) -> dict[str, object]:

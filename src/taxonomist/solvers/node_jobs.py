@@ -48,13 +48,15 @@ class JobSizes(NamedTuple):
         portion = np.cumsum(work[order]) * PORTIONS // max(1, int(work.sum()))
         return np.split(todo[order], np.flatnonzero(np.diff(portion)) + 1) if len(order) else []
 
-    def room(self, n_features: int) -> JobRoom:
-        """Return room for any of the jobs, given the number of all features."""
-        n_entries, n_items = self.n_entries.max(initial=0), self.n_items.max(initial=0)
+    def room(self, n_rows: int, n_features: int) -> JobRoom:
+        """Return room for any of the jobs, given the numbers of all items and features."""
+        is_copied = (self.n_items < n_rows) | (self.n_entries < n_features)
+        n_items = self.n_items.max(initial=0, where=is_copied)
+        n_entries = self.n_entries.max(initial=0, where=is_copied)
         indptr, indices = np.empty(n_items + 1, np.intp), np.empty(n_entries, np.int32)
+        rows = Rows(indptr, indices, np.empty(n_entries, np.float32))
         used = np.empty(self.n_features.max(initial=0), np.int32)
-        place = np.full(n_features, -1, np.int32)
-        return JobRoom(Rows(indptr, indices, np.empty(n_entries, np.float32)), used, place)
+        return JobRoom(rows, read_only(rows), used, np.full(n_features, -1, np.int32))
 
     def variables(self, jobs: Codes) -> Variables:
         """Return room for the variables of some jobs; pages that stay empty take no memory."""

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 16
 """Most columns of a block: their weights of one feature fill a cache line."""
+ROWS_TOGETHER = 1024
+"""Rows whose squares are in memory at the same time."""
 
 
 @dataclass(frozen=True)
@@ -279,8 +281,15 @@ def row_norms(rows: Rows, constant: float, before: float = 0.0) -> Reals:
         The sum of squares of the rows before these, see ``sum_of_squares``. With it, the rounding
         errors are those of all rows together.
     """
-    squares = np.cumsum(np.concatenate([[before], np.square(rows.data, dtype=np.float64)]))
-    return (np.diff(squares[rows.indptr]) + constant**2).astype(np.float32)
+    found = np.empty(len(rows.indptr) - 1, np.float32)
+    # Sums of all entries at once would take more memory than the rows.
+    for begin in range(0, len(found), ROWS_TOGETHER):
+        ends = rows.indptr[begin : begin + ROWS_TOGETHER + 1]
+        squares = np.square(rows.data[ends[0] : ends[-1]], dtype=np.float64)
+        sums = np.cumsum(np.concatenate([[before], squares]))
+        found[begin : begin + ROWS_TOGETHER] = np.diff(sums[ends - ends[0]]) + constant**2
+        before = sums[-1]
+    return found
 
 
 def sum_of_squares(rows: Rows, before: float = 0.0) -> float:
@@ -353,7 +362,7 @@ def _solve_wide(
         return found
 
     def work_off() -> None:
-        room = sizes.room(problem.n_features)
+        room = sizes.room(len(problem.costs), problem.n_features)
         for number in waiting:
             done[number] = solved(number, room)
             if callback is not None:

@@ -40,18 +40,21 @@ def job_arrays(seed=0):
     )
 
 
-def solved(loop, start, jobs=(2, 0, 1)):
+def solved(loop, start, jobs=(2, 0, 1), n_features=9):
     results = node_jobs.JobResults(
         np.zeros(6, np.float32), np.zeros(6), np.zeros(6),
         np.zeros(3, np.intp), np.zeros(3), np.zeros(3, np.intp),
     )  # fmt: skip
     rows = Rows(np.empty(21, np.intp), np.empty(180, np.int32), np.empty(180, np.float32))
-    room = node_jobs.JobRoom(rows, np.empty(9, np.int32), np.full(9, -1, np.int32))
+    place = np.full(n_features, -1, np.int32)
+    room = node_jobs.JobRoom(rows, read_only(rows), np.empty(n_features, np.int32), place)
     numbers, reals = np.empty((3, 120), np.int32), np.empty((2, 120), np.float32)
     features, items, columns = numbers
     out = node_jobs.Variables(features, reals[0], items, columns, reals[1], np.zeros(3, np.intp))
     loop(np.array(jobs), job_arrays(), start, room, results, out, 1e-3, 200)
     assert (room.place == -1).all()
+    ends = np.cumsum(results.n_features[list(jobs)])[:-1]
+    assert all((np.diff(part) > 0).all() for part in np.split(features[: out.counts[0]], ends))
     n_features, n_values, n_alphas = out.counts
     ends = n_features, n_values, n_alphas, n_alphas, n_alphas
     return [part[:end] for part, end in zip(out, ends, strict=False)], results
@@ -68,6 +71,15 @@ def test_jobs_have_the_same_results_uncompiled():
     for one, other in zip((*found, *results), (*expected, *twins), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
     assert (results.gap <= 1e-3).all()
+
+
+def test_rows_need_no_copy_if_a_job_has_all_items():
+    """Jobs 0 and 1 have all items; with more features than entries, the rows are copied."""
+    (found, results), (expected, twins) = (
+        solved(node_jobs.solve_jobs, NOTHING, n_features=n) for n in (9, 1000)
+    )
+    for one, other in zip((*found, *results), (*expected, *twins), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_every_job_is_solved_as_if_it_were_alone():

@@ -60,6 +60,7 @@ def test_gathered_rows_are_those_of_the_items():
         here = slice(indptr[t], indptr[t + 1])
         dense[t, features[indices[here]]] = data[here]
     np.testing.assert_array_equal(dense, X[items[1:4]].toarray())
+    np.testing.assert_array_equal(features, np.unique(X[items[1:4]].indices))
 
 
 def test_no_items_are_gathered():
@@ -134,6 +135,26 @@ def test_a_block_may_be_a_part_of_all_places_and_columns():
     np.testing.assert_array_equal(solved.alpha, whole.alpha)
     np.testing.assert_array_equal(objectives[0], [0, 0, 0, *whole.primal])
     np.testing.assert_array_equal(objectives[1], [0, 0, 0, *whole.dual])
+
+
+def test_weights_may_have_more_columns_than_there_are_problems():
+    """Further columns stay 0, also where places have columns of other blocks there."""
+    arrays, state = block(5)
+    narrow = arrays._replace(begin=1)
+    one, other = state(), state()
+    one, other = (
+        BlockState(W, np.zeros((len(one.alpha), 3), np.float32), *objectives)
+        for W, objectives in (
+            (np.zeros((len(one.W), 3), np.float32), (one.primal, one.dual)),
+            (np.zeros((len(one.W), 8), np.float32), (other.primal, other.dual)),
+        )
+    )
+    passes = [loops.solve_block(narrow, it, np.uint64(3), 1e-3, 50) for it in (one, other)]
+    assert passes[0] == passes[1]
+    assert one.alpha.any()
+    assert not other.W[:, 3:].any()
+    for found, expected in zip(other, one, strict=True):
+        np.testing.assert_array_equal(found[..., :3] if found.ndim == 2 else found, expected)
 
 
 def test_left_out_rows_are_inspected_before_the_end():
