@@ -7,7 +7,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from taxonomist.distributed.joint_parts import (
     JointSetting,
@@ -141,7 +140,7 @@ def fit_joint(
     certificate = fit.run()
     converged = certificate.reaches(options)
     known = certificate_facts(model, certificate, converged, fit.history, fit.findings.n_pairs)
-    scorer = LinearScorer(fit.certified.toarray(), setting.attributes, FeatureMap())
+    scorer = LinearScorer(fit.certified, setting.attributes, FeatureMap())
     model.store(Learned(scorer, known), targets)
     return model, fit.rounds
 
@@ -159,7 +158,7 @@ class _JointRounds(Rounds):
     ) -> None:
         features = engine.gather(engine.map(features_of, shards))
         shape = setting.n_columns, setting.attributes.shape[1]
-        super().__init__(engine, shards, features, TASKS, csr_array(shape))
+        super().__init__(engine, shards, features, TASKS, np.zeros(shape, options.dtype))
         self.options, self.total_cost = options, total_cost
         self.history: list[Pass] = []
         self.rounds: list[Round] = []
@@ -186,7 +185,7 @@ class _JointRounds(Rounds):
 
     def _round(self, number: int) -> Certificate:
         """Do a round, and return the certificate of the weights before it."""
-        W = self.w.astype(self.options.dtype)
+        W = self.w.copy()
         options = replace(self.options, random_state=self.options.random_state + number)
         given = RoundOptions(self.n_passes, self.tol)
         coupling = float(self.coupling.mean())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taxonomist.distributed.loading import LoadedPart
     from taxonomist.losses import CategoryLoss
     from taxonomist.models.targets import Targets
-    from taxonomist.solvers.shards import Change
+    from taxonomist.solvers.changes import Change
     from taxonomist.solvers.solution import Options
 
 

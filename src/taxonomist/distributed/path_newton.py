@@ -23,7 +23,7 @@ from taxonomist.solvers.node_newton import (
     margins_at,
     slacks_along,
 )
-from taxonomist.solvers.shards import Change
+from taxonomist.solvers.changes import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from taxonomist.models.path_learning import PathParameters
     from taxonomist.solvers.node_shards import NodeShardRound
     from taxonomist.solvers.node_svms import NodeOptions
-    from taxonomist.solvers.shards import Change, SharedWeights
+    from taxonomist.solvers.changes import Change
+from taxonomist.solvers.shards import SharedWeights
 
 MOST_SLOW = 4
 """So many rounds that lower the gap slowly are enough for Newton's method to take over."""

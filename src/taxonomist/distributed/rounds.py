@@ -15,17 +15,16 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from taxonomist._typing import is_sparse
 from taxonomist.distributed.engine import reduce
 from taxonomist.errors import ClusterError
-from taxonomist.solvers.shards import Change, SharedWeights
+from taxonomist.solvers.changes import Change
+from taxonomist.solvers.shards import SharedWeights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import CSR, Codes, Floats, Reals
+    from taxonomist._typing import Codes, Floats, Reals
     from taxonomist.distributed.engine import Engine, Handle
     from taxonomist.solvers.solution import Certificate
 
@@ -107,7 +106,7 @@ class Rounds:
     tasks
         What is done with a shard.
     w
-        The weights to begin with, which are 0, dense or sparse.
+        The weights to begin with, which are 0.
     duals
         Handles of dual variables to begin with; None stands for those of ``tasks.begin``.
     """
@@ -118,7 +117,7 @@ class Rounds:
         shards: Sequence[Handle],
         features: Sequence[Codes],
         tasks: ShardTasks,
-        w: Any,
+        w: Reals,
         duals: Sequence[Handle] | None = None,
     ) -> None:
         self.engine, self.shards, self.features = engine, list(shards), features
@@ -167,19 +166,19 @@ class Rounds:
                 # The scheduler may take a moment to notice.
                 sleep(min(PAUSE * 2**self.n_lost, LONGEST_PAUSE))
 
-    def exchange(self, W: Reals | CSR, *given: object) -> Exchange:
+    def exchange(self, W: Reals, *given: object) -> Exchange:
         """Send weights to all shards, and return the sums of what they find."""
         engine, tasks = self.engine, self.tasks
-        own = [SharedWeights.of(W[rows], self.coupling[rows]) for rows in self.features]
-        sent = [engine.scatter(weights, is_for_all=False) for weights in own]
-        shared = *tasks.shared, *given
-        results = engine.map(tasks.solve, self.shards, self.duals, sent, shared=shared)
+        weights = SharedWeights(W, self.coupling.copy())
+        sent = engine.scatter(weights, is_for_all=False)
+        shared = sent, *tasks.shared, *given
+        results = engine.map(tasks.solve, self.shards, self.duals, shared=shared)
         after = engine.map(duals_of, results)
         change = reduce(engine, Change.joined, engine.map(change_of, results))
         findings = reduce(engine, tasks.join, engine.map(findings_of, results))
         del results
         moved, found = engine.gather([change, findings])
-        return Exchange(moved, found, after, sum(weights.n_bytes for weights in own))
+        return Exchange(moved, found, after, len(self.shards) * weights.n_bytes)
 
     def take(self, found: Exchange, step: float | Floats) -> None:
         """Make a step along the changes of all shards, and set the coupling to that of these."""
@@ -188,7 +187,7 @@ class Rounds:
         else:
             pairs = self.duals, found.after
             self.duals = self.engine.map(self.tasks.part_way, *pairs, shared=(step,))
-        self._move(found.moved, step)
+        found.moved.add_to(self.w, step)
         self.coupling[found.moved.rows] = found.moved.couplings()
 
     # After a loss ------------------------------------------------------------------------------
@@ -219,16 +218,9 @@ class Rounds:
         engine, tasks = self.engine, self.tasks
         parts = engine.map(tasks.weights, self.shards, self.duals, shared=tasks.shared)
         (found,) = engine.gather([reduce(engine, Change.joined, parts)])
-        self.w = 0 * self.w
-        self._move(found, 1.0)
+        self.w[:] = 0
+        found.add_to(self.w, 1.0)
         self._has_weights = True
-
-    def _move(self, moved: Change, step: float | Floats) -> None:
-        """Make a step of the weights."""
-        if is_sparse(self.w):
-            self.w = moved.added_to(csr_array(self.w), float(np.asarray(step)))
-        else:
-            self.w[moved.rows] += step * moved.values.toarray()
 
 
 def duals_of(result: Any) -> object:

@@ -26,7 +26,7 @@ from scipy.sparse import csr_array
 from taxonomist.compiled.arrays import Labels, Rows, read_only
 from taxonomist.compiled.node_svm import BlockArrays, BlockState, ascend_share
 from taxonomist.solvers.node_svms import row_norms
-from taxonomist.solvers.shards import Change
+from taxonomist.solvers.changes import Change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,9 +174,9 @@ def solve_node_shard(
     given
         How the round is done.
     """
-    scale, n_columns = np.sqrt(shared.coupling).astype(np.float32), shared.W.shape[1]
+    scale, n_columns = shared.scale(shard.features).astype(np.float32), shared.W.shape[1]
     before = duals.toarray().astype(np.float32)
-    begin = (shared.dense() / scale[:, None]).astype(np.float32)
+    begin = (shared.W[shard.features] / scale[:, None]).astype(np.float32)
     rows = _scaled_rows(shard.X, scale)
     constant = float(loss.constant * scale[-1])
     state = BlockState(begin.copy(), before.copy(), np.zeros(n_columns), np.zeros(n_columns))

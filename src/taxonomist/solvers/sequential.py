@@ -31,6 +31,7 @@ import numpy as np
 from taxonomist.compiled import inspection, joint
 from taxonomist.compiled.duals import count_positive, drop_all_zeros
 from taxonomist.compiled.joint_arrays import JointFindings
+from taxonomist.compiled.losses import MATRIX
 from taxonomist.compiled.places import FEW_ATTRIBUTES
 from taxonomist.compiled.vectors import LANES
 from taxonomist.solvers.duals import DualStore, no_duals, of_items, positive
@@ -147,11 +148,17 @@ class PassState:
 
     pool: ThreadPoolExecutor
 
-    def __init__(self, problem: JointProblem, options: Options, start: Solution | None) -> None:
+    def __init__(
+        self,
+        problem: JointProblem,
+        options: Options,
+        start: Solution | None,
+        arrays: JointArrays | None = None,
+    ) -> None:
         n_items = problem.n_items
         self.problem, self.options = problem, options
         self.nearly = replace(options, tol=NEAR * options.tol)
-        self.arrays = problem.arrays()
+        self.arrays = problem.arrays() if arrays is None else arrays
         self.rng = np.random.default_rng(options.random_state)
         self.started = perf_counter()
         self.history: list[Pass] = []
@@ -266,7 +273,9 @@ class PassState:
     def _largest_loss(self) -> float:
         """Return the largest loss of the first items: their slack while the weights are 0."""
         some = np.unique(self.problem.labels[:GROUP].indices)
-        return float(self.problem.loss.rows(some).max(initial=0.0))
+        known = self.arrays.loss
+        rows = known.matrix[some] if known.kind == MATRIX else self.problem.loss.rows(some)
+        return float(rows.max(initial=0.0))
 
     def _solve_group(self, group: Codes) -> None:
         """Inspect the items of a group and solve them."""

@@ -34,18 +34,21 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist._typing import is_sparse
+from taxonomist.compiled.changes import write_scaled
 from taxonomist.compiled.duals import count_positive
-from taxonomist.solvers.duals import Entries, positive
+from taxonomist.solvers.changes import Change
+from taxonomist.solvers.duals import Entries, no_duals, positive
 from taxonomist.solvers.problem import FeatureRows, JointProblem
 from taxonomist.solvers.sequential import PassState
 from taxonomist.solvers.solution import Certificate, Solution
-from taxonomist.solvers.weights import entries_from_duals
+from taxonomist.solvers.weights import coefficients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taxonomist._typing import CSR, Codes, Floats, Matrix, Reals
     from taxonomist.compiled.arrays import Duals
+    from taxonomist.compiled.joint_arrays import JointArrays
     from taxonomist.losses import CategoryLoss
     from taxonomist.solvers.solution import Options
 
@@ -61,10 +64,16 @@ class Shard(NamedTuple):
         The problem of these items, with the features that occur.
     features
         The numbers of these features, in ascending order.
+    arrays
+        The problem for the compiled loops, as yet without rows.
+    columns
+        The items, (n_features, n_items).
     """
 
     problem: JointProblem
     features: Codes
+    arrays: JointArrays
+    columns: CSR | Reals
 
     @classmethod
     def of(
@@ -90,11 +99,23 @@ class Shard(NamedTuple):
             attributes=attributes,
             loss=loss,
         )
-        return cls(problem, features.astype(np.intp))
+        columns = X[order].T.astype(options.dtype)
+        return cls(
+            problem,
+            features.astype(np.intp),
+            problem.arrays(),
+            csr_array(columns) if is_sparse(X) else columns,
+        )
 
     def weights(self, duals: Duals) -> Change:
         """Return w(α_k), as a change from 0."""
-        return Change.of(self.features, entries_from_duals(self.problem, duals))
+        return self.change(no_duals(self.problem.n_items), duals)
+
+    def change(self, before: Duals, after: Duals) -> Change:
+        """Return w(Δα_k) of a change between dual variables."""
+        moved = coefficients(self.problem, after) - coefficients(self.problem, before)
+        moved.eliminate_zeros()
+        return Change.of(self.features, self.columns @ moved.astype(self.columns.dtype))
 
 
 class ShardFindings(NamedTuple):
@@ -146,108 +167,33 @@ class ShardFindings(NamedTuple):
         return Certificate(primal, dual, gap, self.violation)
 
 
-class Change(NamedTuple):
-    """A change of the weights: some of their rows.
-
-    Attributes
-    ----------
-    rows
-        The features, in ascending order.
-    values
-        The change of their weights, (n_rows, n_attributes).
-    squares
-        Σ_k ||w_f(Δα_k)||² over the shards whose changes these are, (n_rows,).
-    n_bytes
-        The bytes that shards sent for it.
-    """
-
-    rows: Codes
-    values: CSR
-    squares: Floats
-    n_bytes: int
-
-    @classmethod
-    def of(cls, features: Codes, values: CSR | Reals) -> Change:
-        """Return the change of a shard, without the features whose weights did not change."""
-        table = csr_array(values)
-        is_moved = np.diff(table.indptr) > 0
-        indptr = np.append(0, table.indptr[1:][is_moved])
-        shape = len(indptr) - 1, table.shape[1]
-        moved = csr_array((table.data, table.indices, indptr), shape=shape)
-        squares = _row_squares(moved)
-        rows = features[is_moved]
-        n_bytes = rows.nbytes + squares.nbytes + moved.data.nbytes + moved.indices.nbytes
-        return cls(rows, moved, squares, n_bytes)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Change]) -> Change:
-        """Return the sum of changes."""
-        rows = np.unique(np.concatenate([part.rows for part in parts]))
-        squares = np.zeros(len(rows))
-        values = csr_array((len(rows), parts[0].values.shape[1]))
-        for part in parts:
-            places = np.searchsorted(rows, part.rows)
-            squares[places] += part.squares
-            values = values + _at_rows(part.values, places, len(rows))
-        return cls(rows, values, squares, sum(part.n_bytes for part in parts))
-
-    def couplings(self) -> Floats:
-        """Return σ'_f of each row that follows from this sum of changes."""
-        apart = np.maximum(self.squares, np.finfo(float).tiny)
-        found: Floats = np.maximum(_row_squares(self.values) / apart, 1.0)
-        return found
-
-    def added_to(self, w: CSR, step: float = 1.0) -> CSR:
-        """Return sparse weights after a step along this change."""
-        return csr_array(w + step * _at_rows(self.values, self.rows, w.shape[0]))
-
-
-def _row_squares(table: CSR) -> Floats:
-    """Return the squared norm of each row."""
-    number = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    squares = np.square(table.data, dtype=np.float64)
-    return np.bincount(number, weights=squares, minlength=table.shape[0]).astype(float)
-
-
-def _at_rows(table: CSR, rows: Codes, n_rows: int) -> CSR:
-    """Return a table whose rows are at other places, in the same order."""
-    counts = np.zeros(n_rows + 1, table.indptr.dtype)
-    counts[rows + 1] = np.diff(table.indptr)
-    shape = n_rows, table.shape[1]
-    return csr_array((table.data, table.indices, np.cumsum(counts)), shape=shape)
-
-
 class SharedWeights(NamedTuple):
-    """What a shard gets in a round.
+    """What all shards get in a round.
 
     Attributes
     ----------
     W
-        The weights of all shards together, for its features, (n_features, n_attributes), dense, or
-        sparse where that takes less memory.
+        The weights of all shards together, (n_features, n_columns).
     coupling
-        σ'_f of its features, (n_features,).
+        σ'_f of the features, (n_features,).
     """
 
-    W: Reals | CSR
+    W: Reals
     coupling: Floats
-
-    @classmethod
-    def of(cls, W: Reals | CSR, coupling: Floats) -> SharedWeights:
-        """Return weights in the form that takes less memory."""
-        if is_sparse(W) and 2 * W.nnz > W.shape[0] * W.shape[1]:
-            return cls(W.toarray(), coupling)
-        return cls(W, coupling)
-
-    def dense(self) -> Reals:
-        """Return a dense copy of the weights."""
-        return self.W.toarray() if is_sparse(self.W) else self.W.copy()
 
     @property
     def n_bytes(self) -> int:
         """The size of the weights."""
-        arrays = (self.W.data, self.W.indices, self.W.indptr) if is_sparse(self.W) else (self.W,)
-        return sum(array.nbytes for array in (*arrays, self.coupling))
+        return self.W.nbytes + self.coupling.nbytes
+
+    def scale(self, features: Codes) -> Floats:
+        """Return √σ'_f of some features."""
+        scale: Floats = np.sqrt(self.coupling[features])
+        return scale
+
+    def scaled(self, features: Codes, scale: Floats, out: Reals) -> None:
+        """Write w_f / √σ'_f of some features over the first columns of some rows."""
+        write_scaled(self.W, features, 1.0 / scale, out)
 
 
 class ShardRound(NamedTuple):
@@ -301,17 +247,10 @@ def solve_shard(
     given
         How the round is done.
     """
-    problem, W = shard.problem, shared.W
+    problem = shard.problem
     if not problem.n_items:
-        nothing = csr_array(W.shape, dtype=W.dtype)
-        return ShardRound(duals, Change.of(shard.features, nothing), ShardFindings(*[0] * 8))
-    scale = np.sqrt(shared.coupling)
-    assert isinstance(problem.items, FeatureRows)
-    scaled = replace(problem, items=problem.items.scaled(scale))
-    dense = shared.dense()
-    dense /= scale[:, None].astype(W.dtype)
-    begin = Solution(dense, duals, NOTHING, converged=False)
-    state = PassState(scaled, replace(options, n_threads=1), begin)
+        return ShardRound(duals, shard.change(duals, duals), ShardFindings(*[0] * 8))
+    state = _state(shard, duals, shared, options)
     with ThreadPoolExecutor(1) as pool:
         state.pool = pool
         state.inspect_all()
@@ -324,12 +263,24 @@ def solve_shard(
     linear_after = float((after.beta * after.delta).sum())
     sums = *certified, linear_after, slack, worst
     findings = ShardFindings(*sums, n_active, problem.n_pairs, n_done)
-    moved = entries_from_duals(problem, after) - entries_from_duals(problem, duals)
-    change = Change.of(shard.features, csr_array(moved, dtype=W.dtype))
-    return ShardRound(after, change, findings)
+    return ShardRound(after, shard.change(duals, after), findings)
 
 
-def best_step(w: CSR, change: Change, findings: ShardFindings) -> float:
+def _state(shard: Shard, duals: Duals, shared: SharedWeights, options: Options) -> PassState:
+    """Return the state of the sequential loop with scaled features and weights."""
+    scale = shared.scale(shard.features)
+    items = shard.problem.items
+    assert isinstance(items, FeatureRows)
+    scaled = replace(shard.problem, items=items.scaled(scale))
+    no_weights = np.empty((len(scale), 0))
+    begin = Solution(no_weights, duals, NOTHING, converged=False)
+    arrays = shard.arrays._replace(norms=scaled.items.norms)
+    state = PassState(scaled, replace(options, n_threads=1), begin, arrays)
+    shared.scaled(shard.features, scale, state.W)
+    return state
+
+
+def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
     """Return the γ in [0, 1] that maximises the dual along the sum of changes.
 
     Parameters
@@ -341,9 +292,8 @@ def best_step(w: CSR, change: Change, findings: ShardFindings) -> float:
     findings
         The findings of all shards.
     """
-    squared = float(_row_squares(change.values).sum())
-    along = float(w[change.rows].multiply(change.values).sum())
-    slope = findings.linear_after - findings.linear - along
+    squared = change.squared()
+    slope = findings.linear_after - findings.linear - change.along(w)
     return float(np.clip(slope / squared, 0.0, 1.0)) if squared > 0 else 1.0
 
 

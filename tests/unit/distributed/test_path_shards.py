@@ -27,7 +27,8 @@ from taxonomist.solvers.node_shards import (
     solve_node_shard,
 )
 from taxonomist.solvers.node_svms import NodeOptions
-from taxonomist.solvers.shards import Change, SharedWeights
+from taxonomist.solvers.changes import Change
+from taxonomist.solvers.shards import SharedWeights
 from tests.unit.distributed.problems import DAG, TREE, assert_same, cut, problem
 
 SHARDS = [(0, 120), (0, 60, 120), (0, 30, 30, 60, 120)]
