@@ -1,4 +1,4 @@
-"""Loops over the changed rows of weights: their product with weights, and steps along them."""
+"""Loops over sparse changes of weights: their sums, products with weights, and steps along them."""
 
 from __future__ import annotations
 
@@ -8,49 +8,89 @@ from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.jit import compiled
 
 
-class ChangedRows(NamedTuple):
-    """Sparse rows, and which rows of the weights they belong to."""
+class SparseRows(NamedTuple):
+    """Sparse rows."""
 
-    rows: Codes  # (n_rows,)
     indptr: Codes  # (n_rows + 1,)
     indices: Codes
     data: Reals
 
 
 @compiled()
-def product_with(change: ChangedRows, W: Reals) -> float:
+def add_rows(
+    factors: SparseRows,  # in  (n_sums, n_rows)
+    rows: SparseRows,  # in  (n_rows, n_columns)
+    sums: SparseRows,  # out  (n_sums, n_columns), with room for all values
+    place: Codes,  # (n_columns,)  -1 before
+) -> int:
+    """Write sums of rows, each times a factor; return the number of values."""
+    end = 0
+    for r in range(len(factors.indptr) - 1):
+        begin = end
+        for k in range(factors.indptr[r], factors.indptr[r + 1]):
+            row, factor = factors.indices[k], factors.data[k]
+            for at in range(rows.indptr[row], rows.indptr[row + 1]):
+                column = rows.indices[at]
+                # Places below this row's first one are of rows before.
+                if place[column] < begin:
+                    place[column] = end
+                    sums.indices[end] = column
+                    sums.data[end] = factor * rows.data[at]
+                    end += 1
+                else:
+                    sums.data[place[column]] += factor * rows.data[at]
+        sums.indptr[r + 1] = end
+    return end
+
+
+@compiled()
+def product_with(
+    features: Codes,  # in  (n_rows,)  the rows of the weights
+    change: SparseRows,  # in
+    W: Reals,  # in
+) -> float:
     """Return the sum of products of a change and the weights."""
     total = 0.0
-    for place in range(len(change.rows)):
-        row = change.rows[place]
-        for k in range(change.indptr[place], change.indptr[place + 1]):
-            total += W[row, change.indices[k]] * change.data[k]
+    for r in range(len(features)):
+        for k in range(change.indptr[r], change.indptr[r + 1]):
+            total += W[features[r], change.indices[k]] * change.data[k]
     return total
 
 
 @compiled()
 def add_steps(
-    change: ChangedRows,
-    steps: Floats,  # in  (n_attributes,)  by column
+    features: Codes,  # in  (n_rows,)  the rows of the weights
+    change: SparseRows,  # in
+    steps: Floats,  # in  (n_columns,)
     W: Reals,  # in/out
 ) -> None:
-    """Add a change times a step to the weights."""
-    for place in range(len(change.rows)):
-        row = change.rows[place]
-        for k in range(change.indptr[place], change.indptr[place + 1]):
+    """Add a change to the weights, with a step for each column."""
+    for r in range(len(features)):
+        for k in range(change.indptr[r], change.indptr[r + 1]):
             z = change.indices[k]
-            W[row, z] += steps[z] * change.data[k]
+            W[features[r], z] += steps[z] * change.data[k]
+
+
+# The order of the sum does not matter, which lets it run in vector registers.
+@compiled("reassoc", "contract")
+def sum_of_squares(W: Reals) -> float:
+    """Return the squared norm of the weights, summed in double precision."""
+    total = 0.0
+    for f in range(len(W)):
+        for z in range(W.shape[1]):
+            total += float(W[f, z]) * float(W[f, z])
+    return total
 
 
 @compiled()
 def write_scaled(
     W: Reals,  # in
-    rows: Codes,  # in
+    features: Codes,  # in  (n_rows,)
     factors: Floats,  # in  (n_rows,)
-    out: Reals,  # out  (n_rows, at least n_attributes)
+    out: Reals,  # out  (n_rows, at least n_columns)
 ) -> None:
     """Write some rows of the weights, each times a number."""
-    for place in range(len(rows)):
-        w = W[rows[place]]
+    for r in range(len(features)):
+        w = W[features[r]]
         for z in range(len(w)):
-            out[place, z] = w[z] * factors[place]
+            out[r, z] = w[z] * factors[r]

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from taxonomist.distributed.path_batches import Batch, Gathering
     from taxonomist.models.path_columns import ColumnPlan
     from taxonomist.models.path_learning import PathParameters
+    from taxonomist.solvers.changes import Change
     from taxonomist.solvers.node_shards import NodeShardRound
     from taxonomist.solvers.node_svms import NodeOptions
-    from taxonomist.solvers.changes import Change
-from taxonomist.solvers.shards import SharedWeights
+    from taxonomist.solvers.shards import SharedWeights
 
 MOST_SLOW = 4
 """So many rounds that lower the gap slowly are enough for Newton's method to take over."""
@@ -172,8 +172,9 @@ class FamilyRounds(Rounds):
         if start is not None and loss.is_squared:
             own = [start[rows] for rows in shards.features]
             duals = engine.map(family_duals, shards.handles, own, shared=(nodes, loss))
-        super().__init__(engine, shards.handles, shards.features, tasks, np.zeros(shape), duals)
+        super().__init__(engine, shards.handles, tasks, np.zeros(shape), duals)
         self.batch, self.loss, self.options, self.seed = batch, loss, options, seed
+        self.features = shards.features
         self.number, self.n_passes, self.n_done = shards.number, 1, 0
         self.best = np.zeros(shape, np.float32)
         self.primal, self.dual = np.full(shape[1], np.inf), np.full(shape[1], -np.inf)
@@ -224,7 +225,8 @@ class FamilyRounds(Rounds):
     def _descend(self) -> None:
         """Make a step of Newton's method."""
         shared = self.batch.families[0].nodes, self.loss
-        found = newton_step(self.engine, self.shards, self.features, self.w, *shared)
+        w = self.w.astype(float, copy=False)
+        found = newton_step(self.engine, self.shards, self.features, w, *shared)
         self._keep_best(found.W.astype(np.float32), found.primal, found.dual)
         self.w = found.after
         self.n_done += found.n_passes

@@ -101,8 +101,6 @@ class Rounds:
         The engine.
     shards
         Handles of the shards.
-    features
-        The features of each shard: rows of the weights.
     tasks
         What is done with a shard.
     w
@@ -115,12 +113,11 @@ class Rounds:
         self,
         engine: Engine,
         shards: Sequence[Handle],
-        features: Sequence[Codes],
         tasks: ShardTasks,
         w: Reals,
         duals: Sequence[Handle] | None = None,
     ) -> None:
-        self.engine, self.shards, self.features = engine, list(shards), features
+        self.engine, self.shards = engine, list(shards)
         self.tasks = tasks
         self.w = w
         self.coupling: Floats = np.ones(w.shape[0])
@@ -241,6 +238,7 @@ def findings_of(result: Any) -> object:
 
 def shares_of(n_values: Sequence[int], n_shards: int) -> list[Codes]:
     """Return the parts of each shard: neighbours, of about the same number of stored values."""
-    work = np.cumsum(np.array(n_values, dtype=float) + 1e-9)
-    shard = np.minimum((work - work[0]) * n_shards // work[-1], n_shards - 1)
+    work = np.array(n_values, dtype=float) + 1e-9
+    ends = np.cumsum(work)
+    shard = np.minimum((ends - work / 2) * n_shards // ends[-1], n_shards - 1)
     return [np.flatnonzero(shard == k) for k in np.unique(shard)]

@@ -58,7 +58,7 @@ class Change(NamedTuple):
         rows, places = np.unique(features, return_inverse=True)
         stacked = csr_array(sparse.vstack([part.values for part in parts]))
         marks = np.ones(len(features), stacked.dtype), (places, np.arange(len(features)))
-        values = csr_array(csr_array(marks, shape=(len(rows), len(features))) @ stacked)
+        values = summed_rows(csr_array(marks, shape=(len(rows), len(features))), stacked)
         squares = np.bincount(places, np.concatenate([part.squares for part in parts]))
         return cls(rows, values, squares.astype(float), sum(part.n_bytes for part in parts))
 
@@ -74,15 +74,53 @@ class Change(NamedTuple):
 
     def along(self, w: Reals) -> float:
         """Return the sum of products of the change and weights."""
-        return changes.product_with(self._arrays(), w)
+        return changes.product_with(self.rows, _sparse_rows(self.values), w)
 
     def add_to(self, w: Reals, step: float | Floats) -> None:
         """Make a step of weights along the change; each column may have a step of its own."""
-        changes.add_steps(self._arrays(), np.broadcast_to(step, w.shape[1:]).astype(float), w)
+        steps = np.broadcast_to(step, w.shape[1:]).astype(float)
+        changes.add_steps(self.rows, _sparse_rows(self.values), steps, w)
 
-    def _arrays(self) -> changes.ChangedRows:
-        table = self.values
-        return changes.ChangedRows(self.rows, table.indptr, table.indices, table.data)
+
+def summed_rows(factors: CSR, table: CSR) -> CSR:
+    """Return the product of sparse matrices, of the type of the first one.
+
+    Parameters
+    ----------
+    factors
+        How often each row of the table is in each row of the product.
+    table
+        The rows that are summed.
+    """
+    counts = np.append(0, np.cumsum(np.diff(table.indptr)[factors.indices]))
+    n_sums = np.minimum(np.diff(counts[factors.indptr]), table.shape[1])
+    room = int(n_sums.sum())
+    sums = changes.SparseRows(
+        np.zeros(len(n_sums) + 1, np.intp), _no_codes(room), np.empty(room, factors.dtype)
+    )
+    place = np.full(table.shape[1], -1, dtype=np.intp)
+    n_used = changes.add_rows(_sparse_rows(factors), _sparse_rows(table), sums, place)
+    # What is not used is given back; a few values more are not worth a copy.
+    data, indices = sums.data[:n_used], sums.indices[:n_used]
+    if 2 * n_used < room:
+        data, indices = data.copy(), indices.copy()
+    indptr = sums.indptr.astype(np.int32 if n_used < np.iinfo(np.int32).max else np.int64)
+    return csr_array((data, indices, indptr), shape=(factors.shape[0], table.shape[1]))
+
+
+def squared_norm(w: Reals) -> float:
+    """Return the squared norm of weights."""
+    return changes.sum_of_squares(w)
+
+
+def _no_codes(n: int) -> Codes:
+    codes: Codes = np.empty(n, np.int32)
+    return codes
+
+
+def _sparse_rows(table: CSR) -> changes.SparseRows:
+    indices: Codes = table.indices.astype(np.int32, copy=False)
+    return changes.SparseRows(table.indptr.astype(np.intp, copy=False), indices, table.data)
 
 
 def _row_squares(table: CSR) -> Floats:

@@ -25,8 +25,8 @@ from scipy.sparse import csr_array
 
 from taxonomist.compiled.arrays import Labels, Rows, read_only
 from taxonomist.compiled.node_svm import BlockArrays, BlockState, ascend_share
-from taxonomist.solvers.node_svms import row_norms
 from taxonomist.solvers.changes import Change
+from taxonomist.solvers.node_svms import row_norms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -223,7 +223,7 @@ def node_weights(shard: NodeShard, own: CSR, duals: CSR, constant: float) -> Cha
     return Change.of(shard.features, values)
 
 
-def best_steps(w: Floats, change: Change, findings: NodeFindings) -> Floats:
+def best_steps(w: Reals, change: Change, findings: NodeFindings) -> Floats:
     """Return the γ in [0, 1] of each column that maximises the dual along the sum of changes.
 
     Parameters

@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled import inspection, joint
+from taxonomist.compiled.arrays import MATRIX
 from taxonomist.compiled.duals import count_positive, drop_all_zeros
 from taxonomist.compiled.joint_arrays import JointFindings
-from taxonomist.compiled.losses import MATRIX
 from taxonomist.compiled.places import FEW_ATTRIBUTES
 from taxonomist.compiled.vectors import LANES
 from taxonomist.solvers.duals import DualStore, no_duals, of_items, positive
@@ -51,6 +51,7 @@ one after another, so that what an item needs is near what was read before it.""
 GROUP = 256
 """Items that are scored at one state of the weights before these are updated."""
 CACHE_LINE = 64
+SMALL_GROUP = 64
 MOST_NEW = 8
 MOST_ACTIVE_PASSES = 64
 """Most active passes after a full pass. There is one at first; full passes that certify a point
@@ -232,6 +233,13 @@ class PassState:
             enough = max(enough, MUCH_BETTER * worst)
             # New pairs that did not help at once would only slow down the passes to come.
             drop_all_zeros(self.store.duals)
+
+    def solve_all(self, tol: float) -> None:
+        """Inspect all items; solve one group after another."""
+        self.tol = tol
+        size = self.problem.n_items if self.is_swept else SMALL_GROUP
+        for group in self.problem.items.groups(self.rng, size):
+            self._solve_group(group)
 
     def few_passes(self, n_passes: int, tol: float) -> int:
         """Solve items within their active sets in at most ``n_passes``; return their number."""

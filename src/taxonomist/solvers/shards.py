@@ -36,15 +36,17 @@ from scipy.sparse import csr_array
 from taxonomist._typing import is_sparse
 from taxonomist.compiled.changes import write_scaled
 from taxonomist.compiled.duals import count_positive
-from taxonomist.solvers.changes import Change
+from taxonomist.solvers.changes import Change, summed_rows
 from taxonomist.solvers.duals import Entries, no_duals, positive
 from taxonomist.solvers.problem import FeatureRows, JointProblem
 from taxonomist.solvers.sequential import PassState
 from taxonomist.solvers.solution import Certificate, Solution
-from taxonomist.solvers.weights import coefficients
+from taxonomist.solvers.weights import coefficients, feature_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike
 
     from taxonomist._typing import CSR, Codes, Floats, Matrix, Reals
     from taxonomist.compiled.arrays import Duals
@@ -66,14 +68,11 @@ class Shard(NamedTuple):
         The numbers of these features, in ascending order.
     arrays
         The problem for the compiled loops, as yet without rows.
-    columns
-        The items, (n_features, n_items).
     """
 
     problem: JointProblem
     features: Codes
     arrays: JointArrays
-    columns: CSR | Reals
 
     @classmethod
     def of(
@@ -99,23 +98,20 @@ class Shard(NamedTuple):
             attributes=attributes,
             loss=loss,
         )
-        columns = X[order].T.astype(options.dtype)
-        return cls(
-            problem,
-            features.astype(np.intp),
-            problem.arrays(),
-            csr_array(columns) if is_sparse(X) else columns,
-        )
+        return cls(problem, features.astype(np.intp), problem.arrays())
 
-    def weights(self, duals: Duals) -> Change:
+    def weights(self, duals: Duals, dtype: DTypeLike) -> Change:
         """Return w(α_k), as a change from 0."""
-        return self.change(no_duals(self.problem.n_items), duals)
+        return self.change(no_duals(self.problem.n_items), duals, dtype)
 
-    def change(self, before: Duals, after: Duals) -> Change:
+    def change(self, before: Duals, after: Duals, dtype: DTypeLike) -> Change:
         """Return w(Δα_k) of a change between dual variables."""
         moved = coefficients(self.problem, after) - coefficients(self.problem, before)
         moved.eliminate_zeros()
-        return Change.of(self.features, self.columns @ moved.astype(self.columns.dtype))
+        items = feature_matrix(self.problem)
+        if not is_sparse(items):
+            return Change.of(self.features, (moved.T @ items).T.astype(dtype))
+        return Change.of(self.features, summed_rows(csr_array(items.T, dtype=dtype), moved))
 
 
 class ShardFindings(NamedTuple):
@@ -124,9 +120,10 @@ class ShardFindings(NamedTuple):
     Attributes
     ----------
     linear, quadratic
-        Σ α, and the sum of α times margins, which over all shards is ||w||².
-    linear_after
-        Σ α after the change.
+        Σ α, and the sum of α times margins, which over all shards is ||w||², when items were
+        inspected.
+    linear_before, linear_after
+        Σ α before and after the change.
     slack
         Σ C ξ.
     violation
@@ -138,6 +135,7 @@ class ShardFindings(NamedTuple):
 
     linear: float
     quadratic: float
+    linear_before: float
     linear_after: float
     slack: float
     violation: float
@@ -151,6 +149,7 @@ class ShardFindings(NamedTuple):
         return cls(
             linear=sum(part.linear for part in parts),
             quadratic=sum(part.quadratic for part in parts),
+            linear_before=sum(part.linear_before for part in parts),
             linear_after=sum(part.linear_after for part in parts),
             slack=sum(part.slack for part in parts),
             violation=max(part.violation for part in parts),
@@ -160,9 +159,16 @@ class ShardFindings(NamedTuple):
         )
 
     def certificate(self) -> Certificate:
-        """Return the certificate of all shards together."""
-        dual = self.linear - self.quadratic / 2
-        primal = self.quadratic / 2 + self.slack
+        """Return the certificate of all shards together, whose weights were fixed."""
+        return self.estimate(self.quadratic)
+
+    def estimate(self, squared: float) -> Certificate:
+        """Return the certificate as it would be if the weights had not changed in shards.
+
+        The dual is exact, and ``squared`` is the squared norm of the weights before the round.
+        """
+        dual = self.linear_before - squared / 2
+        primal = dual + self.quadratic + self.slack - self.linear
         gap = (primal - dual) / primal if primal > 0 else 0.0
         return Certificate(primal, dual, gap, self.violation)
 
@@ -223,10 +229,17 @@ class RoundOptions(NamedTuple):
         Most passes over the items of a shard after the full one.
     tol
         The violation of an item that is not worth a step.
+    is_certified
+        Whether the full pass keeps the weights fixed, which gives a certificate. Otherwise items
+        are solved as they are inspected.
+    seed
+        The seed of the order of items.
     """
 
     n_passes: int
     tol: float
+    is_certified: bool
+    seed: int
 
 
 def solve_shard(
@@ -243,27 +256,32 @@ def solve_shard(
     shared
         The weights.
     options
-        The options; the seed should differ from round to round.
+        The options.
     given
         How the round is done.
     """
     problem = shard.problem
     if not problem.n_items:
-        return ShardRound(duals, shard.change(duals, duals), ShardFindings(*[0] * 8))
-    state = _state(shard, duals, shared, options)
+        return ShardRound(
+            duals, shard.change(duals, duals, shared.W.dtype), ShardFindings(*[0] * 9)
+        )
+    state = _state(shard, duals, shared, replace(options, random_state=given.seed, n_threads=1))
     with ThreadPoolExecutor(1) as pool:
         state.pool = pool
-        state.inspect_all()
+        if given.is_certified:
+            state.inspect_all()
+        else:
+            state.solve_all(given.tol)
         found = state.findings
         certified = float(found.linear.sum()), float(found.quadratic.sum())
         slack = float((problem.costs * found.slack).sum())
         worst, n_active = float(found.violation.max()), count_positive(state.store.duals)
         n_done = state.few_passes(given.n_passes, given.tol)
     after = positive(state.store.duals)
-    linear_after = float((after.beta * after.delta).sum())
-    sums = *certified, linear_after, slack, worst
+    ends = *certified, linear_of(duals), linear_of(after)
+    sums = *ends, slack, worst
     findings = ShardFindings(*sums, n_active, problem.n_pairs, n_done)
-    return ShardRound(after, shard.change(duals, after), findings)
+    return ShardRound(after, shard.change(duals, after, shared.W.dtype), findings)
 
 
 def _state(shard: Shard, duals: Duals, shared: SharedWeights, options: Options) -> PassState:
@@ -275,9 +293,14 @@ def _state(shard: Shard, duals: Duals, shared: SharedWeights, options: Options) 
     no_weights = np.empty((len(scale), 0))
     begin = Solution(no_weights, duals, NOTHING, converged=False)
     arrays = shard.arrays._replace(norms=scaled.items.norms)
-    state = PassState(scaled, replace(options, n_threads=1), begin, arrays)
+    state = PassState(scaled, options, begin, arrays)
     shared.scaled(shard.features, scale, state.W)
     return state
+
+
+def linear_of(duals: Duals) -> float:
+    """Return Σ α of stored dual variables."""
+    return float((duals.beta * duals.delta).sum())
 
 
 def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
@@ -293,7 +316,7 @@ def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
         The findings of all shards.
     """
     squared = change.squared()
-    slope = findings.linear_after - findings.linear - change.along(w)
+    slope = findings.linear_after - findings.linear_before - change.along(w)
     return float(np.clip(slope / squared, 0.0, 1.0)) if squared > 0 else 1.0
 
 
