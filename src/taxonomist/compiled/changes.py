@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.jit import compiled
 
@@ -53,7 +55,7 @@ def product_with(
     total = 0.0
     for r in range(len(features)):
         for k in range(change.indptr[r], change.indptr[r + 1]):
-            total += W[features[r], change.indices[k]] * change.data[k]
+            total += np.float64(W[features[r], change.indices[k]]) * change.data[k]
     return total
 
 
@@ -78,7 +80,8 @@ def sum_of_squares(W: Reals) -> float:
     total = 0.0
     for f in range(len(W)):
         for z in range(W.shape[1]):
-            total += float(W[f, z]) * float(W[f, z])
+            value = np.float64(W[f, z])
+            total += value * value
     return total
 
 

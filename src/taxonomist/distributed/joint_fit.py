@@ -16,7 +16,7 @@ from taxonomist.distributed.joint_parts import (
     shard_weights,
 )
 from taxonomist.distributed.loading import load_parts
-from taxonomist.distributed.memory import check_memory
+from taxonomist.distributed.memory import check_memory, check_weights
 from taxonomist.distributed.rounds import MOST_PASSES, Rounds, ShardTasks, shares_of
 from taxonomist.errors import LabelError, ParameterError
 from taxonomist.inference.linear_scorer import LinearScorer
@@ -131,6 +131,8 @@ def fit_joint(
         model.n_features_in_ + bool(model.constant_feature),
     )
     options = solver_options(model)
+    shape = setting.n_columns, setting.attributes.shape[1]
+    check_weights(capacity, *shape, np.dtype(options.dtype).itemsize)
     shared = engine.scatter(setting)
     encoded = engine.map(encode_items, parts, shared=(shared,))
     del parts
@@ -166,7 +168,7 @@ class _JointRounds(Rounds):
         self.history: list[Pass] = []
         self.rounds: list[Round] = []
         self.started = perf_counter()
-        largest = setting.loss.rows(range(min(256, len(setting.targets.categories))))
+        largest = setting.loss.rows(range(min(16, len(setting.targets.categories))))
         self.tol = FIRST_TOLERANCE * float(largest.max(initial=0.0))
         self.strictness, self.n_passes = 1.0, 1
         self.is_certified = False
