@@ -58,7 +58,7 @@ class Round:
     n_passes
         The largest number of passes over the items of a shard after the full one.
     bytes_out, bytes_back
-        The bytes of weights that go to all shards, and of the changes that come back.
+        The bytes of the weights, once for each shard, and of the changes that come back.
     step, coupling
         γ, and the mean of all σ'_f.
     """

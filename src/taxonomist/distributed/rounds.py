@@ -1,7 +1,7 @@
 """``Rounds``: rounds of CoCoA+ over shards of items, which go on when a worker is lost.
 
-Items and their dual variables stay in shards. In a round, the weights go to all shards, each solves
-its share of the dual, and the changes of weights are summed in a tree; see
+Items and their dual variables stay in shards. In a round, the weights go to one worker and from
+there to all shards, each solves its share of the dual, and the changes are summed in a tree; see
 ``taxonomist.solvers.shards``. Every few rounds the dual variables are copied to the driver. When
 a worker is lost, Dask makes its shard anew; its dual variables are those of the last copy, and the
 weights follow from the dual variables of all shards. So no more than the work of a few rounds is
@@ -83,7 +83,7 @@ class Exchange(NamedTuple):
     after
         Handles of the dual variables after the changes.
     bytes_out
-        The bytes of weights that went to all shards.
+        The bytes of the weights, once for each shard.
     """
 
     moved: Change

@@ -7,12 +7,13 @@ Step          In a round, shard k maximises over changes Δα_k, with w = w(α) 
               Σ (α_k + Δα_k) - <w, w(Δα_k)> - ½ Σ_f σ'_f ||w_f(Δα_k)||²  [MSJ15], by passes of
               ``taxonomist.solvers.sequential``. Then α_k += γ Δα_k and w += γ Σ_k w(Δα_k), where γ
               in [0, 1] maximises the dual along the sum of changes: changes are added, and where
-              that would be too long a step, it is shortened.
+              that would be too long a step, it is shortened. So the dual never falls.
 Stopping      The certificate at w before a round: primal and dual are sums over all items, so each
-              shard returns its share. It is the same as on one machine.
-Cost          A round has one full pass and some active passes over the items of each shard;
-              it sends every shard the rows of w that its items touch, and those
-              that changed back.
+              shard returns its share. It is the same as on one machine. It needs a full pass at
+              fixed w; while the gap is large, items are solved as they are inspected instead,
+              which finds better pairs. Then the dual is exact and the primal an estimate.
+Cost          A round has one full pass and some active passes over the items of each shard, and a
+              copy of w for each; w goes to all shards, and the rows that changed come back.
 Differences   With σ'_f = K, as in the paper, γ = 1 never lowers the dual, but steps are K times too
               short for features that one shard has, and common words differ much from rare ones.
               So every feature has a σ'_f of its own, which follows
