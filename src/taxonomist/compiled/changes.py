@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from taxonomist._typing import Codes, Floats, Reals
+from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.jit import compiled
-
-
-class SparseRows(NamedTuple):
-    """Sparse rows."""
-
-    indptr: Codes  # (n_rows + 1,)
-    indices: Codes
-    data: Reals
 
 
 @compiled()
 def add_rows(
-    factors: SparseRows,  # in  (n_sums, n_rows)
-    rows: SparseRows,  # in  (n_rows, n_columns)
-    sums: SparseRows,  # out  (n_sums, n_columns), with room for all values
+    factors: Rows,  # in  (n_sums, n_rows)
+    rows: Rows,  # in  (n_rows, n_columns)
+    sums: Rows,  # out  (n_sums, n_columns), with room for all values
     place: Codes,  # (n_columns,)  -1 before
 ) -> int:
     """Write sums of rows, each times a factor; return the number of values."""
@@ -48,7 +39,7 @@ def add_rows(
 @compiled()
 def product_with(
     features: Codes,  # in  (n_rows,)  the rows of the weights
-    change: SparseRows,  # in
+    change: Rows,  # in
     W: Reals,  # in
 ) -> float:
     """Return the sum of products of a change and the weights."""
@@ -62,7 +53,7 @@ def product_with(
 @compiled()
 def add_steps(
     features: Codes,  # in  (n_rows,)  the rows of the weights
-    change: SparseRows,  # in
+    change: Rows,  # in
     steps: Floats,  # in  (n_columns,)
     W: Reals,  # in/out
 ) -> None:

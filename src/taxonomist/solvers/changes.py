@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.sparse import csr_array
 
 from taxonomist.compiled import changes
+from taxonomist.compiled.arrays import Rows, fixed, read_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,12 +75,12 @@ class Change(NamedTuple):
 
     def along(self, w: Reals) -> float:
         """Return the sum of products of the change and weights."""
-        return changes.product_with(self.rows, _sparse_rows(self.values), w)
+        return changes.product_with(fixed(self.rows), _sparse_rows(self.values), w)
 
     def add_to(self, w: Reals, step: float | Floats) -> None:
         """Make a step of weights along the change; each column may have a step of its own."""
         steps = np.broadcast_to(step, w.shape[1:]).astype(float)
-        changes.add_steps(self.rows, _sparse_rows(self.values), steps, w)
+        changes.add_steps(fixed(self.rows), _sparse_rows(self.values), steps, w)
 
 
 def summed_rows(factors: CSR, table: CSR) -> CSR:
@@ -95,9 +96,7 @@ def summed_rows(factors: CSR, table: CSR) -> CSR:
     counts = np.append(0, np.cumsum(np.diff(table.indptr)[factors.indices]))
     n_sums = np.minimum(np.diff(counts[factors.indptr]), table.shape[1])
     room = int(n_sums.sum())
-    sums = changes.SparseRows(
-        np.zeros(len(n_sums) + 1, np.intp), _no_codes(room), np.empty(room, factors.dtype)
-    )
+    sums = Rows(np.zeros(len(n_sums) + 1, np.intp), _codes(room), np.empty(room, factors.dtype))
     place = np.full(table.shape[1], -1, dtype=np.intp)
     n_used = changes.add_rows(_sparse_rows(factors), _sparse_rows(table), sums, place)
     # What is not used is given back; a few values more are not worth a copy.
@@ -113,14 +112,15 @@ def squared_norm(w: Reals) -> float:
     return changes.sum_of_squares(w)
 
 
-def _no_codes(n: int) -> Codes:
+def _codes(n: int) -> Codes:
     codes: Codes = np.empty(n, np.int32)
     return codes
 
 
-def _sparse_rows(table: CSR) -> changes.SparseRows:
+def _sparse_rows(table: CSR) -> Rows:
+    """Return rows for loops: arrays that came from elsewhere cannot be written to."""
     indices: Codes = table.indices.astype(np.int32, copy=False)
-    return changes.SparseRows(table.indptr.astype(np.intp, copy=False), indices, table.data)
+    return read_only(Rows(table.indptr.astype(np.intp, copy=False), indices, table.data))
 
 
 def _row_squares(table: CSR) -> Floats:

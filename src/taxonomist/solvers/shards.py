@@ -29,12 +29,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist._typing import is_sparse
+from taxonomist.compiled.arrays import fixed, no_rows
 from taxonomist.compiled.changes import write_scaled
 from taxonomist.compiled.duals import count_positive
 from taxonomist.solvers.changes import Change, summed_rows
@@ -200,7 +201,7 @@ class SharedWeights(NamedTuple):
 
     def scaled(self, features: Codes, scale: Floats, out: Reals) -> None:
         """Write w_f / √σ'_f of some features over the first columns of some rows."""
-        write_scaled(self.W, features, 1.0 / scale, out)
+        write_scaled(fixed(self.W), fixed(features), 1.0 / scale, out)
 
 
 class ShardRound(NamedTuple):
@@ -293,7 +294,8 @@ def _state(shard: Shard, duals: Duals, shared: SharedWeights, options: Options) 
     scaled = replace(shard.problem, items=items.scaled(scale))
     no_weights = np.empty((len(scale), 0))
     begin = Solution(no_weights, duals, NOTHING, converged=False)
-    arrays = shard.arrays._replace(norms=scaled.items.norms)
+    # Another worker may have made the shard; arrays that were sent cannot be written to.
+    arrays = writable(shard.arrays)._replace(rows=no_rows(), norms=scaled.items.norms)
     state = PassState(scaled, options, begin, arrays)
     shared.scaled(shard.features, scale, state.W)
     return state
@@ -302,6 +304,13 @@ def _state(shard: Shard, duals: Duals, shared: SharedWeights, options: Options) 
 def linear_of(duals: Duals) -> float:
     """Return Σ α of stored dual variables."""
     return float((duals.beta * duals.delta).sum())
+
+
+def writable(given: Any) -> Any:
+    """Return a named tuple of arrays, with copies of those arrays that cannot be written to."""
+    if isinstance(given, tuple):
+        return type(given)(*map(writable, given))
+    return np.require(given, requirements="W") if isinstance(given, np.ndarray) else given
 
 
 def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:

@@ -15,7 +15,7 @@ from taxonomist.distributed.rounds import shares_of
 from taxonomist.errors import ClusterError, LabelError, ParameterError
 from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.shards import part_way
-from tests.unit.distributed.problems import TREE, cut, problem
+from tests.unit.distributed.problems import TREE, SendingEngine, cut, problem
 
 
 def easy(n_items=300, seed=0):
@@ -212,6 +212,19 @@ def test_workers_do_not_matter_if_shards_are_the_same(client):
     for engine in (LocalEngine(), DaskEngine(client)):
         model = HierarchicalSVC(TREE, random_state=0)
         found.append(fit_joint(engine, blocks, model, 4)[0].scorer_.W)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_what_was_sent_cannot_be_written_to(is_sparse):
+    from scipy.sparse import csr_array
+
+    X, y, weights = easy()
+    blocks = parts_of(csr_array(X) if is_sparse else X, y, weights, 2)
+    found = []
+    for engine in (LocalEngine(), SendingEngine()):
+        model = HierarchicalSVC(TREE, random_state=0)
+        found.append(fit_joint(engine, blocks, model, 2)[0].scorer_.W)
     np.testing.assert_array_equal(*found)
 
 
