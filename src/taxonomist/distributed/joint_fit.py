@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 CERTIFIED_GAP = 0.1
 """Below this estimated gap, or near the tolerance, rounds give a certificate."""
+TINY = np.finfo(float).tiny
 LEAST_STRICTNESS = 1 / 64
 """How small a part of an item's share of the gap its violation must be at least."""
 TASKS = ShardTasks(begin_duals, shard_weights, solve_shard, ShardFindings.joined, part_way)
@@ -225,7 +226,7 @@ class _JointRounds(Rounds):
 
     def _lower_tolerance(self, found: Certificate) -> None:
         """Lower the tolerance for items to their share of the gap."""
-        share = self.strictness * found.gap * abs(found.dual) / self.total_cost
+        share = self.strictness * found.gap * abs(found.dual) / max(self.total_cost, TINY)
         if self.options.stop == "violation":
             share = max(share, 0.1 * self.options.tol)
         if share > 0:

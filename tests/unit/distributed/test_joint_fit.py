@@ -131,6 +131,18 @@ def test_an_empty_shard_and_a_category_on_one_shard():
     assert model.objective_ == pytest.approx(primal(model, X, y, np.ones(len(y))), rel=1e-5)
 
 
+def test_all_weights_of_a_part_may_be_0():
+    X, y, weights = easy()
+    weights[:100] = 0
+    model, _ = fit_joint(
+        LocalEngine(), parts_of(X, y, weights, 6), HierarchicalSVC(TREE, random_state=0), 3
+    )
+    assert model.duality_gap_ <= 0.01
+    assert model.objective_ == pytest.approx(primal(model, X, y, weights), rel=1e-5)
+    with pytest.raises(ParameterError, match="No item has a weight above 0"):
+        fit_joint(LocalEngine(), parts_of(X, y, 0 * weights, 3), HierarchicalSVC(TREE))
+
+
 def test_a_lost_worker_is_made_good(monkeypatch):
     """Dual variables that are lost are those of the last copy; weights follow from all."""
 
