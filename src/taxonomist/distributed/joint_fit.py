@@ -17,7 +17,7 @@ from taxonomist.distributed.joint_parts import (
 )
 from taxonomist.distributed.loading import load_parts
 from taxonomist.distributed.memory import check_memory, check_weights
-from taxonomist.distributed.rounds import MOST_PASSES, Rounds, ShardTasks, shares_of
+from taxonomist.distributed.rounds import Rounds, ShardTasks, shares_of
 from taxonomist.errors import LabelError, ParameterError
 from taxonomist.inference.linear_scorer import LinearScorer
 from taxonomist.inference.row_maps import FeatureMap
@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 CERTIFIED_GAP = 0.1
 """Below this estimated gap, or near the tolerance, rounds give a certificate."""
 TINY = np.finfo(float).tiny
+MOST_PASSES = 4
+"""Most passes over the items of a shard after the full one. There is one at first, and two from the
+first certificate on; rounds that lower the gap slowly double that. More than these need as many
+rounds, but more visits."""
 LEAST_STRICTNESS = 1 / 64
 """How small a part of an item's share of the gap its violation must be at least."""
 TASKS = ShardTasks(begin_duals, shard_weights, solve_shard, ShardFindings.joined, part_way)
@@ -190,8 +194,8 @@ class _JointRounds(Rounds):
     def _adapt(self, previous: Certificate, found: Certificate) -> None:
         """Set passes and tolerance for the next round."""
         if self.is_certified:
-            is_slow = self.n_passes == 1 or found.gap > SLOWLY * previous.gap
-            self.n_passes = min(2 * self.n_passes, MOST_PASSES) if is_slow else self.n_passes
+            slow = self.n_passes > 1 and found.gap > SLOWLY * previous.gap
+            self.n_passes = min(2 * self.n_passes, MOST_PASSES) if slow else max(self.n_passes, 2)
             if found.gap > 0.5 * previous.gap:
                 self.strictness = max(0.5 * self.strictness, LEAST_STRICTNESS)
         self._lower_tolerance(found)

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from taxonomist.distributed.path_batches import Solved, columns_of, fold_batches, make_batch
 from taxonomist.distributed.path_newton import family_duals, newton_step
 from taxonomist.distributed.path_parts import PathPart, send_rows
-from taxonomist.distributed.rounds import MOST_PASSES, Rounds, ShardTasks, shares_of
+from taxonomist.distributed.rounds import Rounds, ShardTasks, shares_of
 from taxonomist.solvers.node_jobs import mixed_seeds
 from taxonomist.solvers.node_shards import (
     FamilyShard,
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from taxonomist.solvers.node_svms import NodeOptions
     from taxonomist.solvers.shards import SharedWeights
 
+MOST_PASSES = 64
+"""Most passes over the items of a shard in a round. There is one at first; rounds that lower the
+gap slowly double the number."""
 MOST_SLOW = 4
 """So many rounds that lower the gap slowly are enough for Newton's method to take over."""
 

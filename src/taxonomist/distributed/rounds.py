@@ -34,9 +34,6 @@ logger = logging.getLogger(__name__)
 
 CHECKPOINT = 8
 """Rounds between copies of the dual variables."""
-MOST_PASSES = 64
-"""Most passes over the items of a shard in a round. There is one at first; rounds that lower the
-gap slowly double the number."""
 MOST_LOSSES = 10
 """How often workers may be lost before the fit is given up."""
 PAUSE, LONGEST_PAUSE = 0.05, 5.0
