@@ -4,9 +4,10 @@ Command: python -m benchmarks distributed
 (a) ``PathSVC`` with 2 threads against ``DaskPathSVC`` with 2 worker processes of 1 thread, on
 synthetic texts with 1,000 leaves; fits take turns, seconds are wall time, without compilation.
 (b) ``HierarchicalSVC`` to a gap of 1 % against shards in this process, one after another: rounds,
-bytes, and processor seconds as a ratio to the local fit. (c) What follows for 100 million documents
-on 50 workers, on paper: the rounds of the largest K, bytes from features x nodes, and time from the
-processor seconds of a local pass.
+bytes, and visits of documents and processor seconds as ratios to the local fit. Processor seconds
+include copies of weights, which do not grow with the documents, so there are two sizes. (c) What
+follows for 100 million documents on 50 workers, on paper: rounds and visits of the largest K, bytes
+from features x nodes, and time from the processor seconds of a visit on one machine.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import time
 import warnings
 from itertools import pairwise
+from math import ceil, log, log2
 from statistics import median
 from typing import Any
 
@@ -22,10 +24,12 @@ import numpy as np
 from benchmarks.record import save
 from benchmarks.synthetic_text import make
 
-N_PATH, N_JOINT, N_TURNS, N_PARTS = 20_000, 4_000, 3, 8
-SHARDS = (1, 2, 4, 8, 16)
+N_PATH, N_TURNS, N_PARTS = 20_000, 3, 8
+SHARDS = {4_000: (1, 2, 4, 8, 16), 16_000: (8,)}
+"""The numbers of shards for each number of documents."""
 DOCUMENTS, WORKERS, VALUES = 100_000_000, 50, 100
 FEATURES, NODES = 50_000, 1_500
+FAN_IN = 8
 BYTES_PER_SECOND = 1e9
 """A network of 10 Gbit/s."""
 
@@ -69,67 +73,100 @@ def path_times() -> dict[str, Any]:
     return {**times, "ratio": median(ratios), "weights equal": is_equal}
 
 
-def joint_rounds() -> tuple[list[dict[str, Any]], float]:
-    """Return a row for each number of shards, and the seconds of a local pass per value."""
+class Work:
+    """Counts the visits of documents, inspected or solved, and the processor seconds."""
+
+    def __enter__(self) -> Work:
+        from taxonomist.compiled import inspection, joint
+
+        self._loops = [(inspection, "inspect"), (joint, "visit"), (joint, "sweep")]
+        self._originals = [getattr(*loop) for loop in self._loops]
+        self.n_visits = 0
+        for (module, name), original in zip(self._loops, self._originals, strict=True):
+            setattr(module, name, self._counting(name, original))
+        self.seconds = -time.process_time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += time.process_time()
+        for (module, name), original in zip(self._loops, self._originals, strict=True):
+            setattr(module, name, original)
+
+    def _counting(self, name: str, loop: Any) -> Any:
+        def counted(items: Any, *arguments: Any) -> Any:
+            found = loop(items, *arguments)
+            self.n_visits += found[2] if name == "visit" else len(items)
+            return found
+
+        return counted
+
+
+def joint_rounds(n_items: int) -> tuple[list[dict[str, Any]], float]:
+    """Return a row for each number of shards, and the local seconds per visit and value."""
     from taxonomist import HierarchicalSVC
     from taxonomist.distributed.engine import LocalEngine
     from taxonomist.distributed.joint_fit import fit_joint
 
-    X, y, taxonomy = make(N_JOINT)
+    X, y, taxonomy = make(n_items)
     first = X[:300], y[:300]
     fit_joint(LocalEngine(), [[part] for part in (*first, None)], HierarchicalSVC(taxonomy))
     HierarchicalSVC(taxonomy, n_jobs=1).fit(*first)
-    begin = time.process_time()
-    local = HierarchicalSVC(taxonomy, random_state=0, n_jobs=1).fit(X, y)
-    local_s = time.process_time() - begin
+    with Work() as local:
+        HierarchicalSVC(taxonomy, random_state=0, n_jobs=1).fit(X, y)
     rows = []
-    for n_shards in SHARDS:
+    for n_shards in SHARDS[n_items]:
         blocks = [cut(X, n_shards), cut(y, n_shards), [None] * n_shards]
-        begin = time.process_time()
-        with warnings.catch_warnings():
+        model = HierarchicalSVC(taxonomy, random_state=0, max_iter=200)
+        with Work() as work, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model, rounds = fit_joint(
-                LocalEngine(),
-                blocks,
-                HierarchicalSVC(taxonomy, random_state=0, max_iter=200),
-                n_shards,
-            )
-        seconds = time.process_time() - begin
+            model, rounds = fit_joint(LocalEngine(), blocks, model, n_shards)
         row = {
+            "documents": n_items,
             "shards": n_shards,
             "rounds": len(rounds),
             "gap": model.duality_gap_,
             "bytes out per round": float(np.mean([entry.bytes_out for entry in rounds])),
             "bytes back per round": float(np.mean([entry.bytes_back for entry in rounds])),
-            "work": seconds / local_s,
+            "visits per document": work.n_visits / n_items,
+            "visits": work.n_visits / local.n_visits,
+            "processor seconds": work.seconds / local.seconds,
         }
         print(" ".join(f"{name} {value:.4g}" for name, value in row.items()), flush=True)
         rows.append(row)
-    return rows, local_s / (local.n_iter_ * X.nnz)
+    return rows, local.seconds / (local.n_visits * X.nnz / n_items)
 
 
-def on_paper(rows: list[dict[str, Any]], pass_s: float) -> dict[str, float]:
-    """Return rounds, bytes and hours for many documents on many workers."""
-    n_rounds = rows[-1]["rounds"]
-    out = FEATURES * NODES * 4
-    computing_s = n_rounds * DOCUMENTS * VALUES * pass_s / WORKERS
-    # The driver sends the weights to every worker, and gets one sum back.
-    sending_s = n_rounds * (WORKERS + 1) * out / BYTES_PER_SECOND
+def on_paper(row: dict[str, Any], visit_s: float) -> dict[str, float]:
+    """Return rounds, bytes and hours for many documents on many workers.
+
+    Weights go to a worker and from there to others, in a tree; changes come back in a tree of
+    reductions. They are taken to be as large as the weights.
+    """
+    n_rounds, once = row["rounds"], FEATURES * NODES * 4
+    computing_s = DOCUMENTS * row["visits per document"] * VALUES * visit_s
+
+    def sending_s(n_workers: int) -> float:
+        n_copies = 1 + ceil(log2(n_workers)) + FAN_IN * ceil(log(n_workers, FAN_IN)) + 1
+        return n_rounds * n_copies * once / BYTES_PER_SECOND
+
+    saturated = 2
+    while computing_s / saturated > sending_s(saturated):
+        saturated += 1
     return {
         "rounds": n_rounds,
-        "gigabytes sent": n_rounds * (WORKERS + 1) * out / 1e9,
-        "hours of computing": computing_s / 3600,
-        "hours of sending": sending_s / 3600,
-        "workers at which sending takes as long": (computing_s * WORKERS / sending_s * WORKERS)
-        ** 0.5,
+        "gigabytes sent": n_rounds * 2 * WORKERS * once / 1e9,
+        "hours of computing": computing_s / WORKERS / 3600,
+        "hours of sending": sending_s(WORKERS) / 3600,
+        "workers at which sending takes as long": saturated,
     }
 
 
 def run() -> None:
     path = path_times()
     print(f"path model, 2 processes / 2 threads: {path['ratio']:.2f} (bar 1.5)", flush=True)
-    rows, pass_s = joint_rounds()
-    paper = on_paper(rows, pass_s)
+    rows, visit_s = joint_rounds(4_000)
+    paper = on_paper(rows[-1], visit_s)
+    rows += joint_rounds(16_000)[0]
     for name, value in paper.items():
         print(f"100 million documents, 50 workers: {name} {value:.3g}")
     figures = {"path": path, "joint": rows, "paper": paper}

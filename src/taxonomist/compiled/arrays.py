@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from taxonomist._typing import Codes, Floats, Integers, Reals
+from taxonomist._typing import Codes, Floats, Integers, Objects, Reals
+
+A = TypeVar("A", bound=Objects)
+
 
 ZERO_ONE, ANCESTORS, MATRIX = 0, 1, 2
 """Kinds of ``Loss``."""
@@ -26,10 +29,14 @@ def read_only(rows: Rows) -> Rows:
     numba compiles a loop once for arrays that can be written to, and once more for those that
     cannot, such as files that are mapped into memory. Rows are always of the second type.
     """
-    views = Rows._make(table.view() for table in rows)
-    for view in views:
-        view.flags.writeable = False
-    return views
+    return Rows._make(fixed(table) for table in rows)
+
+
+def fixed(table: A) -> A:
+    """Return a view of an array that cannot be written to."""
+    view = table.view()
+    view.flags.writeable = False
+    return view
 
 
 def no_rows() -> Rows:

@@ -203,7 +203,13 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
     def _one(self) -> Block:
         """Return one item: zeros, or texts without words."""
         if not self.takes_texts:
-            return np.zeros((1, self.local_.n_features_in_))
+            zeros = np.zeros((1, self.local_.n_features_in_))
+            names = getattr(self.local_, "feature_names_in_", None)
+            if names is None:
+                return zeros
+            from pandas import DataFrame
+
+            return DataFrame(zeros, columns=names)
         features = self.local_.features_
         blank = [""] * len(features.column_weights_)
         if features.columns_ is not None:

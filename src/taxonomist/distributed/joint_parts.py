@@ -15,12 +15,12 @@ from taxonomist.solvers.shards import Shard
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taxonomist._typing import CSR, Codes, Floats, Matrix
+    from taxonomist._typing import CSR, Floats, Matrix
     from taxonomist.compiled.arrays import Duals
     from taxonomist.distributed.loading import LoadedPart
     from taxonomist.losses import CategoryLoss
     from taxonomist.models.targets import Targets
-    from taxonomist.solvers.shards import Change
+    from taxonomist.solvers.changes import Change
     from taxonomist.solvers.solution import Options
 
 
@@ -86,16 +86,11 @@ def make_shard(parts: Sequence[JointPart], options: Options, setting: JointSetti
     return Shard.of(*together, setting.attributes, setting.loss, options)
 
 
-def begin_duals(shard: Shard) -> Duals:
+def begin_duals(shard: Shard, _: Options) -> Duals:
     """Return the dual variables of a shard to begin with."""
     return no_duals(shard.problem.n_items)
 
 
-def features_of(shard: Shard) -> Codes:
-    """Return the features that occur in a shard."""
-    return shard.features
-
-
-def shard_weights(shard: Shard, duals: Duals) -> Change:
+def shard_weights(shard: Shard, duals: Duals, options: Options) -> Change:
     """Return the weights that follow from the dual variables of a shard."""
-    return shard.weights(duals)
+    return shard.weights(duals, options.dtype)

@@ -168,7 +168,10 @@ def load_part(
     rows = checker.checked_rows(X, reset=True)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     names = getattr(checker, "feature_names_in_", None)
-    return LoadedPart(rows, y, item_weights(weights, rows), names, checker.n_features_in_)
+    # All weights of a part may be 0, those of all items may not; see ``PartFacts.check``.
+    if weights is None or weights.any():
+        weights = item_weights(weights, rows)
+    return LoadedPart(rows, y, weights, names, checker.n_features_in_)
 
 
 def _length(given: Block) -> int:

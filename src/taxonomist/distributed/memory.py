@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from taxonomist.errors import ClusterError
@@ -44,6 +45,31 @@ def check_memory(capacity: Capacity, part_bytes: Sequence[int]) -> None:
             f"The largest partition takes {_size(largest)} and its work {COPIES} times as much, "
             f"but a worker has {_size(capacity.memory)}. Use smaller partitions, for example with "
             "rechunk or repartition."
+        )
+
+
+def check_weights(capacity: Capacity, n_features: int, n_nodes: int, n_bytes: int) -> None:
+    """Raise if the weights that the threads of a worker need exceed its memory.
+
+    Parameters
+    ----------
+    capacity
+        What the workers have.
+    n_features, n_nodes
+        The numbers of rows and columns of the weights.
+    n_bytes
+        The bytes of a weight.
+    """
+    n_threads = ceil(capacity.n_threads / capacity.n_workers)
+    once = n_features * n_nodes * n_bytes
+    # Those that all shards share, and for each thread its own ones and their change.
+    needed = (1 + 2 * n_threads) * once
+    if needed > capacity.memory:
+        raise ClusterError(
+            f"The weights of {n_features:,} features and {n_nodes:,} nodes take {_size(once)}, and "
+            f"a worker with {n_threads} threads needs {_size(needed)} for them, but has "
+            f"{_size(capacity.memory)}. Use fewer features, workers with fewer threads or more "
+            "memory, or DaskPathSVC, whose weights are sparse."
         )
 
 

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from taxonomist.distributed.engine import reduce
 from taxonomist.distributed.rounds import change_of
+from taxonomist.solvers.changes import Change
 from taxonomist.solvers.node_newton import (
     SIZES,
     add_up,
@@ -23,7 +24,6 @@ from taxonomist.solvers.node_newton import (
     margins_at,
     slacks_along,
 )
-from taxonomist.solvers.shards import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

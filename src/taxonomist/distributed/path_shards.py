@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from taxonomist.distributed.path_batches import Solved, columns_of, fold_batches, make_batch
 from taxonomist.distributed.path_newton import family_duals, newton_step
 from taxonomist.distributed.path_parts import PathPart, send_rows
-from taxonomist.distributed.rounds import MOST_PASSES, Rounds, ShardTasks, shares_of
+from taxonomist.distributed.rounds import Rounds, ShardTasks, shares_of
 from taxonomist.solvers.node_jobs import mixed_seeds
 from taxonomist.solvers.node_shards import (
     FamilyShard,
@@ -41,10 +41,14 @@ if TYPE_CHECKING:
     from taxonomist.distributed.path_batches import Batch, Gathering
     from taxonomist.models.path_columns import ColumnPlan
     from taxonomist.models.path_learning import PathParameters
+    from taxonomist.solvers.changes import Change
     from taxonomist.solvers.node_shards import NodeShardRound
     from taxonomist.solvers.node_svms import NodeOptions
-    from taxonomist.solvers.shards import Change, SharedWeights
+    from taxonomist.solvers.shards import SharedWeights
 
+MOST_PASSES = 64
+"""Most passes over the items of a shard in a round. There is one at first; rounds that lower the
+gap slowly double the number."""
 MOST_SLOW = 4
 """So many rounds that lower the gap slowly are enough for Newton's method to take over."""
 
@@ -171,8 +175,9 @@ class FamilyRounds(Rounds):
         if start is not None and loss.is_squared:
             own = [start[rows] for rows in shards.features]
             duals = engine.map(family_duals, shards.handles, own, shared=(nodes, loss))
-        super().__init__(engine, shards.handles, shards.features, tasks, np.zeros(shape), duals)
+        super().__init__(engine, shards.handles, tasks, np.zeros(shape), duals)
         self.batch, self.loss, self.options, self.seed = batch, loss, options, seed
+        self.features = shards.features
         self.number, self.n_passes, self.n_done = shards.number, 1, 0
         self.best = np.zeros(shape, np.float32)
         self.primal, self.dual = np.full(shape[1], np.inf), np.full(shape[1], -np.inf)
@@ -223,7 +228,8 @@ class FamilyRounds(Rounds):
     def _descend(self) -> None:
         """Make a step of Newton's method."""
         shared = self.batch.families[0].nodes, self.loss
-        found = newton_step(self.engine, self.shards, self.features, self.w, *shared)
+        w = self.w.astype(float, copy=False)
+        found = newton_step(self.engine, self.shards, self.features, w, *shared)
         self._keep_best(found.W.astype(np.float32), found.primal, found.dual)
         self.w = found.after
         self.n_done += found.n_passes

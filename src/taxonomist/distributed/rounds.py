@@ -1,7 +1,7 @@
 """``Rounds``: rounds of CoCoA+ over shards of items, which go on when a worker is lost.
 
-Items and their dual variables stay in shards. In a round, the weights go to all shards, each solves
-its share of the dual, and the changes of weights are summed in a tree; see
+Items and their dual variables stay in shards. In a round, the weights go to one worker and from
+there to all shards, each solves its share of the dual, and the changes are summed in a tree; see
 ``taxonomist.solvers.shards``. Every few rounds the dual variables are copied to the driver. When
 a worker is lost, Dask makes its shard anew; its dual variables are those of the last copy, and the
 weights follow from the dual variables of all shards. So no more than the work of a few rounds is
@@ -15,17 +15,16 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from taxonomist._typing import is_sparse
 from taxonomist.distributed.engine import reduce
 from taxonomist.errors import ClusterError
-from taxonomist.solvers.shards import Change, SharedWeights
+from taxonomist.solvers.changes import Change
+from taxonomist.solvers.shards import SharedWeights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from taxonomist._typing import CSR, Codes, Floats, Reals
+    from taxonomist._typing import Codes, Floats, Reals
     from taxonomist.distributed.engine import Engine, Handle
     from taxonomist.solvers.solution import Certificate
 
@@ -35,9 +34,6 @@ logger = logging.getLogger(__name__)
 
 CHECKPOINT = 8
 """Rounds between copies of the dual variables."""
-MOST_PASSES = 64
-"""Most passes over the items of a shard in a round. There is one at first; rounds that lower the
-gap slowly double the number."""
 MOST_LOSSES = 10
 """How often workers may be lost before the fit is given up."""
 PAUSE, LONGEST_PAUSE = 0.05, 5.0
@@ -84,7 +80,7 @@ class Exchange(NamedTuple):
     after
         Handles of the dual variables after the changes.
     bytes_out
-        The bytes of weights that went to all shards.
+        The bytes of the weights, once for each shard.
     """
 
     moved: Change
@@ -102,12 +98,10 @@ class Rounds:
         The engine.
     shards
         Handles of the shards.
-    features
-        The features of each shard: rows of the weights.
     tasks
         What is done with a shard.
     w
-        The weights to begin with, which are 0, dense or sparse.
+        The weights to begin with, which are 0.
     duals
         Handles of dual variables to begin with; None stands for those of ``tasks.begin``.
     """
@@ -116,12 +110,11 @@ class Rounds:
         self,
         engine: Engine,
         shards: Sequence[Handle],
-        features: Sequence[Codes],
         tasks: ShardTasks,
-        w: Any,
+        w: Reals,
         duals: Sequence[Handle] | None = None,
     ) -> None:
-        self.engine, self.shards, self.features = engine, list(shards), features
+        self.engine, self.shards = engine, list(shards)
         self.tasks = tasks
         self.w = w
         self.coupling: Floats = np.ones(w.shape[0])
@@ -167,19 +160,19 @@ class Rounds:
                 # The scheduler may take a moment to notice.
                 sleep(min(PAUSE * 2**self.n_lost, LONGEST_PAUSE))
 
-    def exchange(self, W: Reals | CSR, *given: object) -> Exchange:
+    def exchange(self, W: Reals, *given: object) -> Exchange:
         """Send weights to all shards, and return the sums of what they find."""
         engine, tasks = self.engine, self.tasks
-        own = [SharedWeights.of(W[rows], self.coupling[rows]) for rows in self.features]
-        sent = [engine.scatter(weights, is_for_all=False) for weights in own]
-        shared = *tasks.shared, *given
-        results = engine.map(tasks.solve, self.shards, self.duals, sent, shared=shared)
+        weights = SharedWeights(W, self.coupling.copy())
+        sent = engine.scatter(weights, is_for_all=False)
+        shared = sent, *tasks.shared, *given
+        results = engine.map(tasks.solve, self.shards, self.duals, shared=shared)
         after = engine.map(duals_of, results)
         change = reduce(engine, Change.joined, engine.map(change_of, results))
         findings = reduce(engine, tasks.join, engine.map(findings_of, results))
         del results
         moved, found = engine.gather([change, findings])
-        return Exchange(moved, found, after, sum(weights.n_bytes for weights in own))
+        return Exchange(moved, found, after, len(self.shards) * weights.n_bytes)
 
     def take(self, found: Exchange, step: float | Floats) -> None:
         """Make a step along the changes of all shards, and set the coupling to that of these."""
@@ -188,7 +181,7 @@ class Rounds:
         else:
             pairs = self.duals, found.after
             self.duals = self.engine.map(self.tasks.part_way, *pairs, shared=(step,))
-        self._move(found.moved, step)
+        found.moved.add_to(self.w, step)
         self.coupling[found.moved.rows] = found.moved.couplings()
 
     # After a loss ------------------------------------------------------------------------------
@@ -219,16 +212,9 @@ class Rounds:
         engine, tasks = self.engine, self.tasks
         parts = engine.map(tasks.weights, self.shards, self.duals, shared=tasks.shared)
         (found,) = engine.gather([reduce(engine, Change.joined, parts)])
-        self.w = 0 * self.w
-        self._move(found, 1.0)
+        self.w[:] = 0
+        found.add_to(self.w, 1.0)
         self._has_weights = True
-
-    def _move(self, moved: Change, step: float | Floats) -> None:
-        """Make a step of the weights."""
-        if is_sparse(self.w):
-            self.w = moved.added_to(csr_array(self.w), float(np.asarray(step)))
-        else:
-            self.w[moved.rows] += step * moved.values.toarray()
 
 
 def duals_of(result: Any) -> object:
@@ -249,6 +235,7 @@ def findings_of(result: Any) -> object:
 
 def shares_of(n_values: Sequence[int], n_shards: int) -> list[Codes]:
     """Return the parts of each shard: neighbours, of about the same number of stored values."""
-    work = np.cumsum(np.array(n_values, dtype=float) + 1e-9)
-    shard = np.minimum((work - work[0]) * n_shards // work[-1], n_shards - 1)
+    work = np.array(n_values, dtype=float) + 1e-9
+    ends = np.cumsum(work)
+    shard = np.minimum((ends - work / 2) * n_shards // ends[-1], n_shards - 1)
     return [np.flatnonzero(shard == k) for k in np.unique(shard)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from taxonomist.solvers.shards import Change
+from taxonomist.solvers.changes import Change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

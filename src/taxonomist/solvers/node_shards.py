@@ -25,8 +25,8 @@ from scipy.sparse import csr_array
 
 from taxonomist.compiled.arrays import Labels, Rows, read_only
 from taxonomist.compiled.node_svm import BlockArrays, BlockState, ascend_share
+from taxonomist.solvers.changes import Change
 from taxonomist.solvers.node_svms import row_norms
-from taxonomist.solvers.shards import Change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,9 +174,9 @@ def solve_node_shard(
     given
         How the round is done.
     """
-    scale, n_columns = np.sqrt(shared.coupling).astype(np.float32), shared.W.shape[1]
+    scale, n_columns = shared.scale(shard.features).astype(np.float32), shared.W.shape[1]
     before = duals.toarray().astype(np.float32)
-    begin = (shared.dense() / scale[:, None]).astype(np.float32)
+    begin = (shared.W[shard.features] / scale[:, None]).astype(np.float32)
     rows = _scaled_rows(shard.X, scale)
     constant = float(loss.constant * scale[-1])
     state = BlockState(begin.copy(), before.copy(), np.zeros(n_columns), np.zeros(n_columns))
@@ -223,7 +223,7 @@ def node_weights(shard: NodeShard, own: CSR, duals: CSR, constant: float) -> Cha
     return Change.of(shard.features, values)
 
 
-def best_steps(w: Floats, change: Change, findings: NodeFindings) -> Floats:
+def best_steps(w: Reals, change: Change, findings: NodeFindings) -> Floats:
     """Return the γ in [0, 1] of each column that maximises the dual along the sum of changes.
 
     Parameters

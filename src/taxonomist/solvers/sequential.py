@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist.compiled import inspection, joint
+from taxonomist.compiled.arrays import MATRIX
 from taxonomist.compiled.duals import count_positive, drop_all_zeros
 from taxonomist.compiled.joint_arrays import JointFindings
 from taxonomist.compiled.places import FEW_ATTRIBUTES
@@ -50,6 +51,7 @@ one after another, so that what an item needs is near what was read before it.""
 GROUP = 256
 """Items that are scored at one state of the weights before these are updated."""
 CACHE_LINE = 64
+SMALL_GROUP = 64
 MOST_NEW = 8
 MOST_ACTIVE_PASSES = 64
 """Most active passes after a full pass. There is one at first; full passes that certify a point
@@ -147,11 +149,17 @@ class PassState:
 
     pool: ThreadPoolExecutor
 
-    def __init__(self, problem: JointProblem, options: Options, start: Solution | None) -> None:
+    def __init__(
+        self,
+        problem: JointProblem,
+        options: Options,
+        start: Solution | None,
+        arrays: JointArrays | None = None,
+    ) -> None:
         n_items = problem.n_items
         self.problem, self.options = problem, options
         self.nearly = replace(options, tol=NEAR * options.tol)
-        self.arrays = problem.arrays()
+        self.arrays = problem.arrays() if arrays is None else arrays
         self.rng = np.random.default_rng(options.random_state)
         self.started = perf_counter()
         self.history: list[Pass] = []
@@ -226,6 +234,13 @@ class PassState:
             # New pairs that did not help at once would only slow down the passes to come.
             drop_all_zeros(self.store.duals)
 
+    def solve_all(self, tol: float) -> None:
+        """Inspect all items; solve one group after another."""
+        self.tol = tol
+        size = self.problem.n_items if self.is_swept else SMALL_GROUP
+        for group in self.problem.items.groups(self.rng, size):
+            self._solve_group(group)
+
     def few_passes(self, n_passes: int, tol: float) -> int:
         """Solve items within their active sets in at most ``n_passes``; return their number."""
         self.tol, self.most_active_passes, self.n_passes = tol, n_passes, 0
@@ -266,7 +281,9 @@ class PassState:
     def _largest_loss(self) -> float:
         """Return the largest loss of the first items: their slack while the weights are 0."""
         some = np.unique(self.problem.labels[:GROUP].indices)
-        return float(self.problem.loss.rows(some).max(initial=0.0))
+        known = self.arrays.loss
+        rows = known.matrix[some] if known.kind == MATRIX else self.problem.loss.rows(some)
+        return float(rows.max(initial=0.0))
 
     def _solve_group(self, group: Codes) -> None:
         """Inspect the items of a group and solve them."""

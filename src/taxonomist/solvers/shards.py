@@ -7,12 +7,13 @@ Step          In a round, shard k maximises over changes Δα_k, with w = w(α) 
               Σ (α_k + Δα_k) - <w, w(Δα_k)> - ½ Σ_f σ'_f ||w_f(Δα_k)||²  [MSJ15], by passes of
               ``taxonomist.solvers.sequential``. Then α_k += γ Δα_k and w += γ Σ_k w(Δα_k), where γ
               in [0, 1] maximises the dual along the sum of changes: changes are added, and where
-              that would be too long a step, it is shortened.
+              that would be too long a step, it is shortened. So the dual never falls.
 Stopping      The certificate at w before a round: primal and dual are sums over all items, so each
-              shard returns its share. It is the same as on one machine.
-Cost          A round has one full pass and some active passes over the items of each shard;
-              it sends every shard the rows of w that its items touch, and those
-              that changed back.
+              shard returns its share. It is the same as on one machine. It needs a full pass at
+              fixed w; while the gap is large, items are solved as they are inspected instead,
+              which finds better pairs. Then the dual is exact and the primal an estimate.
+Cost          A round has one full pass and some active passes over the items of each shard, and a
+              copy of w for each; w goes to all shards, and the rows that changed come back.
 Differences   With σ'_f = K, as in the paper, γ = 1 never lowers the dual, but steps are K times too
               short for features that one shard has, and common words differ much from rare ones.
               So every feature has a σ'_f of its own, which follows
@@ -28,24 +29,30 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist._typing import is_sparse
+from taxonomist.compiled.arrays import fixed, no_rows
+from taxonomist.compiled.changes import write_scaled
 from taxonomist.compiled.duals import count_positive
-from taxonomist.solvers.duals import Entries, positive
+from taxonomist.solvers.changes import Change, summed_rows
+from taxonomist.solvers.duals import Entries, no_duals, positive
 from taxonomist.solvers.problem import FeatureRows, JointProblem
 from taxonomist.solvers.sequential import PassState
 from taxonomist.solvers.solution import Certificate, Solution
-from taxonomist.solvers.weights import entries_from_duals
+from taxonomist.solvers.weights import coefficients, feature_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import DTypeLike
+
     from taxonomist._typing import CSR, Codes, Floats, Matrix, Reals
     from taxonomist.compiled.arrays import Duals
+    from taxonomist.compiled.joint_arrays import JointArrays
     from taxonomist.losses import CategoryLoss
     from taxonomist.solvers.solution import Options
 
@@ -61,10 +68,13 @@ class Shard(NamedTuple):
         The problem of these items, with the features that occur.
     features
         The numbers of these features, in ascending order.
+    arrays
+        The problem for the compiled loops, as yet without rows.
     """
 
     problem: JointProblem
     features: Codes
+    arrays: JointArrays
 
     @classmethod
     def of(
@@ -90,11 +100,20 @@ class Shard(NamedTuple):
             attributes=attributes,
             loss=loss,
         )
-        return cls(problem, features.astype(np.intp))
+        return cls(problem, features.astype(np.intp), problem.arrays())
 
-    def weights(self, duals: Duals) -> Change:
+    def weights(self, duals: Duals, dtype: DTypeLike) -> Change:
         """Return w(α_k), as a change from 0."""
-        return Change.of(self.features, entries_from_duals(self.problem, duals))
+        return self.change(no_duals(self.problem.n_items), duals, dtype)
+
+    def change(self, before: Duals, after: Duals, dtype: DTypeLike) -> Change:
+        """Return w(Δα_k) of a change between dual variables."""
+        moved = coefficients(self.problem, after) - coefficients(self.problem, before)
+        moved.eliminate_zeros()
+        items = feature_matrix(self.problem)
+        if not is_sparse(items):
+            return Change.of(self.features, (moved.T @ items).T.astype(dtype))
+        return Change.of(self.features, summed_rows(csr_array(items.T, dtype=dtype), moved))
 
 
 class ShardFindings(NamedTuple):
@@ -103,9 +122,10 @@ class ShardFindings(NamedTuple):
     Attributes
     ----------
     linear, quadratic
-        Σ α, and the sum of α times margins, which over all shards is ||w||².
-    linear_after
-        Σ α after the change.
+        Σ α, and the sum of α times margins, which over all shards is ||w||², when items were
+        inspected.
+    linear_before, linear_after
+        Σ α before and after the change.
     slack
         Σ C ξ.
     violation
@@ -117,6 +137,7 @@ class ShardFindings(NamedTuple):
 
     linear: float
     quadratic: float
+    linear_before: float
     linear_after: float
     slack: float
     violation: float
@@ -130,6 +151,7 @@ class ShardFindings(NamedTuple):
         return cls(
             linear=sum(part.linear for part in parts),
             quadratic=sum(part.quadratic for part in parts),
+            linear_before=sum(part.linear_before for part in parts),
             linear_after=sum(part.linear_after for part in parts),
             slack=sum(part.slack for part in parts),
             violation=max(part.violation for part in parts),
@@ -139,115 +161,47 @@ class ShardFindings(NamedTuple):
         )
 
     def certificate(self) -> Certificate:
-        """Return the certificate of all shards together."""
-        dual = self.linear - self.quadratic / 2
-        primal = self.quadratic / 2 + self.slack
+        """Return the certificate of all shards together, whose weights were fixed."""
+        return self.estimate(self.quadratic)
+
+    def estimate(self, squared: float) -> Certificate:
+        """Return the certificate as it would be if the weights had not changed in shards.
+
+        The dual is exact, and ``squared`` is the squared norm of the weights before the round.
+        """
+        dual = self.linear_before - squared / 2
+        primal = dual + self.quadratic + self.slack - self.linear
         gap = (primal - dual) / primal if primal > 0 else 0.0
         return Certificate(primal, dual, gap, self.violation)
 
 
-class Change(NamedTuple):
-    """A change of the weights: some of their rows.
-
-    Attributes
-    ----------
-    rows
-        The features, in ascending order.
-    values
-        The change of their weights, (n_rows, n_attributes).
-    squares
-        Σ_k ||w_f(Δα_k)||² over the shards whose changes these are, (n_rows,).
-    n_bytes
-        The bytes that shards sent for it.
-    """
-
-    rows: Codes
-    values: CSR
-    squares: Floats
-    n_bytes: int
-
-    @classmethod
-    def of(cls, features: Codes, values: CSR | Reals) -> Change:
-        """Return the change of a shard, without the features whose weights did not change."""
-        table = csr_array(values)
-        is_moved = np.diff(table.indptr) > 0
-        indptr = np.append(0, table.indptr[1:][is_moved])
-        shape = len(indptr) - 1, table.shape[1]
-        moved = csr_array((table.data, table.indices, indptr), shape=shape)
-        squares = _row_squares(moved)
-        rows = features[is_moved]
-        n_bytes = rows.nbytes + squares.nbytes + moved.data.nbytes + moved.indices.nbytes
-        return cls(rows, moved, squares, n_bytes)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Change]) -> Change:
-        """Return the sum of changes."""
-        rows = np.unique(np.concatenate([part.rows for part in parts]))
-        squares = np.zeros(len(rows))
-        values = csr_array((len(rows), parts[0].values.shape[1]))
-        for part in parts:
-            places = np.searchsorted(rows, part.rows)
-            squares[places] += part.squares
-            values = values + _at_rows(part.values, places, len(rows))
-        return cls(rows, values, squares, sum(part.n_bytes for part in parts))
-
-    def couplings(self) -> Floats:
-        """Return σ'_f of each row that follows from this sum of changes."""
-        apart = np.maximum(self.squares, np.finfo(float).tiny)
-        found: Floats = np.maximum(_row_squares(self.values) / apart, 1.0)
-        return found
-
-    def added_to(self, w: CSR, step: float = 1.0) -> CSR:
-        """Return sparse weights after a step along this change."""
-        return csr_array(w + step * _at_rows(self.values, self.rows, w.shape[0]))
-
-
-def _row_squares(table: CSR) -> Floats:
-    """Return the squared norm of each row."""
-    number = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    squares = np.square(table.data, dtype=np.float64)
-    return np.bincount(number, weights=squares, minlength=table.shape[0]).astype(float)
-
-
-def _at_rows(table: CSR, rows: Codes, n_rows: int) -> CSR:
-    """Return a table whose rows are at other places, in the same order."""
-    counts = np.zeros(n_rows + 1, table.indptr.dtype)
-    counts[rows + 1] = np.diff(table.indptr)
-    shape = n_rows, table.shape[1]
-    return csr_array((table.data, table.indices, np.cumsum(counts)), shape=shape)
-
-
 class SharedWeights(NamedTuple):
-    """What a shard gets in a round.
+    """What all shards get in a round.
 
     Attributes
     ----------
     W
-        The weights of all shards together, for its features, (n_features, n_attributes), dense, or
-        sparse where that takes less memory.
+        The weights of all shards together, (n_features, n_columns).
     coupling
-        σ'_f of its features, (n_features,).
+        σ'_f of the features, (n_features,).
     """
 
-    W: Reals | CSR
+    W: Reals
     coupling: Floats
-
-    @classmethod
-    def of(cls, W: Reals | CSR, coupling: Floats) -> SharedWeights:
-        """Return weights in the form that takes less memory."""
-        if is_sparse(W) and 2 * W.nnz > W.shape[0] * W.shape[1]:
-            return cls(W.toarray(), coupling)
-        return cls(W, coupling)
-
-    def dense(self) -> Reals:
-        """Return a dense copy of the weights."""
-        return self.W.toarray() if is_sparse(self.W) else self.W.copy()
 
     @property
     def n_bytes(self) -> int:
         """The size of the weights."""
-        arrays = (self.W.data, self.W.indices, self.W.indptr) if is_sparse(self.W) else (self.W,)
-        return sum(array.nbytes for array in (*arrays, self.coupling))
+        return self.W.nbytes + self.coupling.nbytes
+
+    def scale(self, features: Codes) -> Floats:
+        """Return √σ'_f of some features."""
+        scale: Floats = np.sqrt(self.coupling[features])
+        return scale
+
+    def scaled(self, features: Codes, scale: Floats, out: Reals) -> None:
+        """Write w_f / √σ'_f of some features over the first columns of some rows."""
+        write_scaled(fixed(self.W), fixed(features), 1.0 / scale, out)
 
 
 class ShardRound(NamedTuple):
@@ -277,10 +231,17 @@ class RoundOptions(NamedTuple):
         Most passes over the items of a shard after the full one.
     tol
         The violation of an item that is not worth a step.
+    is_certified
+        Whether the full pass keeps the weights fixed, which gives a certificate. Otherwise items
+        are solved as they are inspected.
+    seed
+        The seed of the order of items.
     """
 
     n_passes: int
     tol: float
+    is_certified: bool
+    seed: int
 
 
 def solve_shard(
@@ -297,39 +258,62 @@ def solve_shard(
     shared
         The weights.
     options
-        The options; the seed should differ from round to round.
+        The options.
     given
         How the round is done.
     """
-    problem, W = shard.problem, shared.W
+    problem = shard.problem
     if not problem.n_items:
-        nothing = csr_array(W.shape, dtype=W.dtype)
-        return ShardRound(duals, Change.of(shard.features, nothing), ShardFindings(*[0] * 8))
-    scale = np.sqrt(shared.coupling)
-    assert isinstance(problem.items, FeatureRows)
-    scaled = replace(problem, items=problem.items.scaled(scale))
-    dense = shared.dense()
-    dense /= scale[:, None].astype(W.dtype)
-    begin = Solution(dense, duals, NOTHING, converged=False)
-    state = PassState(scaled, replace(options, n_threads=1), begin)
+        return ShardRound(
+            duals, shard.change(duals, duals, shared.W.dtype), ShardFindings(*[0] * 9)
+        )
+    state = _state(shard, duals, shared, replace(options, random_state=given.seed, n_threads=1))
     with ThreadPoolExecutor(1) as pool:
         state.pool = pool
-        state.inspect_all()
+        if given.is_certified:
+            state.inspect_all()
+        else:
+            state.solve_all(given.tol)
         found = state.findings
         certified = float(found.linear.sum()), float(found.quadratic.sum())
         slack = float((problem.costs * found.slack).sum())
         worst, n_active = float(found.violation.max()), count_positive(state.store.duals)
         n_done = state.few_passes(given.n_passes, given.tol)
     after = positive(state.store.duals)
-    linear_after = float((after.beta * after.delta).sum())
-    sums = *certified, linear_after, slack, worst
+    ends = *certified, linear_of(duals), linear_of(after)
+    sums = *ends, slack, worst
     findings = ShardFindings(*sums, n_active, problem.n_pairs, n_done)
-    moved = entries_from_duals(problem, after) - entries_from_duals(problem, duals)
-    change = Change.of(shard.features, csr_array(moved, dtype=W.dtype))
-    return ShardRound(after, change, findings)
+    return ShardRound(after, shard.change(duals, after, shared.W.dtype), findings)
 
 
-def best_step(w: CSR, change: Change, findings: ShardFindings) -> float:
+def _state(shard: Shard, duals: Duals, shared: SharedWeights, options: Options) -> PassState:
+    """Return the state of the sequential loop with scaled features and weights."""
+    scale = shared.scale(shard.features)
+    items = shard.problem.items
+    assert isinstance(items, FeatureRows)
+    scaled = replace(shard.problem, items=items.scaled(scale))
+    no_weights = np.empty((len(scale), 0))
+    begin = Solution(no_weights, duals, NOTHING, converged=False)
+    # Another worker may have made the shard; arrays that were sent cannot be written to.
+    arrays = writable(shard.arrays)._replace(rows=no_rows(), norms=scaled.items.norms)
+    state = PassState(scaled, options, begin, arrays)
+    shared.scaled(shard.features, scale, state.W)
+    return state
+
+
+def linear_of(duals: Duals) -> float:
+    """Return Σ α of stored dual variables."""
+    return float((duals.beta * duals.delta).sum())
+
+
+def writable(given: Any) -> Any:
+    """Return a named tuple of arrays, with copies of those arrays that cannot be written to."""
+    if isinstance(given, tuple):
+        return type(given)(*map(writable, given))
+    return np.require(given, requirements="W") if isinstance(given, np.ndarray) else given
+
+
+def best_step(w: Reals, change: Change, findings: ShardFindings) -> float:
     """Return the γ in [0, 1] that maximises the dual along the sum of changes.
 
     Parameters
@@ -341,9 +325,8 @@ def best_step(w: CSR, change: Change, findings: ShardFindings) -> float:
     findings
         The findings of all shards.
     """
-    squared = float(_row_squares(change.values).sum())
-    along = float(w[change.rows].multiply(change.values).sum())
-    slope = findings.linear_after - findings.linear - along
+    squared = change.squared()
+    slope = findings.linear_after - findings.linear_before - change.along(w)
     return float(np.clip(slope / squared, 0.0, 1.0)) if squared > 0 else 1.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse import random as random_matrix
 
 from taxonomist import Taxonomy
+from taxonomist.distributed.engine import LocalEngine
 
 TREE = Taxonomy.from_paths(
     [f"a > b > c{k}" for k in range(20)] + [f"a > d > e{k}" for k in range(3)] + ["f > g", "f > h"]
@@ -36,6 +38,22 @@ def cut(given, ends=(0, 50, 50, 130, 300)):
     if given is None:
         return [None] * (len(ends) - 1)
     return [given[a:b] for a, b in pairwise(ends)]
+
+
+class SendingEngine(LocalEngine):
+    """Sends all arguments, so that functions get arrays that cannot be written to."""
+
+    def map(self, function, *columns, shared=()):
+        def sent(*arguments):
+            return function(*map(_sent, arguments))
+
+        return super().map(sent, *columns, shared=shared)
+
+
+def _sent(value):
+    buffers = []
+    data = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    return pickle.loads(data, buffers=[bytes(buffer) for buffer in buffers])
 
 
 def assert_same_weights(one, other):

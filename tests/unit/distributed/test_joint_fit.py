@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from taxonomist import HierarchicalSVC
 from taxonomist.distributed import rounds as all_rounds
-from taxonomist.distributed.engine import LocalEngine
+from taxonomist.distributed.dask_engine import DaskEngine
+from taxonomist.distributed.engine import Capacity, LocalEngine
 from taxonomist.distributed.joint_fit import fit_joint
+from taxonomist.distributed.rounds import shares_of
 from taxonomist.errors import ClusterError, LabelError, ParameterError
 from taxonomist.solvers.duals import Entries
 from taxonomist.solvers.shards import part_way
-from tests.unit.distributed.problems import TREE, cut, problem
+from tests.unit.distributed.problems import TREE, SendingEngine, cut, problem
 
 
 def easy(n_items=300, seed=0):
@@ -44,7 +47,7 @@ def primal(model, X, y, weights):
     return (W**2).sum() / 2 + weights @ slack
 
 
-@pytest.mark.parametrize(("n_shards", "is_sparse"), [(1, False), (2, True), (4, False)])
+@pytest.mark.parametrize(("n_shards", "is_sparse"), [(1, False), (2, True), (4, False), (8, True)])
 def test_shards_reach_the_gap(n_shards, is_sparse):
     from scipy.sparse import csr_array
 
@@ -63,15 +66,59 @@ def test_shards_reach_the_gap(n_shards, is_sparse):
     assert len(rounds) == model.n_iter_ == len(model.history_)
 
 
-def test_the_dual_never_falls():
+@pytest.mark.parametrize("n_shards", [2, 4, 8])
+@pytest.mark.parametrize("tol", [0.5, 1e-3])
+def test_the_dual_never_falls(n_shards, tol):
+    """Whether it is certified or not; the last round always is."""
     X, y, weights = easy()
-    blocks = parts_of(X, y, weights, 4)
-    model, rounds = fit_joint(
-        LocalEngine(), blocks, HierarchicalSVC(TREE, dtype="float64", random_state=0), 4
-    )
+    blocks = parts_of(X, y, weights, n_shards)
+    options = {"dtype": "float64", "random_state": 0, "tol": tol}
+    model, rounds = fit_joint(LocalEngine(), blocks, HierarchicalSVC(TREE, **options), n_shards)
     dual = [entry.dual for entry in model.history_]
     assert (np.diff(dual) >= -1e-9 * dual[-1]).all()
-    assert all(0 < entry.step <= 1 <= entry.coupling <= 4 for entry in rounds)
+    assert all(0 < entry.step <= 1 <= entry.coupling <= n_shards for entry in rounds)
+    assert not model.history_[0].is_exact
+    assert model.history_[-1].is_exact
+    assert model.duality_gap_ <= tol
+
+
+def test_estimates_know_the_dual_of_the_weights():
+    """One more round from the same point is certified, and finds the dual that was estimated."""
+    X, y, weights = easy()
+    options = {"dtype": "float64", "random_state": 0, "tol": 1e-3}
+    duals = []
+    for max_iter in (3, 4):
+        model = HierarchicalSVC(TREE, max_iter=max_iter, **options)
+        with pytest.warns(ConvergenceWarning):
+            fit_joint(LocalEngine(), parts_of(X, y, weights, 4), model, 4)
+        duals.append([(entry.is_exact, entry.dual) for entry in model.history_])
+    assert [is_exact for is_exact, _ in duals[0]] == [False, False, True]
+    assert [is_exact for is_exact, _ in duals[1][:3]] == [False, False, False]
+    assert duals[0][2][1] == pytest.approx(duals[1][2][1], rel=1e-9)
+    assert model.objective_ == pytest.approx(primal(model, X, y, weights))
+
+
+def test_weights_that_do_not_fit_are_refused_before_the_work():
+    class Small(LocalEngine):
+        def capacity(self):
+            return Capacity(2, 4, 30_000)
+
+        def map(self, function, *columns, shared=()):
+            assert function.__name__ != "make_shard"
+            return super().map(function, *columns, shared=shared)
+
+    X, y, weights = easy(n_items=40)
+    parts = parts_of(X, y, weights, 8)
+    with pytest.raises(ClusterError, match=r"weights of 60 features .* 2 threads needs .* 30 kB"):
+        fit_joint(Small(), parts, HierarchicalSVC(TREE, dtype="float64"))
+
+
+def test_shares_are_as_even_as_parts_allow():
+    assert [share.tolist() for share in shares_of([9, 10, 9, 9, 9, 9, 9, 9], 8)] == [
+        [k] for k in range(8)
+    ]
+    assert [share.tolist() for share in shares_of([5, 5, 10, 10], 3)] == [[0, 1], [2], [3]]
+    assert [share.tolist() for share in shares_of([0, 0], 4)] == [[0], [1]]
 
 
 def test_an_empty_shard_and_a_category_on_one_shard():
@@ -81,6 +128,19 @@ def test_an_empty_shard_and_a_category_on_one_shard():
     blocks = [cut(X), cut(y), cut(None)]
     model, _ = fit_joint(LocalEngine(), blocks, HierarchicalSVC(TREE, random_state=0), 4)
     assert model.duality_gap_ <= 0.01
+    assert model.objective_ == pytest.approx(primal(model, X, y, np.ones(len(y))), rel=1e-5)
+
+
+def test_all_weights_of_a_part_may_be_0():
+    X, y, weights = easy()
+    weights[:100] = 0
+    model, _ = fit_joint(
+        LocalEngine(), parts_of(X, y, weights, 6), HierarchicalSVC(TREE, random_state=0), 3
+    )
+    assert model.duality_gap_ <= 0.01
+    assert model.objective_ == pytest.approx(primal(model, X, y, weights), rel=1e-5)
+    with pytest.raises(ParameterError, match="No item has a weight above 0"):
+        fit_joint(LocalEngine(), parts_of(X, y, 0 * weights, 3), HierarchicalSVC(TREE))
 
 
 def test_a_lost_worker_is_made_good(monkeypatch):
@@ -155,6 +215,29 @@ def test_label_sets_are_refused():
     X, y, _ = problem(is_sets=True)
     with pytest.raises(LabelError, match="Use DaskPathSVC"):
         fit_joint(LocalEngine(), [cut(X), cut(y), cut(None)], HierarchicalSVC(TREE))
+
+
+def test_workers_do_not_matter_if_shards_are_the_same(client):
+    X, y, weights = easy()
+    blocks = parts_of(X, y, weights, 4)
+    found = []
+    for engine in (LocalEngine(), DaskEngine(client)):
+        model = HierarchicalSVC(TREE, random_state=0)
+        found.append(fit_joint(engine, blocks, model, 4)[0].scorer_.W)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_what_was_sent_cannot_be_written_to(is_sparse):
+    from scipy.sparse import csr_array
+
+    X, y, weights = easy()
+    blocks = parts_of(csr_array(X) if is_sparse else X, y, weights, 2)
+    found = []
+    for engine in (LocalEngine(), SendingEngine()):
+        model = HierarchicalSVC(TREE, random_state=0)
+        found.append(fit_joint(engine, blocks, model, 2)[0].scorer_.W)
+    np.testing.assert_array_equal(*found)
 
 
 def test_on_a_cluster(client):

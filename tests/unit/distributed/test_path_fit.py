@@ -13,7 +13,7 @@ from taxonomist.distributed.engine import Capacity, LocalEngine
 from taxonomist.distributed.path_fit import fit_paths
 from taxonomist.errors import ClusterError, LabelError, ParameterError
 from taxonomist.models.path_columns import ColumnPlan, Family
-from tests.unit.distributed.problems import DAG, TREE, assert_same, cut, problem
+from tests.unit.distributed.problems import DAG, TREE, SendingEngine, assert_same, cut, problem
 
 
 def both(X, y, weights=None, taxonomy=TREE, **options):
@@ -35,6 +35,13 @@ def test_same_as_in_one_place(negatives, is_sets, taxonomy):
 def test_same_with_other_parameters(options):
     X, y, _ = problem()
     assert_same(*both(X, y, **options))
+
+
+def test_same_if_all_that_is_sent_cannot_be_written_to():
+    X, y, weights = problem()
+    local = PathSVC(TREE, random_state=3).fit(X, y, weights)
+    blocks = [cut(X), cut(y), cut(weights)]
+    assert_same(local, fit_paths(SendingEngine(), blocks, PathSVC(TREE, random_state=3)))
 
 
 def test_same_with_few_features():

@@ -17,6 +17,7 @@ from taxonomist.distributed.path_fit import fit_paths
 from taxonomist.distributed.path_shards import FamilyRounds, SetShards, features_of
 from taxonomist.errors import ClusterError
 from taxonomist.models.path_columns import Family
+from taxonomist.solvers.changes import Change
 from taxonomist.solvers.node_shards import (
     FamilyShard,
     NodeLoss,
@@ -27,7 +28,7 @@ from taxonomist.solvers.node_shards import (
     solve_node_shard,
 )
 from taxonomist.solvers.node_svms import NodeOptions
-from taxonomist.solvers.shards import Change, SharedWeights
+from taxonomist.solvers.shards import SharedWeights
 from tests.unit.distributed.problems import DAG, TREE, assert_same, cut, problem
 
 SHARDS = [(0, 120), (0, 60, 120), (0, 30, 30, 60, 120)]
