@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from taxonomist.taxonomy import Taxonomy, labels
 from taxonomist.text.budget import Budget
 from taxonomist.text.models import choice_of
+from taxonomist.text.negatives import kind_of_negatives
 from taxonomist.text.parameters import calibration_method
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def choose_model(
         problem = SearchProblem({False: X, True: counts}, y, taxonomy, is_multilabel, *given)
         budget, seed = Budget(classifier.budget), classifier.random_state
         classifier.search_ = search(problem, classifier.cv, seed, budget, callback)
-    model = classifier.made()
+    model = classifier.made(negatives=kind_of_negatives(y, classifier.taxonomy, X.nnz))
     if classifier.model == "auto" and callback is not None:
         method = calibration_method(classifier.calibration, model, is_multilabel)
         callback(last_step(classifier.search_, len(y), classifier.cv, method is not None))

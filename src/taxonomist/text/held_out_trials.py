@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist.inference.path_scorer import PathScorer
-from taxonomist.text.models import make_model
+from taxonomist.text.models import DEFAULT_MODEL, make_model
 from taxonomist.text.negatives import kind_for_trials
 from taxonomist.text.sampling import sampled
 
@@ -121,7 +121,9 @@ class TrialItems(NamedTuple):
             added = np.arange(n, n + extra.shape[0])
             folds = [(np.concatenate([train, added]), test) for train, test in folds]
             given["sample_weight"] = np.repeat([1.0, weight], [n, len(added)])
-        model = make_model("path", self.taxonomy, is_multilabel=self.is_multilabel, **self.options)
+        model = make_model(
+            DEFAULT_MODEL, self.taxonomy, is_multilabel=self.is_multilabel, **self.options
+        )
         model.set_params(negatives=self.negatives(X))
         taken: list[HeldOutDocuments] = []
 

@@ -9,6 +9,7 @@ import numpy as np
 from taxonomist.text.measure import MEASURE, MeasureLike
 from taxonomist.text.measure_scores import score_of
 from taxonomist.text.models import choice_of, make_model
+from taxonomist.text.negatives import kind_of_negatives
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,8 +63,14 @@ class SearchProblem(NamedTuple):
             cv=2,
             random_state=0,
             n_jobs=self.n_jobs,
+            negatives=self._negatives,
         )
         return model.fit(self.features[choice_of(name).counts][train], self.labels_of(train))
+
+    @property
+    def _negatives(self) -> str:
+        """The negative items with which a model learns from all items after the search."""
+        return kind_of_negatives(self.labels, self.taxonomy, self.features[False].nnz)
 
     def labels_of(self, items: Codes) -> list[object]:
         """Return the labels of some items."""
