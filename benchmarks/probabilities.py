@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PARTS = tuple(CORPORA)
-MOST = (2000, 1000)
+MOST = (1000, 1000)
 COSTS = (1.0, 10.0, 100.0)
 USUAL_COST = 10.0
 MOST_JOINT, MOST_CHOSEN = 60, 200
@@ -135,7 +135,7 @@ def confident(taxonomy: Any, nodes: Any, truth: Any) -> dict[str, Any]:
     has = n_given > 0
     values = pseudo_values(n_wrong[has].astype(float), n_given[has].astype(float))
     error = float(values.mean()) if has.any() else 0.0
-    half = 1.96 * float(values.std(ddof=1)) / np.sqrt(has.sum()) if has.sum() > 1 else 0.0
+    half = 1.96 * float(values.std(ddof=1) / np.sqrt(has.sum())) if has.sum() > 1 else 0.0
     depths = taxonomy.depths
     return {
         "error": error,
