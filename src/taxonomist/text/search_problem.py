@@ -9,7 +9,6 @@ import numpy as np
 from taxonomist.text.measure import MEASURE, MeasureLike
 from taxonomist.text.measure_scores import score_of
 from taxonomist.text.models import choice_of, make_model
-from taxonomist.text.negatives import kind_of_negatives
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,6 +41,8 @@ class SearchProblem(NamedTuple):
         The only value of C to try; None to try several.
     n_jobs
         Number of threads of the models.
+    negatives
+        The negative items of ``PathSVC``, with which it learns from all items after the search.
     """
 
     features: dict[bool, Any]
@@ -51,6 +52,7 @@ class SearchProblem(NamedTuple):
     measure: MeasureLike = MEASURE
     C: float | None = None
     n_jobs: int | None = None
+    negatives: str = "auto"
 
     def fitted(self, name: str, C: float, train: Codes) -> Any:
         """Return a model that has learned from some items."""
@@ -63,14 +65,9 @@ class SearchProblem(NamedTuple):
             cv=2,
             random_state=0,
             n_jobs=self.n_jobs,
-            negatives=self._negatives,
+            negatives=self.negatives,
         )
         return model.fit(self.features[choice_of(name).counts][train], self.labels_of(train))
-
-    @property
-    def _negatives(self) -> str:
-        """The negative items with which a model learns from all items after the search."""
-        return kind_of_negatives(self.labels, self.taxonomy, self.features[False].nnz)
 
     def labels_of(self, items: Codes) -> list[object]:
         """Return the labels of some items."""
