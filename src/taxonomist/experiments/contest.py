@@ -17,8 +17,15 @@ from taxonomist.experiments.claims.ranks import FirstRank, WithinTime
 from taxonomist.experiments.claims.rivals import AtLeastAsGood, contestant_of
 from taxonomist.experiments.declarations import Cell, Entry, IsFinished, Paper, Settings, Table
 from taxonomist.experiments.sources import digest_of_imports
-from taxonomist.experiments.work.text_contestants import LINEAR, OURS, SETS, SINGLE, is_installed
-from taxonomist.experiments.work.text_contests import raw_texts, text_contest
+from taxonomist.experiments.work.text_contestants import (
+    LINEAR,
+    OURS,
+    SETS,
+    SINGLE,
+    TUNING_S,
+    is_installed,
+)
+from taxonomist.experiments.work.text_contests import LIMIT_S, raw_texts, text_contest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -172,12 +179,15 @@ def _table(
         + _vectors()
         + "Peers have tf-idf of words, word "
         "pairs and 3 to 5 characters within words; C of linear models is chosen by "
-        "cross-validation on at most 5,000 training items. With label sets, linear peers give "
-        "every item at least one label, and the thresholds of Omikuji, PECOS and napkinXC are "
-        "chosen on a fifth of the training items. Times are of learning and predicting, features "
-        "included. Accuracy is that of whole label sets where items have several labels. Rows "
-        "*ahead of* have differences with 95 % bootstrap intervals over test items."
-        + "".join(f" {note}" for note in left_out()),
+        "cross-validation on at most 5,000 training items; after "
+        f"{TUNING_S:.0f} s of the processor, which are as many as TextClassifier has for its "
+        "search, no further value is tried. A contestant that has no answer after "
+        f"{LIMIT_S} s of the processor is ended and counts as wrong everywhere: 0.000. With "
+        "label sets, linear peers give every item at least one label, and the thresholds of "
+        "Omikuji, PECOS and napkinXC are chosen on a fifth of the training items. Times are of "
+        "learning and predicting, features included. Accuracy is that of whole label sets where "
+        "items have several labels. Rows *ahead of* have differences with 95 % bootstrap "
+        "intervals over test items." + "".join(f" {note}" for note in left_out()),
         settings=SETTINGS,
         entries=tuple(entries),
         claims=_claims(rows),

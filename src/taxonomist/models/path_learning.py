@@ -210,7 +210,12 @@ def chosen_negatives(negatives: str, taxonomy: Taxonomy, n_values: int) -> str:
     """
     if negatives != "auto":
         return negatives
-    return "both" if taxonomy.n_nodes * n_values <= MOST_WORK else "siblings"
+    return negatives_within(MOST_WORK, taxonomy.n_nodes, n_values)
+
+
+def negatives_within(most_work: int, n_nodes: int, n_values: float) -> str:
+    """Return both kinds of negative items if nodes times stored values are within a limit."""
+    return "both" if n_nodes * n_values <= most_work else "siblings"
 
 
 def scorer_of(

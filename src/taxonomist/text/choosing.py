@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from taxonomist.taxonomy import Taxonomy, labels
 from taxonomist.text.budget import Budget
 from taxonomist.text.models import choice_of
+from taxonomist.text.negatives import kind_of_negatives
 from taxonomist.text.parameters import calibration_method
 
 if TYPE_CHECKING:
@@ -44,16 +45,17 @@ def choose_model(
     if not isinstance(classifier.model, str):
         return classifier.model, False
     is_multilabel = classifier.is_multilabel_
+    negatives = kind_of_negatives(y, classifier.taxonomy, X.nnz)
     if classifier.model == "auto":
         taxonomy = classifier.taxonomy
         if taxonomy is None:
             used = dict.fromkeys(node for sets in labels.as_sets(y) for node in sets)
             taxonomy = Taxonomy.flat(used)
-        given = classifier.measure, classifier.C, classifier.n_jobs
+        given = classifier.measure, classifier.C, classifier.n_jobs, negatives
         problem = SearchProblem({False: X, True: counts}, y, taxonomy, is_multilabel, *given)
         budget, seed = Budget(classifier.budget), classifier.random_state
         classifier.search_ = search(problem, classifier.cv, seed, budget, callback)
-    model = classifier.made()
+    model = classifier.made(negatives=negatives)
     if classifier.model == "auto" and callback is not None:
         method = calibration_method(classifier.calibration, model, is_multilabel)
         callback(last_step(classifier.search_, len(y), classifier.cv, method is not None))

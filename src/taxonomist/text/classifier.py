@@ -305,10 +305,10 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         # Classifiers of old files lack the attribute.
         return None if self.takes_counts_ else getattr(self, "vectors_", None)
 
-    def made(self) -> Any:
-        """Return the chosen model, unfitted."""
+    def made(self, **more: object) -> Any:
+        """Return the chosen model, unfitted, with more parameters where it has them."""
         name, C = self.chosen
-        options = {**self.model_options, "C": 1.0 if C is None else C}
+        options = {**self.model_options, "C": 1.0 if C is None else C, **more}
         return make_model(name, self.taxonomy, is_multilabel=self.is_multilabel_, **options)
 
     @property

@@ -19,7 +19,6 @@ from taxonomist.text.held_out_trials import TrialItems
 from taxonomist.text.models import DEFAULT_MODEL
 from taxonomist.text.name_documents import choose_names, documents_of_names, some_names
 from taxonomist.text.names import NAME_WEIGHT, fit_uncentred, name_documents
-from taxonomist.text.negatives import kind_of_negatives
 from taxonomist.text.parameters import several
 from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole_texts
 from taxonomist.text.vector_weight import NameRows, WeightProblem
@@ -196,9 +195,6 @@ def fit_model(
         As in ``TextClassifier.fit``.
     """
     y, names = given.items.labels, given.names
-    if classifier.chosen[0] == DEFAULT_MODEL:
-        kind = kind_of_negatives(y, classifier.taxonomy, X.nnz)
-        getattr(model, "model", model).set_params(negatives=kind)
     rows = None if names is None else (_name_rows(classifier, given), names.labels)
     budget = _budget(classifier)
     tell = _teller(callback, budget)

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from taxonomist.inference.path_scorer import PathScorer
 from taxonomist.text.folds import document_folds
-from taxonomist.text.models import make_model
+from taxonomist.text.models import DEFAULT_MODEL, make_model
 from taxonomist.text.negatives import kind_for_trials
 from taxonomist.text.sampling import sampled
 
@@ -116,7 +116,9 @@ class TrialItems(NamedTuple):
         folds = document_folds(
             self.labels, N_FOLDS, is_multilabel=self.is_multilabel, n_added=n_added
         )
-        model = make_model("path", self.taxonomy, is_multilabel=self.is_multilabel, **self.options)
+        model = make_model(
+            DEFAULT_MODEL, self.taxonomy, is_multilabel=self.is_multilabel, **self.options
+        )
         model.set_params(negatives=self.negatives(X))
         taken: list[HeldOutDocuments] = []
 

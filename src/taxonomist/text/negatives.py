@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from taxonomist.models.path_learning import negatives_within
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -39,7 +41,7 @@ def kind_of_negatives(labels: Sequence[object], taxonomy: Taxonomy | None, n_val
     n_values
         The number of stored values of all items to train on.
     """
-    return "both" if _n_nodes(labels, taxonomy) * n_values <= MOST_WORK else "siblings"
+    return negatives_within(MOST_WORK, _n_nodes(labels, taxonomy), n_values)
 
 
 def kind_for_trials(labels: Sequence[object], taxonomy: Taxonomy | None, n_values: float) -> str:

@@ -41,6 +41,8 @@ class SearchProblem(NamedTuple):
         The only value of C to try; None to try several.
     n_jobs
         Number of threads of the models.
+    negatives
+        The negative items of ``PathSVC``, with which it learns from all items after the search.
     """
 
     features: dict[bool, Any]
@@ -50,6 +52,7 @@ class SearchProblem(NamedTuple):
     measure: MeasureLike = MEASURE
     C: float | None = None
     n_jobs: int | None = None
+    negatives: str = "auto"
 
     def fitted(self, name: str, C: float, train: Codes) -> Any:
         """Return a model that has learned from some items."""
@@ -62,6 +65,7 @@ class SearchProblem(NamedTuple):
             cv=2,
             random_state=0,
             n_jobs=self.n_jobs,
+            negatives=self.negatives,
         )
         return model.fit(self.features[choice_of(name).counts][train], self.labels_of(train))
 

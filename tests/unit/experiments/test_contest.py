@@ -104,6 +104,33 @@ def test_the_best_cost_is_chosen_on_training_items():
     assert made[-1][0] == 3.0
 
 
+def test_no_further_cost_is_tried_when_time_is_up(monkeypatch):
+    monkeypatch.setattr(text_contestants, "TUNING_S", -1.0)
+    made = []
+
+    class Model:
+        def __init__(self, C):
+            made.append(C)
+
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return ["oak"] * X.shape[0]
+
+    assert Tuned(Model, (3.0, 1.0)).fit(problem().X.tolist(), LABELS).C == 3.0
+    assert made == [3.0] * 4
+
+
+def test_a_contestant_without_an_answer_in_time_is_wrong_everywhere():
+    found = text_contest(problem, contestant="LinearSVC, C chosen", limit_s=0)
+    assert found.values["exact"] == [0.0]
+    assert found.values["hierarchical_f1"] == [0.0]
+    assert found.values["cpu_seconds"] == [0]
+    sets = text_contest(lambda: problem(is_sets=True), contestant=OURS, limit_s=0)
+    assert sets.values["hierarchical_f1"] == [0.0]
+
+
 def test_every_item_gets_a_label():
     from sklearn.svm import LinearSVC
 

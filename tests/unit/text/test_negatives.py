@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from taxonomist import PathSVC, Taxonomy, TextClassifier
 from taxonomist.models import path_learning
-from taxonomist.text import negatives
+from taxonomist.text import negatives, search
 from taxonomist.text.held_out_trials import TrialItems
 from taxonomist.text.negatives import kind_for_trials, kind_of_negatives
 from taxonomist.text.vector_weight import WeightProblem
@@ -41,8 +41,9 @@ def test_a_sample_gets_the_kind_of_all_documents(monkeypatch):
     assert problem.some(2).share == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize("model", ["path", "auto"])
 @pytest.mark.parametrize(("most", "kind"), [(10**9, "both"), (1, "siblings")])
-def test_trials_and_the_model_have_the_same_kind(monkeypatch, most, kind):
+def test_trials_the_search_and_the_model_have_the_same_kind(monkeypatch, most, kind, model):
     seen = []
     real = path_learning.chosen_negatives
 
@@ -52,9 +53,12 @@ def test_trials_and_the_model_have_the_same_kind(monkeypatch, most, kind):
 
     monkeypatch.setattr(path_learning, "chosen_negatives", chosen)
     monkeypatch.setattr(negatives, "MOST_WORK", most)
-    model = TextClassifier(TREE, vectors="off", budget=None, n_jobs=1).fit(TEXTS, LABELS)
+    # Only the path has such items.
+    monkeypatch.setattr(search, "candidates", lambda _: ["path"])
+    options = {"vectors": "off", "budget": None, "n_jobs": 1}
+    fitted = TextClassifier(TREE, model=model, **options).fit(TEXTS, LABELS)
     assert set(seen) == {kind}
-    assert model.model_.negatives == kind
+    assert fitted.model_.negatives == kind
 
 
 def test_trials_with_very_many_nodes_learn_from_siblings(monkeypatch):

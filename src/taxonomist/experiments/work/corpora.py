@@ -93,7 +93,8 @@ def one_split(
         rows = [corpus.labels[item] for item in train]
         train = train[sample_per_category(rows, *sample)]
     chosen = np.concatenate([train, test])
-    ids = [identities(corpus)[item] for item in chosen]
+    known = identities(corpus)
+    ids = [known[item] for item in chosen]
     corpus = corpus.select(chosen)
     corpus = corpus.relabel(corpus.taxonomy.prune({i for row in corpus.labels for i in row}))
     split = np.arange(len(train)), np.arange(len(train), len(corpus))
