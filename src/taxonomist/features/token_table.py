@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
+from taxonomist._spill import BLOCK_BYTES, Spool, is_large, joined, row_cuts
 from taxonomist.compiled.jit import can_spare
 from taxonomist.compiled.words import Counting, count_words
 from taxonomist.features.terms import is_unspaced
 from taxonomist.features.word_codes import add_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -88,16 +89,11 @@ class TokenTable(NamedTuple):
 
     def extended(self, items: Iterable[Sequence[str]]) -> TokenTable:
         """Return the table with further items behind its own."""
-        codes, ends = array("i"), array("q")
+        codes, ends = Spool(np.int32), Spool(np.int64)
+        codes.add(self.codes)
+        ends.add(self.ends)
         words = add_words(chain.from_iterable(items), self.words, codes, ends)
-        found = np.frombuffer(codes, "i") if codes else np.empty(0, dtype=np.int32)
-        behind = (np.frombuffer(ends, "q") if ends else np.empty(0, np.int64)) + self.ends[-1]
-        return TokenTable(
-            words,
-            np.concatenate([self.codes, found]) if len(self.codes) else found,
-            np.concatenate([self.ends, behind]),
-            self.n_columns,
-        )
+        return TokenTable(words, codes.finish(), ends.finish(), self.n_columns)
 
     @property
     def n_items(self) -> int:
@@ -112,6 +108,14 @@ class TokenTable(NamedTuple):
         places = np.repeat(self.ends[:-1][texts] - ends[:-1], sizes) + np.arange(ends[-1])
         return TokenTable(self.words, self.codes[places], ends, self.n_columns)
 
+    def parts(self) -> Iterator[TokenTable]:
+        """Yield the items in portions, which bounds memory."""
+        firsts, n_tokens = self.ends[:: self.n_columns], int(self.ends[-1])
+        for begin, end in row_cuts(firsts, BLOCK_BYTES // TOKENS_AT_ONCE):
+            ends = self.ends[begin * self.n_columns : end * self.n_columns + 1]
+            whole = self.codes if ends[-1] - ends[0] == n_tokens else self.codes[ends[0] : ends[-1]]
+            yield TokenTable(self.words, whole, ends - ends[0], self.n_columns)
+
     # Words -----------------------------------------------------------------------------------
 
     def ngrams(self, n: int, weights: Sequence[float]) -> TermBlock:
@@ -119,6 +123,8 @@ class TokenTable(NamedTuple):
 
         The terms of an item are in order of first appearance, and so are all terms.
         """
+        if n == 1:
+            return self._single_words(weights)
         starts, codes, parts = self._ngram_codes(n)
         rows = starts // self.n_columns
         factors = np.asarray(weights, dtype=np.float64)[starts % self.n_columns]
@@ -138,6 +144,62 @@ class TokenTable(NamedTuple):
         counts = _counted(rows, columns, factors, (self.n_items, len(kinds)))
         n_having = np.bincount(counts.indices, minlength=len(kinds))
         return TermBlock(n_having, names, partial(_moved, counts))
+
+    def _single_words(self, weights: Sequence[float]) -> TermBlock:
+        """Return the counts of words, portion by portion."""
+        factors = np.asarray(weights, dtype=np.float64)
+        order = self._first_words(factors)
+        spares = can_spare(count_words, len(self.codes), MOST_SPARED)
+
+        def blocks(place: Codes, n_columns: int) -> Iterator[CSR]:
+            # The column of each word, given those of the words in order of first appearance.
+            column = np.full(len(self.words), -1)
+            column[order] = place
+            for part in self.parts():
+                yield part._counts(factors, column, n_columns, spares)
+
+        def names(chosen: Codes) -> list[str]:
+            return [self.words[code] for code in order[chosen].tolist()]
+
+        def counts(place: Codes, n_columns: int) -> CSR:
+            return _whole(blocks(place, n_columns), n_columns, len(self.codes))
+
+        n_having = np.zeros(len(order), dtype=np.intp)
+        for block in blocks(np.arange(len(order)), len(order)):
+            n_having += np.bincount(block.indices, minlength=len(order))
+        return TermBlock(n_having, names, counts)
+
+    def _first_words(self, factors: Floats) -> Codes:
+        """Return the words of columns with a weight, in order of first appearance."""
+        is_new = np.ones(len(self.words), dtype=bool)
+        found: list[Codes] = [np.empty(0, dtype=np.intp)]
+        for part in self.parts():
+            codes = part.codes
+            if (factors <= 0).any():
+                sizes = np.diff(part.ends)
+                codes = codes[np.repeat(factors[np.arange(len(sizes)) % self.n_columns] > 0, sizes)]
+            kinds, first = np.unique(codes[is_new[codes]], return_index=True)
+            found.append(kinds[np.argsort(first, kind="stable")].astype(np.intp))
+            is_new[kinds] = False
+        return np.concatenate(found)
+
+    def _counts(self, factors: Floats, column: Codes, n_columns: int, spares: bool) -> CSR:
+        """Return the counts of words, given the column of each word or -1."""
+        if not spares:
+            return self._compiled_counts(factors, column, n_columns)
+        texts = np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
+        columns, weights = column[self.codes], factors[texts % self.n_columns]
+        used = (weights > 0) & (columns >= 0)
+        rows = (texts // self.n_columns)[used]
+        return _counted(rows, columns[used], weights[used], (self.n_items, n_columns))
+
+    def _compiled_counts(self, factors: Floats, column: Codes, n_columns: int) -> CSR:
+        """Return the counts of words by a compiled loop."""
+        indices, values = np.empty(len(self.codes), np.intp), np.empty(len(self.codes))
+        ends, entry = np.zeros(self.n_items + 1, np.intp), np.full(len(self.words), -1)
+        count_words(Counting(self.codes, self.ends, factors, column), indices, values, ends, entry)
+        n = ends[-1]
+        return _csr_of(indices[:n], values[:n], ends, n_columns)
 
     def _ngram_codes(self, n: int) -> tuple[Codes, Codes, Codes]:
         """Return the text and the number of each n-gram, and the words of each number."""
@@ -218,14 +280,11 @@ class TokenTable(NamedTuple):
     def _known_words(self, weights: Sequence[float], vocabulary: KnownTerms) -> CSR:
         """Return the counts of words of a vocabulary, by a compiled loop."""
         used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.words)))
-        place, entry = np.full((2, len(self.words)), -1, dtype=np.intp)
-        place[used] = _places([self.words[code] for code in used.tolist()], vocabulary)
-        indices, values = np.empty(len(self.codes), np.intp), np.empty(len(self.codes))
-        ends = np.zeros(self.n_items + 1, dtype=np.intp)
-        factors = np.asarray(weights, dtype=np.float64)
-        count_words(Counting(self.codes, self.ends, factors, place), indices, values, ends, entry)
-        n = ends[-1]
-        return _csr_of(indices[:n], values[:n], ends, len(vocabulary))
+        column = np.full(len(self.words), -1, dtype=np.intp)
+        column[used] = _places([self.words[code] for code in used.tolist()], vocabulary)
+        factors, n = np.asarray(weights, dtype=np.float64), len(vocabulary)
+        blocks = (part._compiled_counts(factors, column, n) for part in self.parts())
+        return _whole(blocks, n, len(self.codes))
 
 
 def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) -> CSR:
@@ -240,6 +299,12 @@ def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) ->
     )
 
 
+def _whole(blocks: Iterable[CSR], n_columns: int, most_values: int) -> CSR:
+    """Return the rows of all blocks, with the smallest possible index type."""
+    found = joined(blocks, n_columns, most_values, np.float64)
+    return _csr_of(found.indices, found.data, found.indptr, n_columns)
+
+
 def side_by_side(parts: Sequence[CSR]) -> CSR:
     """Return the sum of matrices of the same shape and with entries in different columns.
 
@@ -247,6 +312,17 @@ def side_by_side(parts: Sequence[CSR]) -> CSR:
     """
     if len(parts) == 1:
         return parts[0]
+    if any(map(is_large, parts)):
+        n_values = sum(part.nnz for part in parts)
+        ends = np.sum([part.indptr.astype(np.intp) for part in parts], axis=0)
+        cuts = row_cuts(ends, parts[0].data.itemsize)
+        blocks = (_beside([part[begin:end] for part in parts]) for begin, end in cuts)
+        return _whole(blocks, parts[0].shape[1], n_values)
+    return _beside(parts)
+
+
+def _beside(parts: Sequence[CSR]) -> CSR:
+    """Return the sum of matrices that fit into memory."""
     sizes = np.array([np.diff(part.indptr) for part in parts])
     ends = np.append(0, np.cumsum(sizes.sum(axis=0)))
     starts = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
@@ -340,9 +416,6 @@ def _blocks(words: CSR, inside: CSR) -> list[slice]:
 
 def _product(words: CSR, inside: CSR) -> CSR:
     """Return the counts of n-grams from those of words, block by block."""
-    found = [csr_array(words[block] @ inside) for block in _blocks(words, inside)]
-    if len(found) == 1:
-        return _csr_of(found[0].indices, found[0].data, found[0].indptr, inside.shape[1])
-    ends = np.append(0, np.cumsum(np.concatenate([np.diff(part.indptr) for part in found])))
-    indices = np.concatenate([part.indices for part in found])
-    return _csr_of(indices, np.concatenate([part.data for part in found]), ends, inside.shape[1])
+    blocks = (csr_array(words[block] @ inside) for block in _blocks(words, inside))
+    sizes = np.diff(inside.indptr)[words.indices]
+    return _whole(blocks, inside.shape[1], int(sizes.sum()))

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from taxonomist._spill import row_cuts
 from taxonomist._threads import one_blas_thread
 from taxonomist.compiled.node_jobs import (
     JobArrays,
@@ -279,8 +280,15 @@ def row_norms(rows: Rows, constant: float, before: float = 0.0) -> Reals:
         The sum of squares of the rows before these, see ``sum_of_squares``. With it, the rounding
         errors are those of all rows together.
     """
-    squares = np.cumsum(np.concatenate([[before], np.square(rows.data, dtype=np.float64)]))
-    return (np.diff(squares[rows.indptr]) + constant**2).astype(np.float32)
+    found = np.empty(len(rows.indptr) - 1, dtype=np.float32)
+    # A running sum has the same rounding errors in blocks.
+    for begin, end in row_cuts(rows.indptr, rows.data.itemsize):
+        first, last = rows.indptr[begin], rows.indptr[end]
+        squares = np.square(rows.data[first:last], dtype=np.float64)
+        sums = np.cumsum(np.concatenate([[before], squares]))
+        found[begin:end] = np.diff(sums[rows.indptr[begin : end + 1] - first]) + constant**2
+        before = float(sums[-1])
+    return found
 
 
 def sum_of_squares(rows: Rows, before: float = 0.0) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -29,7 +30,7 @@ from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole
 from taxonomist.text.vector_weight import WeightProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike
     from sklearn.utils import Tags
@@ -239,8 +240,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
             return self._fit_names(start)
         self.is_multilabel_ = label_formats.is_label_sets(y)
         wanted = wanted_vectors(self.vectors, self.model, self.n_jobs)
-        if wanted is not None and not isinstance(texts, CountedTexts):
-            texts = list(several(texts))
+        if wanted is not None and not isinstance(texts := several(texts), Sequence):
+            texts = list(texts)
         given = fit_texts(self, texts, y, callback)
         counts = given.counts
         if counts.shape[0] != len(y):
@@ -311,7 +312,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         is_auto = isinstance(self.vectors, str) and self.vectors == "auto"
         chosen = choose_vectors(
             vectors,
-            whole_texts(self.features_, texts),
+            self.features_,
+            texts,
             WeightProblem(
                 X, np.empty((0, 0)), y, self.taxonomy, self.is_multilabel_, self.model_options
             ),
