@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from itertools import pairwise
+from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RowSpool",
     "Spool",
+    "TemporaryBytes",
     "array_limit",
     "first_rows",
     "is_large",
@@ -35,7 +37,6 @@ __all__ = [
     "single_precision",
     "stacked",
     "taken",
-    "write",
 ]
 
 VARIABLE = "TAXONOMIST_MEMORY_GIB"
@@ -74,22 +75,40 @@ def is_large(rows: CSR) -> bool:
     return bool(rows.data.nbytes > array_limit())
 
 
-def write(file: BinaryIO, data: bytes | memoryview) -> None:
-    """Write to a temporary file.
+class TemporaryBytes:
+    """A temporary file that several threads may read; it is removed when it is no longer used."""
 
-    Raises
-    ------
-    DiskFullError
-        If it cannot be written.
-    """
-    try:
-        file.write(data)
-    except OSError as error:
-        raise DiskFullError(
-            f"Temporary files in {tempfile.gettempdir()} cannot hold the texts and features: "
-            f"{error.strerror}. Free some space, name another folder in the environment variable "
-            f"TMPDIR, or keep more in memory with {VARIABLE}."
-        ) from error
+    def __init__(self) -> None:
+        self.stream = cast("BinaryIO", tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
+        self._lock = Lock()
+
+    def __del__(self) -> None:
+        self.stream.close()
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Write bytes at the end.
+
+        Raises
+        ------
+        DiskFullError
+            If they cannot be written.
+        """
+        left = memoryview(data)
+        try:
+            while len(left):
+                left = left[self.stream.write(left) :]
+        except OSError as error:
+            raise DiskFullError(
+                f"Temporary files in {tempfile.gettempdir()} cannot hold the texts and features: "
+                f"{error.strerror}. Free some space, name another folder in the environment "
+                f"variable TMPDIR, or keep more in memory with {VARIABLE}."
+            ) from error
+
+    def read(self, begin: int, size: int) -> bytes:
+        """Return some bytes."""
+        with self._lock:
+            self.stream.seek(begin)
+            return self.stream.read(size)
 
 
 class Spool:
@@ -106,7 +125,7 @@ class Spool:
         self._parts: list[NDArray[Any]] = []
         self._size = 0
         self._most = array_limit()
-        self._file: BinaryIO | None = None
+        self._file: TemporaryBytes | None = None
 
     def __len__(self) -> int:
         return self._size
@@ -117,18 +136,17 @@ class Spool:
         self._size += len(part)
         self._parts.append(part)
         if self._file is None and self._size * self.dtype.itemsize > self._most:
-            self._file = cast("BinaryIO", tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
+            self._file = TemporaryBytes()
         if self._file is not None:
             for each in self._parts:
-                write(self._file, each.data.cast("B"))
+                self._file.write(each.view(np.uint8).data)
             self._parts.clear()
 
     def finish(self) -> NDArray[Any]:
         """Return the whole array."""
         if self._file is None:
             return np.concatenate(self._parts) if self._parts else np.empty(0, self.dtype)
-        with self._file:
-            found = np.memmap(self._file, self.dtype, mode="r+", shape=(self._size,))
+        found = np.memmap(self._file.stream, self.dtype, mode="r+", shape=(self._size,))
         # Compiled loops and scipy take plain arrays; the map stays open as their base.
         return np.asarray(found)
 

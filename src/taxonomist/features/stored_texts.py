@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from array import array
 from collections.abc import Sequence
 from itertools import pairwise
-from threading import Lock
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import numpy as np
 
-from taxonomist._spill import array_limit, write
+from taxonomist._spill import TemporaryBytes, array_limit
 from taxonomist.features.text_items import peek
 
 if TYPE_CHECKING:
@@ -48,7 +46,11 @@ class StoredTexts(Sequence[dict[str, str]]):
     """
 
     def __init__(
-        self, file: _File, ends: Codes, columns: tuple[str, ...], items: Codes | None = None
+        self,
+        file: TemporaryBytes,
+        ends: Codes,
+        columns: tuple[str, ...],
+        items: Codes | None = None,
     ) -> None:
         self._file = file
         self._ends = ends
@@ -108,23 +110,6 @@ class StoredTexts(Sequence[dict[str, str]]):
             yield dict(zip(self._columns, values, strict=True))
 
 
-class _File:
-    """A temporary file that several threads may read."""
-
-    def __init__(self) -> None:
-        self.stream = cast("BinaryIO", tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
-        self._lock = Lock()
-
-    def read(self, begin: int, size: int) -> bytes:
-        """Return some bytes."""
-        with self._lock:
-            self.stream.seek(begin)
-            return self.stream.read(size)
-
-    def __del__(self) -> None:
-        self.stream.close()
-
-
 class GatheredTexts:
     """The texts of items, item by item.
 
@@ -134,7 +119,7 @@ class GatheredTexts:
     def __init__(self) -> None:
         self._kept: list[dict[str, str]] = []
         self._left = array_limit()
-        self._file: _File | None = None
+        self._file: TemporaryBytes | None = None
         self._ends = array("q", [0])
         self._waiting: list[bytes] = []
         self._size = 0
@@ -151,7 +136,7 @@ class GatheredTexts:
         self._kept.append(texts)
         self._left -= TEXT_BYTES + sum(map(len, texts.values()))
         if self._left < 0:
-            self._file, self._columns = _File(), tuple(self._kept[0])
+            self._file, self._columns = TemporaryBytes(), tuple(self._kept[0])
             for each in self._kept:
                 self._store(each)
             self._kept = []
@@ -168,7 +153,7 @@ class GatheredTexts:
 
     def _flush(self) -> None:
         if self._file is not None:
-            write(self._file.stream, b"".join(self._waiting))
+            self._file.write(b"".join(self._waiting))
         self._waiting, self._size = [], 0
 
     def finish(self) -> Sequence[dict[str, str]]:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["weighed"]
 
 
-def weighed(
-    counts: CSR, idf: Floats, n_grams: int = 0, gram_weight: float | None = None
-) -> CSR:
+def weighed(counts: CSR, idf: Floats, n_grams: int = 0, gram_weight: float | None = None) -> CSR:
     """Weight counts by tf-idf and scale the rows to length 1.
 
     Parameters
