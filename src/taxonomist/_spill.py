@@ -10,7 +10,7 @@ import os
 import tempfile
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
@@ -121,8 +121,8 @@ class Spool:
     """
 
     def __init__(self, dtype: DTypeLike) -> None:
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self._parts: list[NDArray[Any]] = []
+        self.dtype: np.dtype[np.generic] = np.dtype(dtype)
+        self._parts: list[NDArray[np.generic]] = []
         self._size = 0
         self._most = array_limit()
         self._file: TemporaryBytes | None = None
@@ -130,7 +130,7 @@ class Spool:
     def __len__(self) -> int:
         return self._size
 
-    def add(self, part: NDArray[Any]) -> None:
+    def add(self, part: NDArray[np.generic]) -> None:
         """Add values at the end."""
         part = np.ascontiguousarray(part, dtype=self.dtype)
         self._size += len(part)
@@ -142,7 +142,7 @@ class Spool:
                 self._file.write(each.view(np.uint8).data)
             self._parts.clear()
 
-    def finish(self) -> NDArray[Any]:
+    def finish(self) -> NDArray[np.generic]:
         """Return the whole array."""
         if self._file is None:
             return np.concatenate(self._parts) if self._parts else np.empty(0, self.dtype)

@@ -70,9 +70,11 @@ def reliability_per_level(
     taxonomy = outcomes.taxonomy
     names = taxonomy.nodes if classes is None else tuple(classes)
     expected = (outcomes.n_items, len(names))
-    given: Any = probabilities
-    if not (is_sparse(given) or isinstance(given, RowBlocks)):
-        given = np.asarray(given)
+    given = (
+        probabilities
+        if is_sparse(probabilities) or isinstance(probabilities, RowBlocks)
+        else np.asarray(probabilities)
+    )
     if given.shape != expected:
         raise LabelError(
             f"probabilities must have shape {expected}, items x classes. Got {given.shape}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class StoredTexts(Sequence[dict[str, str]]):
     @overload
     def __getitem__(self, index: slice) -> StoredTexts: ...
 
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int | slice) -> dict[str, str] | StoredTexts:
         if isinstance(index, slice):
             return self.take(np.arange(len(self))[index])
         place = range(len(self))[index]

@@ -10,7 +10,7 @@ from array import array
 from collections import defaultdict
 from functools import partial
 from itertools import chain, count, pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
@@ -93,7 +93,9 @@ class TokenTable(NamedTuple):
         codes.add(self.codes)
         ends.add(self.ends)
         words = add_words(chain.from_iterable(items), self.words, codes, ends)
-        return TokenTable(words, codes.finish(), ends.finish(), self.n_columns)
+        numbers = cast("NDArray[np.int32]", codes.finish())
+        places = cast("NDArray[np.int64]", ends.finish())
+        return TokenTable(words, numbers, places, self.n_columns)
 
     @property
     def n_items(self) -> int:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from taxonomist.persistence.parts import Part, Written
+    from taxonomist.persistence.parts import Part, WrittenPart
 
 logger = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ def _replace(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> N
 
 def _write(
     base: Path, token: str, head: Mapping[str, object], parts: Sequence[Part]
-) -> tuple[Path, list[Written]]:
+) -> tuple[Path, list[WrittenPart]]:
     """Write parts and a manifest under a temporary name; return the path of the manifest."""
     inside = base / f"parts-{token}"
     inside.mkdir(parents=True)

@@ -136,14 +136,14 @@ def from_json(data: bytes) -> Any:
     return json.loads(data.decode("utf-8", "surrogatepass"))
 
 
-class Written(NamedTuple):
+class WrittenPart(NamedTuple):
     """A part on disk: its entry in the manifest, and the status of its file."""
 
     entry: dict[str, Any]
     status: os.stat_result
 
 
-def write_parts(folder: Path, parts: Sequence[Part]) -> list[Written]:
+def write_parts(folder: Path, parts: Sequence[Part]) -> list[WrittenPart]:
     """Write parts to disk (with fsync)."""
     written = []
     for part in parts:
@@ -154,11 +154,11 @@ def write_parts(folder: Path, parts: Sequence[Part]) -> list[Written]:
             flush(file)
             status = os.fstat(file.fileno())
         entry = {"name": part.name, "bytes": n_bytes, **facts, "sha256": hashed.sha256()}
-        written.append(Written(entry, status))
+        written.append(WrittenPart(entry, status))
     return written
 
 
-def note_written(folder: Path, written: Sequence[Written]) -> None:
+def note_written(folder: Path, written: Sequence[WrittenPart]) -> None:
     """Note the checksums of a large model that was just written, so that it opens at once."""
     if sum(each.entry["bytes"] for each in written) >= NOTED_BYTES:
         notes = Verified(folder)
