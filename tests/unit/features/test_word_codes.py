@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from array import array
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taxonomist._spill import Spool
 from taxonomist.compiled import words as loops
 from taxonomist.compiled.jit import sparing_nothing
 from taxonomist.features import TextFeatures, token_table, word_codes
@@ -56,9 +56,9 @@ def naive(texts, known=()):
 
 
 def coded(texts, known=()):
-    codes, ends = array("i"), array("q")
+    codes, ends = Spool(np.int32), Spool(np.int64)
     words = add_words(texts, list(known), codes, ends)
-    return words, codes.tolist(), ends.tolist()
+    return words, codes.finish().tolist(), ends.finish().tolist()
 
 
 @given(st.lists(TEXT, max_size=6))
