@@ -78,16 +78,55 @@ class Ours:
         return [classes[row.nonzero()[0]].tolist() for row in predicted]
 
 
+class Other:
+    """HiClass or Omikuji, with their defaults and as many threads as there are cores."""
+
+    def __init__(self, folder: Path, contestant: str) -> None:
+        import os
+
+        import joblib
+
+        from taxonomist.experiments.work import contestants
+
+        self.contestant, cores = contestant, os.cpu_count() or 1
+        if contestant == "HiClass":
+            self.model = contestants.PerParentNode(joblib.load(folder / TAXONOMY), cores)
+        else:
+            self.model = contestants.Omikuji(None, cores)
+
+    def targets(self, y: Any) -> Any:
+        self.is_sets = isinstance(y[0], list)
+        if self.contestant == "Omikuji" and not self.is_sets:
+            self.model.fit = self.model.learn_best
+            return [[label] for label in y.tolist()]
+        return y
+
+    def labels(self, predicted: Any) -> Any:
+        import numpy as np
+
+        if self.contestant == "Omikuji" and not self.is_sets:
+            return np.array([label for (label,) in predicted], dtype=object)
+        return predicted
+
+
+def player_of(folder: Path, contestant: str, options: dict[str, Any]) -> Any:
+    """Return a contestant."""
+    if contestant == "PathSVC":
+        return Ours(folder, options)
+    return Flat() if contestant == "LinearSVC" else Other(folder, contestant)
+
+
 def measure(folder: Path, contestant: str, options: dict[str, Any], saves: bool) -> dict[str, Any]:
     """Learn from few items, which loads compiled code, then from all of them, and predict."""
     import joblib
 
     warnings.simplefilter("ignore")
-    player = Ours(folder, options) if contestant == "PathSVC" else Flat()
+    player = player_of(folder, contestant, options)
     found = {"start_mib": peak_mib()}
     X, y, X_test = joblib.load(folder / ITEMS)
     y = player.targets(y)
-    player.model.fit(*few_of(X, y))
+    if not isinstance(player, Other):  # these compile nothing
+        player.model.fit(*few_of(X, y))
     clocks = [now()]
     player.model.fit(X, y)
     clocks.append(now())

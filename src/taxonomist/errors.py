@@ -11,6 +11,7 @@
     ├── ModelFileError       (OSError, ValueError)  a model that cannot be saved or loaded
     ├── NotSeparableError    (ValueError)         a hard margin for items that are not separable
     ├── CorpusNotFoundError  (FileNotFoundError)  a named corpus that is not on this machine
+    ├── DiskFullError        (OSError)            a disk that cannot hold temporary files
     ├── DownloadError        (OSError)            a file that could not be downloaded completely
     ├── ClusterError         (RuntimeError)       a cluster that is lost or has too little memory
     └── MissingExtraError    (ImportError)        an optional package that is not installed
@@ -34,6 +35,7 @@ __all__ = [
     "CorpusNotFoundError",
     "CycleError",
     "DataSizeError",
+    "DiskFullError",
     "DownloadError",
     "FormatError",
     "LabelError",
@@ -114,6 +116,10 @@ class NotSeparableError(TaxonomistError, ValueError):
 
 class CorpusNotFoundError(TaxonomistError, FileNotFoundError):
     """A named corpus is not on this machine."""
+
+
+class DiskFullError(TaxonomistError, OSError):
+    """A disk has no room for the temporary files of large data."""
 
 
 class DownloadError(TaxonomistError, OSError):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from taxonomist._unicode import nfc
 from taxonomist.datasets.json_rows import is_json, parse_json
+from taxonomist.datasets.row_lines import RowLines
 from taxonomist.datasets.table import Row
 from taxonomist.datasets.workbook import WORKBOOK_MARKS, parse_workbook
 from taxonomist.errors import FormatError, closest, import_extra
@@ -84,12 +85,16 @@ def _delimited(file: TableFile, delimiter: str | None) -> Parsed:
         elif top.strip():
             break
         before += 1
-    reader = csv.reader(chain([top], text), delimiter=delimiter or _delimiter(top), strict=True)
+    lines = RowLines(chain([top], text), before)
+    reader = csv.reader(lines, delimiter=delimiter or _delimiter(top), strict=True)
     file.on_close(csv.field_size_limit, csv.field_size_limit(LARGEST_CELL))
-    columns = tuple(nfc(column.strip()) for column in next(reader, ()))
+    try:
+        columns = tuple(nfc(column.strip()) for column in next(reader, ()))
+    except csv.Error as error:
+        raise FormatError(f"{file.source.name}, line {before + 1}: {_unbalanced(error)}") from error
     if not columns:
         raise FormatError(f"{file.source.name} is empty.")
-    return columns, _delimited_rows(file.source.name, reader, columns, before)
+    return columns, _delimited_rows(lines, reader, columns)
 
 
 def _delimiter(top: str) -> str:
@@ -97,20 +102,28 @@ def _delimiter(top: str) -> str:
     return max(",;\t|", key=re.sub(r'"[^"]*"', "", top).count)
 
 
-def _delimited_rows(name: str, reader: Any, columns: Sequence[str], before: int) -> Iterator[Row]:
-    """Yield the rows below the header, which has ``before`` lines above it."""
-    line = before + reader.line_num + 1
-    try:
-        for cells in reader:
-            if len(cells) == len(columns):
-                yield Row(line, dict(zip(columns, cells, strict=True)))
-            elif cells:
-                yield Row(line, {}, f"{len(cells)} cells, but the header has {len(columns)}")
-            line = before + reader.line_num + 1
-    except csv.Error as error:
-        raise FormatError(
-            f"{name}, line {line}: unbalanced quotes ({error}). Double the quotes inside a cell."
-        ) from error
+def _delimited_rows(lines: RowLines, reader: Any, columns: Sequence[str]) -> Iterator[Row]:
+    """Yield the rows below the header."""
+    while True:
+        line = lines.begin_row()
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            # The quote may have swallowed good lines: only the first one is bad.
+            lines.go_back()
+            yield Row(line, {}, _unbalanced(error))
+            continue
+        if len(cells) == len(columns):
+            yield Row(line, dict(zip(columns, cells, strict=True)))
+        elif cells:
+            yield Row(line, {}, f"{len(cells)} cells, but the header has {len(columns)}")
+
+
+def _unbalanced(error: csv.Error) -> str:
+    """Return what is wrong with a line that csv cannot parse."""
+    return f"unbalanced quotes ({error}). Double the quotes inside a cell."
 
 
 def _parquet(file: TableFile) -> Parsed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,11 @@ from taxonomist.evaluation.confusions import (
     worst_confusions,
 )
 from taxonomist.evaluation.headline import interval_of_each
-from taxonomist.evaluation.level_reliability import reliability_per_level
+from taxonomist.evaluation.level_reliability import RowBlocks, reliability_per_level
 from taxonomist.evaluation.outcomes import NodeCounts, Outcomes, ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from taxonomist._typing import LabelsLike, MatrixLike
     from taxonomist.evaluation.significance import Interval, Seed
@@ -195,9 +196,9 @@ def assess(
     predicted: LabelsLike,
     taxonomy: Taxonomy,
     *,
-    probabilities: MatrixLike | None = None,
+    probabilities: MatrixLike | RowBlocks | None = None,
     classes: Sequence[str] | None = None,
-    texts: Sequence[object] | None = None,
+    texts: Iterable[object] | None = None,
     random_state: Seed = 0,
 ) -> Assessment:
     """Assess predictions: headline measures with intervals, and where they go wrong.
@@ -210,7 +211,7 @@ def assess(
         The taxonomy of the labels.
     probabilities
         Probabilities of the classes, items x classes, for the reliability per level; without
-        ``classes``, probabilities of all nodes.
+        ``classes``, probabilities of all nodes. A matrix, or blocks of one.
     classes
         The id of each column of the probabilities and of indicator matrices.
     texts
@@ -239,7 +240,8 @@ def assess(
     [('dog', 'wolf')]
     """
     outcomes = Outcomes.of(truth, predicted, taxonomy, classes)
-    texts = None if texts is None else list(texts)
+    if texts is not None and not isinstance(texts, Sequence):
+        texts = list(texts)
     if texts is not None and len(texts) != outcomes.n_items:
         raise LabelError(
             f"There are {outcomes.n_items} items but {len(texts)} texts; pass one text per item."

@@ -13,7 +13,7 @@ from taxonomist.metrics.reliability import LevelReliability, ReliabilityBin, rel
 from taxonomist.taxonomy import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from taxonomist._typing import Floats
     from taxonomist.evaluation.outcomes import Outcomes
@@ -22,8 +22,28 @@ if TYPE_CHECKING:
 _DENSE_CELLS = 2**22
 
 
+class RowBlocks:
+    """Rows of a dense matrix, which are made when a block of them is asked for.
+
+    Parameters
+    ----------
+    shape
+        The shape of the whole matrix.
+    make
+        Returns some of the rows.
+    """
+
+    def __init__(self, shape: tuple[int, int], make: Callable[[slice], Floats]) -> None:
+        self.shape = shape
+        self._make = make
+
+    def __getitem__(self, block: slice) -> Floats:
+        """Return some of the rows."""
+        return self._make(block)
+
+
 def reliability_per_level(
-    outcomes: Outcomes, probabilities: MatrixLike, classes: Sequence[str] | None
+    outcomes: Outcomes, probabilities: MatrixLike | RowBlocks, classes: Sequence[str] | None
 ) -> tuple[LevelReliability, ...]:
     """Compare the probability of each level's most probable node with how often it is true.
 
@@ -32,7 +52,8 @@ def reliability_per_level(
     outcomes
         The truth; predictions are not used.
     probabilities
-        Dense or sparse, with one column per class, or per node in taxonomy order.
+        Dense or sparse, with one column per class, or per node in taxonomy order; or blocks of
+        such rows.
     classes
         The node of each column; None for all nodes.
 
@@ -49,7 +70,11 @@ def reliability_per_level(
     taxonomy = outcomes.taxonomy
     names = taxonomy.nodes if classes is None else tuple(classes)
     expected = (outcomes.n_items, len(names))
-    given = probabilities if is_sparse(probabilities) else np.asarray(probabilities)
+    given = (
+        probabilities
+        if is_sparse(probabilities) or isinstance(probabilities, RowBlocks)
+        else np.asarray(probabilities)
+    )
     if given.shape != expected:
         raise LabelError(
             f"probabilities must have shape {expected}, items x classes. Got {given.shape}."

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taxonomist._typing import TextLike
+from taxonomist.features.stored_texts import taken_texts
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR
@@ -39,7 +40,9 @@ class CountedTexts(Sequence[TextLike]):
         Names of the columns if items are mappings, otherwise None.
     """
 
-    def __init__(self, texts: list[TextLike], table: TokenTable, columns: list[str] | None) -> None:
+    def __init__(
+        self, texts: Sequence[TextLike], table: TokenTable, columns: list[str] | None
+    ) -> None:
         self.texts = texts
         self.table = table
         self.columns = columns
@@ -84,5 +87,5 @@ class CountedTexts(Sequence[TextLike]):
         if isinstance(index, Integral):
             return self.texts[int(index)]
         items = np.arange(len(self))[index]
-        texts = [self.texts[i] for i in items.tolist()]
+        texts = taken_texts(self.texts, items)
         return CountedTexts(texts, self.table.select(items), self.columns)

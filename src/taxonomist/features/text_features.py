@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from taxonomist._spill import mapped
 from taxonomist.errors import ParameterError
 from taxonomist.features.counted_texts import CountedTexts
-from taxonomist.features.spectrum import unit_rows
+from taxonomist.features.stored_texts import kept_texts
 from taxonomist.features.term_table import TermTable
 from taxonomist.features.terms import respelled
 from taxonomist.features.text_items import as_text, column_weights, peek
 from taxonomist.features.token_table import TokenTable, side_by_side
+from taxonomist.features.weighing import weighed
 from taxonomist.features.word_terms import WordTerms
 
 if TYPE_CHECKING:
@@ -184,7 +185,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             [block.counts(here, len(kept)) for block, here in zip(blocks, places, strict=True)]
         )
         if n_documents is not None:
-            found = np.bincount(counts[:n_documents].indices, minlength=len(kept))
+            indices = counts.indices[: counts.indptr[n_documents]]
+            found = np.bincount(indices, minlength=len(kept))
             self.idf_ = _inverse(found, n_documents)
         return counts
 
@@ -275,14 +277,14 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         texts
-            As in ``fit_counts``. The result keeps them in memory.
+            As in ``fit_counts``. The result keeps them.
 
         Returns
         -------
         CountedTexts
             Can be indexed like an array, and passed to all methods instead of texts.
         """
-        given = list(texts if isinstance(texts, CountedTexts) else peek(texts)[1])
+        given = kept_texts(texts)
         counter = self
         if not hasattr(self, "idf_"):
             counter = TextFeatures(**self.get_params())
@@ -311,19 +313,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     def weigh(self, counts: CSR) -> CSR:
         """Weight counts by tf-idf and scale the rows to length 1."""
-        values = np.log1p(counts.data) * self.idf_[counts.indices]
         # Classifiers of old files lack the attribute.
         weight = getattr(self, "character_weight", None)
-        if weight is not None and self.words and self.characters:
-            # Quotes come before all letters and digits, so that n-grams are the first terms.
-            is_gram = counts.indices < np.searchsorted(self.terms_, "#")
-            rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-            kinds = 2 * rows + is_gram
-            squares = np.bincount(kinds, values**2, minlength=2 * counts.shape[0])
-            lengths = np.sqrt(np.maximum(squares, np.finfo(float).tiny))
-            values *= np.where(is_gram, weight, 1.0) / lengths[kinds]
-        weighted = csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
-        return csr_array(unit_rows(weighted))
+        if weight is None or not (self.words and self.characters):
+            return mapped(counts, partial(weighed, idf=self.idf_))
+        # Quotes come before all letters and digits, so that n-grams are the first terms.
+        n_grams = int(np.searchsorted(self.terms_, "#"))
+        return mapped(counts, partial(weighed, idf=self.idf_, n_grams=n_grams, gram_weight=weight))
 
     def get_feature_names_out(self, input_features: object = None) -> Objects:  # noqa: ARG002
         """Return the terms in column order; character n-grams are in quotes."""

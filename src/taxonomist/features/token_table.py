@@ -10,19 +10,20 @@ from array import array
 from collections import defaultdict
 from functools import partial
 from itertools import chain, count, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
+from taxonomist._spill import BLOCK_BYTES, Spool, is_large, joined, row_cuts
 from taxonomist.compiled.jit import can_spare
-from taxonomist.compiled.words import Counting, CountingRoom, count_terms
+from taxonomist.compiled.words import Counting, CountingRoom, TermsOfWords, count_terms
 from taxonomist.features.terms import grams_of
 from taxonomist.features.word_codes import add_words
 from taxonomist.features.word_terms import finder_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -88,16 +89,13 @@ class TokenTable(NamedTuple):
 
     def extended(self, items: Iterable[Sequence[str]]) -> TokenTable:
         """Return the table with further items behind its own."""
-        codes, ends = array("i"), array("q")
+        codes, ends = Spool(np.int32), Spool(np.int64)
+        codes.add(self.codes)
+        ends.add(self.ends)
         words = add_words(chain.from_iterable(items), self.words, codes, ends)
-        found = np.frombuffer(codes, "i") if codes else np.empty(0, dtype=np.int32)
-        behind = (np.frombuffer(ends, "q") if ends else np.empty(0, np.int64)) + self.ends[-1]
-        return TokenTable(
-            words,
-            np.concatenate([self.codes, found]) if len(self.codes) else found,
-            np.concatenate([self.ends, behind]),
-            self.n_columns,
-        )
+        numbers = cast("NDArray[np.int32]", codes.finish())
+        places = cast("NDArray[np.int64]", ends.finish())
+        return TokenTable(words, numbers, places, self.n_columns)
 
     @property
     def n_items(self) -> int:
@@ -112,6 +110,14 @@ class TokenTable(NamedTuple):
         places = np.repeat(self.ends[:-1][texts] - ends[:-1], sizes) + np.arange(ends[-1])
         return TokenTable(self.words, self.codes[places], ends, self.n_columns)
 
+    def parts(self) -> Iterator[TokenTable]:
+        """Yield the items in portions, which bounds memory."""
+        firsts, n_tokens = self.ends[:: self.n_columns], int(self.ends[-1])
+        for begin, end in row_cuts(firsts, BLOCK_BYTES // TOKENS_AT_ONCE):
+            ends = self.ends[begin * self.n_columns : end * self.n_columns + 1]
+            whole = self.codes if ends[-1] - ends[0] == n_tokens else self.codes[ends[0] : ends[-1]]
+            yield TokenTable(self.words, whole, ends - ends[0], self.n_columns)
+
     # Words -----------------------------------------------------------------------------------
 
     def ngrams(self, n: int, weights: Sequence[float]) -> TermBlock:
@@ -119,6 +125,8 @@ class TokenTable(NamedTuple):
 
         The terms of an item are in order of first appearance, and so are all terms.
         """
+        if n == 1:
+            return self._single_words(weights)
         starts, codes, parts = self._ngram_codes(n)
         rows = starts // self.n_columns
         factors = np.asarray(weights, dtype=np.float64)[starts % self.n_columns]
@@ -138,6 +146,84 @@ class TokenTable(NamedTuple):
         counts = _counted(rows, columns, factors, (self.n_items, len(kinds)))
         n_having = np.bincount(counts.indices, minlength=len(kinds))
         return TermBlock(n_having, names, partial(_moved, counts))
+
+    def _single_words(self, weights: Sequence[float]) -> TermBlock:
+        """Return the counts of words, portion by portion."""
+        factors = np.asarray(weights, dtype=np.float64)
+        order = self._first_words(factors)
+        spares = can_spare(count_terms, len(self.codes), MOST_SPARED)
+
+        def blocks(place: Codes, n_columns: int) -> Iterator[CSR]:
+            # The column of each word, given those of the words in order of first appearance.
+            column = np.full(len(self.words), -1, np.int32)
+            column[order] = place
+            for part in self.parts():
+                if spares:
+                    yield part._counts(factors, column, n_columns)
+                else:
+                    nothing, nowhere = np.empty(0, np.int32), np.zeros(len(column), np.intp)
+                    words = TermsOfWords(column, nowhere, nowhere, nothing, nothing)
+                    room = np.empty(0, np.intp)
+                    yield from part._compiled_counts(factors, words, room, n_columns)
+
+        def names(chosen: Codes) -> list[str]:
+            return [self.words[code] for code in order[chosen].tolist()]
+
+        def counts(place: Codes, n_columns: int) -> CSR:
+            return _whole(blocks(place, n_columns), n_columns, len(self.codes))
+
+        n_having = np.zeros(len(order), dtype=np.intp)
+        for block in blocks(np.arange(len(order)), len(order)):
+            n_having += np.bincount(block.indices, minlength=len(order))
+        return TermBlock(n_having, names, counts)
+
+    def _first_words(self, factors: Floats) -> Codes:
+        """Return the words of columns with a weight, in order of first appearance."""
+        is_new = np.ones(len(self.words), dtype=bool)
+        found: list[Codes] = [np.empty(0, dtype=np.intp)]
+        for part in self.parts():
+            codes = part.codes
+            if (factors <= 0).any():
+                sizes = np.diff(part.ends)
+                codes = codes[np.repeat(factors[np.arange(len(sizes)) % self.n_columns] > 0, sizes)]
+            kinds, first = np.unique(codes[is_new[codes]], return_index=True)
+            found.append(kinds[np.argsort(first, kind="stable")].astype(np.intp))
+            is_new[kinds] = False
+        return np.concatenate(found)
+
+    def _counts(self, factors: Floats, column: Integers, n_columns: int) -> CSR:
+        """Return the counts of words, given the column of each word or -1."""
+        texts = np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
+        columns, weights = column[self.codes].astype(np.intp), factors[texts % self.n_columns]
+        used = (weights > 0) & (columns >= 0)
+        rows = (texts // self.n_columns)[used]
+        return _counted(rows, columns[used], weights[used], (self.n_items, n_columns))
+
+    def _compiled_counts(
+        self, factors: Floats, words: TermsOfWords, gram_place: Codes, n_columns: int
+    ) -> Iterator[CSR]:
+        """Yield the counts of words and of n-grams in them, by a compiled loop, in portions.
+
+        ``gram_place`` has a -1 for each column if words have n-grams.
+        """
+        given = Counting(self.codes, self.ends, factors, words)
+        n_words = len(words.term)
+        most = 1 + words.ends - words.begins
+        bounds = np.append(0, np.cumsum(most[self.codes]))[self.ends[:: self.n_columns]]
+        room = CountingRoom(
+            np.empty(n_words, np.intp), np.empty(n_words), np.full(n_words, -1, np.intp), gram_place
+        )
+        begin = 0
+        while begin < self.n_items:
+            last = np.searchsorted(bounds, bounds[begin] + ENTRIES_AT_ONCE, side="right") - 1
+            end = max(begin + 1, int(last))
+            size = int(bounds[end] - bounds[begin])
+            indices, values = np.empty(size, np.int32), np.empty(size)
+            ends = np.zeros(end - begin + 1, np.intp)
+            count_terms(given, begin, indices, values, ends, room)
+            n, begin = ends[-1], end
+            # Bounds may be much larger than what is found.
+            yield _csr_of(indices[:n].copy(), values[:n].copy(), ends, n_columns)
 
     def _ngram_codes(self, n: int) -> tuple[Codes, Codes, Codes]:
         """Return the text and the number of each n-gram, and the words of each number."""
@@ -238,7 +324,8 @@ class TokenTable(NamedTuple):
         self, weights: Sequence[float], terms: WordTerms, *, is_word: bool, has_grams: bool
     ) -> CSR:
         """Return the counts of words and of n-grams in them, by a compiled loop."""
-        used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.words)))
+        counts = np.bincount(self.codes, minlength=len(self.words))
+        used = np.flatnonzero(counts)
         number = np.empty(len(self.words), np.int32)
         number[used] = np.arange(len(used), dtype=np.int32)
         found = terms.of([self.words[code] for code in used.tolist()])
@@ -246,44 +333,14 @@ class TokenTable(NamedTuple):
             found = found._replace(term=np.full(len(used), -1, np.int32))
         if not has_grams:
             found = found._replace(ends=found.begins)
-        codes, factors = number[self.codes], np.asarray(weights, dtype=np.float64)
-        given = Counting(codes, self.ends, factors, found)
-        parts = _counted_in_portions(given, terms, self.n_items)
-        indices, values, sizes = ([part[k] for part in parts] for k in range(3))
-        ends = np.append(0, np.cumsum(np.concatenate([np.empty(0, np.intp), *sizes])))
-        return _csr_of(
-            np.concatenate([np.empty(0, np.int32), *indices]),
-            np.concatenate([np.empty(0), *values]),
-            ends,
-            len(terms.vocabulary),
-        )
-
-
-def _counted_in_portions(
-    given: Counting, terms: WordTerms, n_items: int
-) -> list[tuple[Integers, Floats, Codes]]:
-    """Return the columns, the counts, and how many there are of each item, by portions of items."""
-    n_words, n_columns = len(given.words.term), len(given.weights)
-    most = 1 + given.words.ends - given.words.begins
-    bounds = np.append(0, np.cumsum(most[given.codes]))[given.ends[::n_columns]]
-    places = terms.take_places()
-    room = CountingRoom(
-        np.empty(n_words, np.intp), np.empty(n_words), np.full(n_words, -1, np.intp), places
-    )
-    parts: list[tuple[Integers, Floats, Codes]] = []
-    begin = 0
-    while begin < n_items:
-        last = np.searchsorted(bounds, bounds[begin] + ENTRIES_AT_ONCE, side="right") - 1
-        end = max(begin + 1, int(last))
-        size = int(bounds[end] - bounds[begin])
-        indices, values = np.empty(size, np.int32), np.empty(size)
-        ends = np.zeros(end - begin + 1, np.intp)
-        count_terms(given, begin, indices, values, ends, room)
-        n, begin = ends[-1], end
-        # Bounds may be much larger than what is found.
-        parts.append((indices[:n].copy(), values[:n].copy(), np.diff(ends)))
-    terms.give_back(places)
-    return parts
+        factors, n = np.asarray(weights, dtype=np.float64), len(terms.vocabulary)
+        most_values = int(counts[used] @ (1 + found.ends - found.begins))
+        room = terms.take_places()
+        parts = (part._replace(codes=number[part.codes]) for part in self.parts())
+        blocks = (part._compiled_counts(factors, found, room, n) for part in parts)
+        whole = _whole(chain.from_iterable(blocks), n, most_values)
+        terms.give_back(room)
+        return whole
 
 
 def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) -> CSR:
@@ -298,6 +355,12 @@ def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) ->
     )
 
 
+def _whole(blocks: Iterable[CSR], n_columns: int, most_values: int) -> CSR:
+    """Return the rows of all blocks, with the smallest possible index type."""
+    found = joined(blocks, n_columns, most_values, np.float64)
+    return _csr_of(found.indices, found.data, found.indptr, n_columns)
+
+
 def side_by_side(parts: Sequence[CSR]) -> CSR:
     """Return the sum of matrices of the same shape and with entries in different columns.
 
@@ -305,6 +368,17 @@ def side_by_side(parts: Sequence[CSR]) -> CSR:
     """
     if len(parts) == 1:
         return parts[0]
+    if any(map(is_large, parts)):
+        n_values = sum(part.nnz for part in parts)
+        ends = np.sum([part.indptr.astype(np.intp) for part in parts], axis=0)
+        cuts = row_cuts(ends, parts[0].data.itemsize)
+        blocks = (_beside([part[begin:end] for part in parts]) for begin, end in cuts)
+        return _whole(blocks, parts[0].shape[1], n_values)
+    return _beside(parts)
+
+
+def _beside(parts: Sequence[CSR]) -> CSR:
+    """Return the sum of matrices that fit into memory."""
     sizes = np.array([np.diff(part.indptr) for part in parts])
     ends = np.append(0, np.cumsum(sizes.sum(axis=0)))
     starts = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
@@ -377,9 +451,6 @@ def _blocks(words: CSR, inside: CSR) -> list[slice]:
 
 def _product(words: CSR, inside: CSR) -> CSR:
     """Return the counts of n-grams from those of words, block by block."""
-    found = [csr_array(words[block] @ inside) for block in _blocks(words, inside)]
-    if len(found) == 1:
-        return _csr_of(found[0].indices, found[0].data, found[0].indptr, inside.shape[1])
-    ends = np.append(0, np.cumsum(np.concatenate([np.diff(part.indptr) for part in found])))
-    indices = np.concatenate([part.indices for part in found])
-    return _csr_of(indices, np.concatenate([part.data for part in found]), ends, inside.shape[1])
+    blocks = (csr_array(words[block] @ inside) for block in _blocks(words, inside))
+    sizes = np.diff(inside.indptr)[words.indices]
+    return _whole(blocks, inside.shape[1], int(sizes.sum()))

@@ -7,7 +7,9 @@ those of scripts without spaces; texts with others are split by regular expressi
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from array import array
+from collections import defaultdict, deque
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import accumulate, count
 from typing import TYPE_CHECKING
@@ -19,12 +21,16 @@ from taxonomist.compiled.words import DIGIT, INSIDE, PlainTexts, WordCodes, code
 from taxonomist.features.terms import MARKS, UNSPACED, plain_text, words_in, words_of
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Iterable, Iterator
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
+    from taxonomist._spill import Spool
     from taxonomist._typing import Codes, Integers
+
+    Coded = tuple[list[str], Integers, Codes]
+    """The distinct words of texts, the number of each word, and where each text ends."""
 
 __all__ = ["add_words"]
 
@@ -34,15 +40,15 @@ MOST_SPARED = 2**21
 """Characters that are split without the loop at most, rather than to import numba."""
 MOST_UNCOMPILED = 2**23
 """Characters that are split without the loop at most, rather than to compile it."""
+AHEAD = 2
+"""Portions that are read while the words of another one are found."""
 N_KINDS = 2**16
 """Characters whose kind the loop knows."""
 
 _FOREIGN = re.compile(rf"[{UNSPACED}]|[^\x00-\uffff]")
 
 
-def add_words(
-    texts: Iterable[str], words: list[str], codes: array[int], ends: array[int]
-) -> list[str]:
+def add_words(texts: Iterable[str], words: list[str], codes: Spool, ends: Spool) -> list[str]:
     """Add the numbers of all words of texts to ``codes``, and where texts end to ``ends``.
 
     Parameters
@@ -61,22 +67,46 @@ def add_words(
     """
     number: defaultdict[str, int] = defaultdict(count(len(words)).__next__)
     number.update(zip(words, count(), strict=False))
-    find, portions = number.__getitem__, _portions(texts)
-    for some, n_characters in portions:
-        if _is_little(n_characters):
+    find = number.__getitem__
+    for some, n_characters, coded in _ahead(_portions(texts)):
+        before = len(codes)
+        if coded is None:
+            found, lasts = array("i"), array("q")
             for text in some:
-                codes.extend(map(find, words_of(text)))
-                ends.append(len(codes))
+                found.extend(map(find, words_of(text)))
+                lasts.append(before + len(found))
+            codes.add(np.frombuffer(found, "i") if found else np.empty(0, np.int32))
+            ends.add(np.frombuffer(lasts, "q"))
             continue
-        distinct, found, lasts = _coded(some)
-        ends.frombytes((lasts + len(codes)).tobytes())
+        distinct, numbers, places = coded.result()
+        ends.add(places + before)
         if not number and n_characters < CHARACTERS_AT_ONCE:
             # All texts: their words have numbers already.
-            codes.frombytes(found.tobytes())
+            codes.add(numbers)
             return distinct
-        numbers = np.fromiter(map(find, distinct), np.int32, len(distinct))
-        codes.frombytes(numbers[found].tobytes())
+        codes.add(np.fromiter(map(find, distinct), np.int32, len(distinct))[numbers])
     return list(number)
+
+
+def _ahead(
+    portions: Iterable[tuple[list[str], int]],
+) -> Iterator[tuple[list[str], int, Future[Coded] | None]]:
+    """Yield portions with their words, which a thread finds while others are read.
+
+    Those with little work have None instead.
+    """
+    waiting: deque[tuple[list[str], int, Future[Coded] | None]] = deque()
+    pool = ThreadPoolExecutor(1)  # it starts no thread before there is work
+    try:
+        for some, n_characters in portions:
+            coded = None if _is_little(n_characters) else pool.submit(_coded, some)
+            waiting.append((some, n_characters, coded))
+            if len(waiting) > AHEAD:
+                yield waiting.popleft()
+        while waiting:
+            yield waiting.popleft()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _is_little(n_characters: int) -> bool:
@@ -100,7 +130,7 @@ def _portions(texts: Iterable[str]) -> Iterator[tuple[list[str], int]]:
         yield some, n_characters
 
 
-def _coded(texts: list[str]) -> tuple[list[str], Integers, Codes]:
+def _coded(texts: list[str]) -> Coded:
     """Return the distinct words of texts, the number of each word, and where each text ends."""
     whole, is_split = "".join(texts), np.zeros(len(texts), dtype=bool)
     if whole.isascii():

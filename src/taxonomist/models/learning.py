@@ -7,8 +7,10 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
+from taxonomist._spill import taken
 from taxonomist.errors import ParameterError
 from taxonomist.inference.scorers import Scored
 
@@ -47,6 +49,8 @@ class Training(NamedTuple):
 
     def rows(self, items: Codes, train: Codes) -> Matrix:
         """Return the rows of some items; with a precomputed kernel, their values with ``train``."""
+        if isinstance(self.X, csr_array) and not self.is_gram:
+            return taken(self.X, items)
         rows: Matrix = self.X[np.ix_(items, train)] if self.is_gram else self.X[items]
         return rows
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from taxonomist._spill import single_precision
 from taxonomist._threads import n_threads
 from taxonomist.compiled.block_scores import WeightBlocks
 from taxonomist.errors import ParameterError
@@ -241,7 +241,7 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
             self, X, accept_sparse="csr", dtype=(np.float32, np.float64), reset=reset
         )
         check_size(rows, type(self).__name__, MAX_VALUE)
-        return csr_array(rows, dtype=np.float32)
+        return single_precision(rows)
 
     def refit(
         self,

@@ -23,7 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 from taxonomist._files import move_into_place
 from taxonomist.errors import ModelFileError
-from taxonomist.persistence.parts import RESTORE, as_json, flush, from_json, write_parts
+from taxonomist.persistence.parts import (
+    RESTORE,
+    as_json,
+    flush,
+    from_json,
+    note_written,
+    write_parts,
+)
 from taxonomist.persistence.regular import read_regular
 from taxonomist.persistence.save_lock import held, is_abandoned
 
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from taxonomist.persistence.parts import Part
+    from taxonomist.persistence.parts import Part, WrittenPart
 
 logger = logging.getLogger(__name__)
 
@@ -82,13 +89,15 @@ def _make(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> None
     try:
         base.mkdir()
         with held(base / _lock_name(token)):
-            move_into_place(_write(base, token, head, parts), base / MANIFEST)
+            manifest, written = _write(base, token, head, parts)
+            move_into_place(manifest, base / MANIFEST)
             _flush_folder(base)
             move_into_place(base, path)
     except BaseException:
         shutil.rmtree(base, ignore_errors=True)
         raise
     (path / _lock_name(token)).unlink(missing_ok=True)
+    note_written(path / f"parts-{token}", written)
 
 
 def _replace(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> None:
@@ -96,7 +105,7 @@ def _replace(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> N
     token = secrets.token_hex(4)
     try:
         with held(path / _lock_name(token)) as lock:
-            manifest = _write(path, token, head, parts)
+            manifest, written = _write(path, token, head, parts)
             old = _folder_of(path)
             if lock is not None and old is not None:
                 lock.write(old)
@@ -112,20 +121,24 @@ def _replace(path: Path, head: Mapping[str, object], parts: Sequence[Part]) -> N
             (path / f"{MANIFEST}.{token}").unlink(missing_ok=True)
         raise
     _clear_away(path, lambda name: _is_left(name) and name != f"parts-{token}", _is_dead_part)
+    note_written(path / f"parts-{token}", written)
 
 
-def _write(base: Path, token: str, head: Mapping[str, object], parts: Sequence[Part]) -> Path:
+def _write(
+    base: Path, token: str, head: Mapping[str, object], parts: Sequence[Part]
+) -> tuple[Path, list[WrittenPart]]:
     """Write parts and a manifest under a temporary name; return the path of the manifest."""
     inside = base / f"parts-{token}"
     inside.mkdir(parents=True)
-    entries = write_parts(inside, parts)
+    written = write_parts(inside, parts)
+    entries = [each.entry for each in written]
     _flush_folder(inside)
     manifest = base / f"{MANIFEST}.{token}"
     with manifest.open("wb") as file:
         file.write(_manifest({**head, "folder": inside.name, "parts": entries}))
         flush(file)
     _flush_folder(base)
-    return manifest
+    return manifest, written
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

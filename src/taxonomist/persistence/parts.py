@@ -8,7 +8,7 @@ import os
 import re
 from dataclasses import dataclass
 from math import prod
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -136,17 +136,35 @@ def from_json(data: bytes) -> Any:
     return json.loads(data.decode("utf-8", "surrogatepass"))
 
 
-def write_parts(folder: Path, parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Write parts to disk (with fsync) and return their manifest entries."""
-    entries = []
+class WrittenPart(NamedTuple):
+    """A part on disk: its entry in the manifest, and the status of its file."""
+
+    entry: dict[str, Any]
+    status: os.stat_result
+
+
+def write_parts(folder: Path, parts: Sequence[Part]) -> list[WrittenPart]:
+    """Write parts to disk (with fsync)."""
+    written = []
     for part in parts:
         with (folder / part.name).open("wb") as file:
             hashed = _Hashed(file)
             facts = part.write(hashed)
             n_bytes = file.tell()
             flush(file)
-        entries.append({"name": part.name, "bytes": n_bytes, **facts, "sha256": hashed.sha256()})
-    return entries
+            status = os.fstat(file.fileno())
+        entry = {"name": part.name, "bytes": n_bytes, **facts, "sha256": hashed.sha256()}
+        written.append(WrittenPart(entry, status))
+    return written
+
+
+def note_written(folder: Path, written: Sequence[WrittenPart]) -> None:
+    """Note the checksums of a large model that was just written, so that it opens at once."""
+    if sum(each.entry["bytes"] for each in written) >= NOTED_BYTES:
+        notes = Verified(folder)
+        for entry, status in written:
+            notes.add_written(entry["name"], status, entry["sha256"])
+        notes.save()
 
 
 def flush(file: IO[bytes]) -> None:

@@ -3,7 +3,8 @@
 A note in the user's cache folder holds the checksum of a file with its size, its times and its
 number on the disk. As long as these are the same, nobody has written to the file since, and it is
 not read again for its checksum. A copy is another file. A file that changed less than two seconds
-before it was read gets no note: another change in the same moment might leave its times alone.
+before it was read gets no note: another change in the same moment might leave its times alone. The
+process that writes a file notes its checksum at once, unless times of files are coarse.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ SETTLED_NS = 2_000_000_000
 """How long ago a file must have been changed."""
 
 
+COARSE_NS = 10_000_000
+"""Times that are multiples of this have no finer digits."""
+
+
 class Verified:
     """The files of a model that were compared with their checksums.
 
@@ -53,6 +58,15 @@ class Verified:
     def add(self, name: str, status: os.stat_result, sha256: str) -> None:
         """Note the checksum of a file that was read after its status."""
         if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS:
+            self._known[name] = [*_facts(status), sha256]
+            self._is_changed = True
+
+    def add_written(self, name: str, status: os.stat_result, sha256: str) -> None:
+        """Note the checksum of a file that this process wrote, with its status after that.
+
+        Where times are coarse, a change right after that might leave them alone: there is no note.
+        """
+        if (status.st_mtime_ns % COARSE_NS) and (status.st_ctime_ns % COARSE_NS):
             self._known[name] = [*_facts(status), sha256]
             self._is_changed = True
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -20,7 +21,7 @@ from taxonomist.text.vector_columns import whole_texts
 from taxonomist.text.vector_explanation import column_names, share_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import ArrayLike
 
@@ -135,11 +136,14 @@ class TextAnswers:
         """Yield the answers about texts whose node probabilities fit into memory."""
         self._check_probabilities()
         size = max(1, NODES_AT_A_TIME // self._classifier.taxonomy_.n_nodes)
-        if len(self) <= size:
-            yield self._answers
-            return
         for block in gen_batches(len(self), size):
-            yield self._answers_to(self.vectors[block])
+            yield self.some(block)
+
+    def some(self, block: slice) -> ProbableAnswers:
+        """Return the model's answers to the texts of a block."""
+        if len(range(len(self))[block]) == len(self):
+            return cast("ProbableAnswers", self._answers)
+        return self._answers_to(self.vectors[block])
 
     def known_share(self) -> Floats:
         """Return the fraction of each text's terms that occur in the features, (n_items,).
@@ -195,6 +199,11 @@ class TextAnswers:
         path = self._path_to(found.category)
         return TextExplanation.of(whole, found, path, chance, n, meaning)
 
+    def shown(self, i: int) -> str:
+        """Return a text as one line of an example, without columns of weight 0."""
+        parts = self._classifier.features_.parts(self.texts[i])
+        return " · ".join(part for _, part in parts)
+
     def _path_to(self, category: Any) -> tuple[Any, ...]:
         """Return the path to a category, in the type of the labels."""
         targets: Targets = self._classifier.model_.targets_
@@ -230,20 +239,22 @@ class TextAnswers:
     def evaluate(self, labels: Iterable[object]) -> Assessment:
         """Measure the predictions; see ``TextClassifier.evaluate``."""
         from taxonomist.evaluation.assessment import assess
+        from taxonomist.evaluation.level_reliability import RowBlocks
 
         classifier = self._classifier
         truth = self._truth(labels)
         predicted: list[Any] = self.labels()
         if not classifier.is_multilabel_:
             predicted = [one for (one,) in predicted]
-        parts = classifier.features_.parts
+        shape = len(self), len(classifier.classes_)
+        blocks = RowBlocks(shape, lambda block: np.asarray(self.some(block).proba()))
         return assess(
             truth,
             predicted,
             classifier.taxonomy_,
-            probabilities=None if classifier.calibration is None else self._proba,
+            probabilities=None if classifier.calibration is None else blocks,
             classes=list(classifier.classes_),
-            texts=[" · ".join(part for _, part in parts(text)) for text in self.texts],
+            texts=ShownTexts(self),
         )
 
     def _truth(self, given: Iterable[object]) -> list[Any]:
@@ -278,3 +289,30 @@ class TextAnswers:
             raise ParameterError(
                 "The classifier has no probabilities. Fit it with calibration='auto'."
             )
+
+
+class ShownTexts(Sequence[str]):
+    """The texts as examples, each made when it is asked for.
+
+    Parameters
+    ----------
+    answers
+        The answers.
+    """
+
+    def __init__(self, answers: TextAnswers) -> None:
+        self._answers = answers
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self._answers.shown(i) for i in range(len(self))[index]]
+        return self._answers.shown(index)

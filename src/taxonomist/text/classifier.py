@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -239,8 +240,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
             return self._fit_names(start)
         self.is_multilabel_ = label_formats.is_label_sets(y)
         wanted = wanted_vectors(self.vectors, self.model, self.n_jobs)
-        if wanted is not None and not isinstance(texts, CountedTexts):
-            texts = list(several(texts))
+        if wanted is not None and not isinstance(texts := several(texts), Sequence):
+            texts = list(texts)
         given = fit_texts(self, texts, y, callback)
         counts = given.counts
         if counts.shape[0] != len(y):

@@ -36,11 +36,14 @@ def digest(item: object) -> bytes:
 
 def digests(items: Iterable[TextLike]) -> NDArray[np.uint64]:
     """Return the hash of each item's texts."""
-    return np.frombuffer(b"".join(map(digest, items)), dtype="<u8")
-
-
-def noted(items: Iterable[TextLike], found: list[bytes]) -> Iterator[TextLike]:
-    """Yield the items, and append the hash of each to a list."""
+    found = bytearray()
     for item in items:
-        found.append(digest(item))
+        found += digest(item)
+    return np.frombuffer(found, dtype="<u8")
+
+
+def noted(items: Iterable[TextLike], found: bytearray) -> Iterator[TextLike]:
+    """Yield the items, and append the hash of each."""
+    for item in items:
+        found += digest(item)
         yield item

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
+from taxonomist._spill import first_rows, stacked
 from taxonomist.errors import LabelError
 from taxonomist.features import TextFeatures
 from taxonomist.features.counted_texts import CountedTexts
@@ -20,7 +21,7 @@ from taxonomist.text.models import DEFAULT_MODEL
 from taxonomist.text.name_documents import choose_names, documents_of_names, some_names
 from taxonomist.text.names import NAME_WEIGHT, fit_uncentred, name_documents
 from taxonomist.text.parameters import several
-from taxonomist.text.vector_columns import choose_vectors, wanted_vectors, whole_texts
+from taxonomist.text.vector_columns import choose_vectors, wanted_vectors
 from taxonomist.text.vector_weight import NameRows, WeightProblem
 
 if TYPE_CHECKING:
@@ -90,13 +91,13 @@ def fit_texts(
         As in ``TextClassifier.fit``.
     """
     first = TextFeatures(**feature_options(classifier))
-    found: list[bytes] = []
+    found = bytearray()
     if isinstance(texts, CountedTexts):
-        found += map(digest, texts)
+        found += b"".join(map(digest, texts))
     else:
         texts = noted(several(texts), found)
     table = first.tabulate(texts)
-    classifier.seen_ = np.unique(np.frombuffer(b"".join(found), dtype="<u8"))
+    classifier.seen_ = np.unique(np.frombuffer(found, dtype="<u8"))
     items = TrialItems(
         labels,
         classifier.taxonomy,
@@ -121,7 +122,8 @@ def fit_texts(
         empty = [""] * (table.n_columns - 1)
         table = table.extended([text, *empty] for text in names.texts)
     counts = classifier.features_.fit_table(table, n if names else None)
-    return FittedTexts(counts[:n], names, counts[n:] if names else None, chosen.facts, items)
+    documents = first_rows(counts, n) if names else counts
+    return FittedTexts(documents, names, counts[n:] if names else None, chosen.facts, items)
 
 
 def add_vectors(
@@ -158,7 +160,8 @@ def add_vectors(
     is_auto = isinstance(classifier.vectors, str) and classifier.vectors == "auto"
     chosen = choose_vectors(
         vectors,
-        whole_texts(classifier.features_, texts),
+        classifier.features_,
+        texts,
         WeightProblem(X, np.empty((0, 0)), *items[:4], name_rows),
         seconds=classifier.budget if is_auto else None,
         weight=weight,
@@ -223,7 +226,7 @@ def fit_model(
     has_folds = "cv" in model.get_params(deep=False)
     if has_folds and folds:
         model.set_params(cv=folds)
-    both = csr_array(vstack([X, rows[0]], format="csr"))
+    both = stacked([X, rows[0]])
     classifier.model_ = model.fit(both, [*y, *names.labels], sample_weight=weights)
     if has_folds and folds:
         classifier.model_.set_params(cv=classifier.cv)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from taxonomist.errors import ParameterError, closest
 from taxonomist.features import SentenceVectors
 from taxonomist.features.encoders import BUILT_IN
+from taxonomist.features.stored_texts import StoredTexts
 from taxonomist.text.budget import Budget
 from taxonomist.text.joined_columns import join
 from taxonomist.text.models import choice_of
@@ -157,7 +158,8 @@ def wanted_vectors(given: object, model: object, n_jobs: int | None) -> Sentence
 
 def choose_vectors(
     vectors: SentenceVectors,
-    texts: Sequence[str],
+    features: TextFeatures,
+    items: Iterable[TextLike],
     problem: WeightProblem,
     *,
     seconds: float | None,
@@ -170,7 +172,9 @@ def choose_vectors(
     ----------
     vectors
         The unfitted transformer.
-    texts
+    features
+        The fitted features of words, which know the columns.
+    items
         The training texts.
     problem
         The items that weights are tried on, still without their vectors.
@@ -188,6 +192,9 @@ def choose_vectors(
             callback(SearchStep(0, 0, what, None, budget.left))
 
     budget, names = Budget(seconds), problem.names
+    if budget.is_limited and isinstance(items, StoredTexts):
+        return no_vectors("the texts do not fit into memory")
+    texts = whole_texts(features, items)
     everything = [*texts, *(() if names is None else names.texts)]
     if budget.is_limited:
         on_step("timing the encoder")
@@ -198,7 +205,7 @@ def choose_vectors(
                 f"{seconds:g} s are allowed"
             )
             logger.info("Sentence vectors are left out: %s.", note)
-            return ChosenVectors(None, 0.0, None, None, [], note)
+            return no_vectors(note)
     on_step("encoding texts")
     encoded = vectors.encode(
         everything, lambda done, total: on_step(f"encoding texts, {done} of {total}")
@@ -218,6 +225,11 @@ def choose_vectors(
         note = "no time was left to choose their weight" if is_cut else WORDS_DO
         return ChosenVectors(None, 0.0, None, None, trials, note)
     return ChosenVectors(vectors, weight, rows, None if names is None else names.rows, trials)
+
+
+def no_vectors(note: str) -> ChosenVectors:
+    """Return the choice of words alone, for a reason."""
+    return ChosenVectors(None, 0.0, None, None, [], note)
 
 
 def whole_texts(features: TextFeatures, texts: Iterable[TextLike]) -> list[str]:

@@ -134,7 +134,7 @@ def part_facts(part: Labelled) -> tuple[int, BadRows, str]:
 
 def training_texts(part: Labelled, share: float) -> list[dict[str, str]]:
     """Return the texts of a file that are not held out."""
-    return part.take(np.flatnonzero(~is_held_out(part, share))).texts
+    return list(part.take(np.flatnonzero(~is_held_out(part, share))).texts)
 
 
 def training_labels(part: Labelled, share: float) -> list[list[str]]:

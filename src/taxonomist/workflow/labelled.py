@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+import numpy as np
+
 from taxonomist.datasets.bad_rows import BadRows
 from taxonomist.datasets.items import read_items
 from taxonomist.datasets.label_reader import LabelReader
 from taxonomist.datasets.label_taxonomy import label_taxonomy
 from taxonomist.datasets.repeated_ids import RepeatedIds
 from taxonomist.datasets.rows import open_table
+from taxonomist.features.stored_texts import GatheredTexts, taken_texts
 from taxonomist.taxonomy.labels import have_sets
 from taxonomist.workflow.steps import silent
 
@@ -35,7 +38,7 @@ class Labelled(NamedTuple):
     Attributes
     ----------
     texts
-        Texts of each item, by column.
+        Texts of each item, by column. Many are in a temporary file.
     labels
         Node ids of each item.
     taxonomy
@@ -50,7 +53,7 @@ class Labelled(NamedTuple):
         any.
     """
 
-    texts: list[dict[str, str]]
+    texts: Sequence[dict[str, str]]
     labels: list[list[str]]
     taxonomy: Taxonomy
     origin: str
@@ -69,9 +72,10 @@ class Labelled(NamedTuple):
 
     def take(self, items: Iterable[int]) -> Self:
         """Return some of the items."""
-        chosen = [int(i) for i in items]
+        chosen = np.fromiter(items, np.intp)
         return self._replace(
-            texts=[self.texts[i] for i in chosen], labels=[self.labels[i] for i in chosen]
+            texts=taken_texts(self.texts, chosen),
+            labels=[self.labels[i] for i in chosen.tolist()],
         )
 
 
@@ -119,18 +123,22 @@ def read_labelled(
     """
     bad = BadRows()
     reader = None if taxonomy is None else LabelReader(taxonomy, single=single)
-    texts: list[dict[str, str]] = []
+    texts = GatheredTexts()
     given: list[tuple[Label, ...]] = []
+    known: dict[tuple[Label, ...], tuple[Label, ...]] = {}
     first_lines: dict[Label, int] = {}
     repeated = RepeatedIds()
     with open_table(source) as table:
         columns = columns.found_in(table, "id")
         for item in read_items(table, columns, bad, reader, strict=strict):
-            texts.append(item.text)
-            given.append(item.labels)
+            texts.add(item.text)
+            # Items with the same labels share one tuple.
+            if item.labels not in known:
+                known[item.labels] = item.labels
+                for label in item.labels:
+                    first_lines.setdefault(label, item.line)
+            given.append(known[item.labels])
             repeated.add(item.id, item.line)
-            for label in item.labels:
-                first_lines.setdefault(label, item.line)
             if len(texts) % TELL_EVERY == 0:
                 on_step("Reading", bad.n_rows, None)
         notes = [*table.notes, bad.settle(table.name, skip_bad), repeated.note(table.name)]
@@ -139,8 +147,9 @@ def read_labelled(
         taxonomy, origin, note = label_taxonomy(source.name, first_lines, columns)
         notes.append(note)
         reader = LabelReader(taxonomy)
-        given = [reader.nodes(labels) for labels in given]
-    ids = [[label for label in labels if isinstance(label, str)] for labels in given]
+        known = {labels: reader.nodes(labels) for labels in known}
+    nodes = {key: [node for node in found if isinstance(node, str)] for key, found in known.items()}
+    ids = [nodes[labels] for labels in given]
     if origin != "given" and len(ids) > 1 and all(labels == ids[0] for labels in ids):
         notes.append("All rows have the same label, so there is nothing to tell apart.")
-    return Labelled(texts, ids, taxonomy, origin, bad, "\n".join(filter(None, notes)))
+    return Labelled(texts.finish(), ids, taxonomy, origin, bad, "\n".join(filter(None, notes)))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taxonomist.datasets import row_lines
 from taxonomist.datasets.rows import open_table
 from taxonomist.datasets.table_file import TableSource
 from taxonomist.datasets.table_formats import FORMATS
@@ -215,10 +216,35 @@ def test_other_encodings(tmp_path):
         read(path, encoding="hex")
 
 
-@pytest.mark.parametrize("content", ['x,y\n"1,2\n3,4\n', 'x,y\n"a"b,2\n'])
-def test_quotes_that_do_not_fit(tmp_path, content):
-    with pytest.raises(FormatError, match="line 2: unbalanced quotes"):
-        read(written(tmp_path, content))
+@pytest.mark.parametrize("broken", ['"1,2', '"a"b,2', '5,"a\nb"c'])
+@pytest.mark.parametrize("after", ["", '7,"x, y"\n8,9\n', '"two\nlines",9\n'])
+def test_quotes_that_do_not_fit_spoil_their_line_only(tmp_path, broken, after):
+    _, rows = read(written(tmp_path, f'x,y\n3,4\n"5",6\n{broken}\n{after}'))
+    bad = rows[2]
+    assert (bad.line, bad.fault[:17]) == (4, "unbalanced quotes")
+    assert values(rows[:2]) == [{"x": "3", "y": "4"}, {"x": "5", "y": "6"}]
+    # The second line of a broken row is a row of its own, which has too few cells.
+    n_before = 4 + broken.count("\n")
+    short = [row.fault for row in rows[3:] if row.line <= n_before]
+    assert short == ["1 cells, but the header has 2"] * (n_before - 4)
+    good = read(written(tmp_path, f"x,y\n{after}", "good.csv"))[1]
+    found = [row for row in rows[3:] if row.line > n_before]
+    assert values(found) == values(good)
+    assert [row.line - n_before for row in found] == [row.line - 1 for row in good]
+
+
+def test_a_quote_that_is_never_closed_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(row_lines, "LARGEST_ROW", 1000)
+    lines = [f"{k},{k}\n" for k in range(1000)]
+    lines[100] = '100,"100\n'
+    _, rows = read(written(tmp_path, "x,y\n" + "".join(lines)))
+    assert [row.line for row in rows] == list(range(2, 1002))
+    assert [row.line for row in rows if row.fault] == [102]
+    assert rows[100].fault == (
+        "unbalanced quotes (more than 1,000 characters). Double the quotes inside a cell."
+    )
+    with pytest.raises(FormatError, match="line 1: unbalanced quotes"):
+        read(written(tmp_path, '"x,y\n1,2\n'))
 
 
 def test_a_damaged_gzip_file(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import re
-from array import array
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taxonomist._spill import Spool
 from taxonomist.compiled import words as loops
 from taxonomist.compiled.jit import sparing_nothing
 from taxonomist.features import TextFeatures, token_table, word_codes, word_terms
@@ -59,9 +59,9 @@ def naive(texts, known=()):
 
 
 def coded(texts, known=()):
-    codes, ends = array("i"), array("q")
+    codes, ends = Spool(np.int32), Spool(np.int64)
     words = add_words(texts, list(known), codes, ends)
-    return words, codes.tolist(), ends.tolist()
+    return words, codes.finish().tolist(), ends.finish().tolist()
 
 
 @given(st.lists(TEXT, max_size=6))

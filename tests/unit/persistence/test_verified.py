@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import time
 
 import numpy as np
@@ -24,6 +25,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
     X, y, _ = problem()
     save(PathSVC(TREE, random_state=0).fit(X, y), tmp_path / "model")
+    shutil.rmtree(tmp_path / "cache")
     time.sleep(0.01)
     return tmp_path / "model"
 
@@ -53,6 +55,28 @@ def test_files_are_hashed_once_per_change(folder, hashed):
     assert len(hashed) == 2 * n + 1
     load(folder, verify=False)
     assert len(hashed) == 2 * n + 1
+
+
+def test_who_saves_a_model_need_not_hash_it_again(folder, hashed):
+    for again in (load(folder), load(folder)):
+        hashed.clear()
+        save(again, folder)  # it replaces a model
+        load(folder)
+        # Few files have a time without fine digits by chance, and none where times are coarse.
+        is_coarse = [path.stat().st_mtime_ns % verified.COARSE_NS == 0 for path in files_of(folder)]
+        assert len(hashed) == sum(is_coarse)
+        path = files_of(folder)[0]
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+        with pytest.raises(ModelFileError, match="is damaged"):
+            load(folder)
+
+
+def test_coarse_times_are_not_trusted_for_what_was_written(folder, hashed, monkeypatch):
+    monkeypatch.setattr(verified, "COARSE_NS", 1)
+    save(load(folder), folder)
+    hashed.clear()
+    load(folder)
+    assert len(hashed) == len(files_of(folder))
 
 
 @pytest.mark.parametrize("keeps_time", [False, True])

@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from taxonomist import Taxonomy, metrics, workflow
+from taxonomist import Taxonomy, _spill, metrics, workflow
 from taxonomist.datasets.columns import Columns
 from taxonomist.datasets.table_file import TableSource
 from taxonomist.errors import FormatError, LabelError, ParameterError
 from taxonomist.evaluation.significance import Interval
-from taxonomist.features import TextFeatures
+from taxonomist.features import TextFeatures, token_table
+from taxonomist.features.stored_texts import StoredTexts
 from taxonomist.text import TextClassifier
 from taxonomist.text.search import Trial
 from taxonomist.workflow import gains
@@ -273,3 +274,44 @@ def test_a_flat_model_stands_beside_one_with_the_taxonomy(labelled):
     assert list(found) == ["svm", "flat"]
     assert found["svm"].model == "svm"
     assert [twin.calibration for twin in found.values()] == [None, None]
+
+
+def table_as(path, suffix):
+    """Write the rows of the tests in a format."""
+    items = rows(120)
+    path = path.with_suffix(suffix)
+    if suffix == ".csv":
+        write_csv(path, items)
+    elif suffix == ".jsonl":
+        path.write_text("".join(f"{json.dumps(item)}\n" for item in items), encoding="utf-8")
+    else:
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pytest.importorskip("pyarrow").Table.from_pylist(items), path)
+    return TableSource(str(path))
+
+
+def trained_on(source, taxonomy, out):
+    """Return the bytes of a saved model, its measures, and the kind of its texts."""
+    labelled = workflow.read_labelled(source, COLUMNS, taxonomy)
+    classifier = TextClassifier(taxonomy, features="words 1-2 + characters", vectors="off")
+    result = workflow.train(classifier, labelled, COLUMNS, final=True)
+    result.classifier.training_ = {}  # these have times
+    result.classifier.model_.fit_seconds_ = 0.0
+    result.classifier.save(out)
+    (parts,) = out.glob("parts-*")
+    content = {path.name: path.read_bytes() for path in parts.iterdir()}
+    return content, result.measures, type(labelled.texts)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_little_memory_gives_the_same_model_and_measures(folder, tmp_path, monkeypatch, suffix):
+    taxonomy = Taxonomy.read(folder / "taxonomy.csv")
+    source = table_as(tmp_path / "data", suffix)
+    wanted = trained_on(source, taxonomy, tmp_path / "one")
+    monkeypatch.setenv(_spill.VARIABLE, "1e-8")
+    monkeypatch.setattr(_spill, "BLOCK_BYTES", 256)
+    monkeypatch.setattr(token_table, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(token_table, "TOKENS_AT_ONCE", 16)
+    found = trained_on(source, taxonomy, tmp_path / "two")
+    assert found[:2] == wanted[:2]
+    assert (wanted[2], found[2]) == (list, StoredTexts)

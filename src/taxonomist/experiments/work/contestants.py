@@ -108,13 +108,15 @@ class PerParentNode:
     ----------
     taxonomy
         A tree, which HiClass learns from paths.
+    n_threads
+        Number of processes.
     """
 
-    def __init__(self, taxonomy: Taxonomy) -> None:
+    def __init__(self, taxonomy: Taxonomy, n_threads: int = 1) -> None:
         from hiclass import LocalClassifierPerParentNode
         from sklearn.svm import LinearSVC
 
-        self.model = LocalClassifierPerParentNode(LinearSVC())
+        self.model = LocalClassifierPerParentNode(LinearSVC(), n_jobs=n_threads)
         self.taxonomy = taxonomy
 
     def fit(self, X: CSR, y: Sequence[str]) -> PerParentNode:
@@ -142,9 +144,15 @@ class Omikuji:
     """Omikuji with its defaults; predicts labels with a score above a threshold.
 
     The threshold maximises micro F1 on held-out training items; the model is then fitted to all.
+
+    Parameters
+    ----------
+    n_threads
+        Number of threads.
     """
 
-    def __init__(self, _: Taxonomy) -> None:
+    def __init__(self, _: Taxonomy | None, n_threads: int = 1) -> None:
+        self.n_threads = n_threads
         self.columns: list[str] = []
         self.threshold = 0.0
 
@@ -187,8 +195,8 @@ class Omikuji:
                     # Omikuji rejects a line without features.
                     known = " ".join(f"{j}:{x:.7g}" for j, x in row or [(0, 0.0)])
                     stream.write(f"{told} {known}\n")
-            self.model = omikuji.Model.train_on_data(str(file), n_threads=1)
-        self.model.init_prediction_thread_pool(1)
+            self.model = omikuji.Model.train_on_data(str(file), n_threads=self.n_threads)
+        self.model.init_prediction_thread_pool(self.n_threads)
 
     def ranked(self, X: CSR) -> Iterator[list[tuple[str, float]]]:
         """Yield the best labels of each item with their scores."""
