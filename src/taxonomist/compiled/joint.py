@@ -39,6 +39,10 @@ from taxonomist.compiled.vectors import add_vectors, score_vectors
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+LEFT = 0.05
+"""The part of an item's violation that its step may leave: the weights will have changed before its
+next visit. 0 and 0.1 take a tenth longer to a gap of 1 % on 20 Newsgroups and on patents."""
+
 
 def qp_scratch(n_attributes: int, largest_room: int, dtype: DTypeLike) -> QPScratch:
     """Return work arrays for QPs; if there are few attributes, all have a place for good."""
@@ -82,9 +86,18 @@ def apply_change(problem: JointArrays, i: int, W: Reals, n_used: int, places: Pl
 
 @compiled(inline=True)
 def solve_item(
-    problem: JointArrays, i: int, W: Reals, duals: Duals, scratch: QPScratch, tol: float
+    problem: JointArrays,
+    i: int,
+    W: Reals,
+    duals: Duals,
+    scratch: QPScratch,
+    tol: float,
+    part: float,
 ) -> tuple[float, float]:
-    """Score one item at the attributes that its active pairs use, and solve its QP."""
+    """Score one item at the attributes that its active pairs use, and solve its QP.
+
+    ``part`` is that of ``solve_active``.
+    """
     places, few = scratch.places, W.shape[1] <= FEW_ATTRIBUTES
     n_used = enter_active(problem.attributes, i, duals, places)
     if uses_vectors(problem.rows, W):
@@ -94,7 +107,7 @@ def solve_item(
     else:
         score_places(problem.rows, problem.row_of[i], W, n_used, few, places)
     write_gradients(problem.attributes, i, duals, scratch)
-    violation, gain = solve_active(problem, i, duals, scratch, tol)
+    violation, gain = solve_active(problem, i, duals, scratch, tol, part)
     if violation > tol:
         apply_change(problem, i, W, n_used, places)
     if not few:
@@ -118,7 +131,7 @@ def sweep(
     for i in items:
         inspect_item(i, problem, W, duals, findings, looks)
         gradients_from_scores(i, looks.f, duals, scratch)
-        violation, more = solve_active(problem, i, duals, scratch, tol)
+        violation, more = solve_active(problem, i, duals, scratch, tol, LEFT)
         if violation > tol:
             apply_change(problem, i, W, W.shape[1], scratch.places)
         gain += more
@@ -148,7 +161,7 @@ def visit(
         if rest[i] > 0:
             rest[i] -= 1
             continue
-        violation, more = solve_item(problem, i, W, duals, scratch, tol)
+        violation, more = solve_item(problem, i, W, duals, scratch, tol, LEFT)
         calm[i] = min(calm[i] + 1, 3) if violation <= tol else 0
         rest[i] = (1 << calm[i]) - 1
         gain += more

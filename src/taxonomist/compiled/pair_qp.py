@@ -5,6 +5,8 @@ The notation is that of ``taxonomist.compiled.joint``.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from taxonomist._typing import Floats
@@ -38,13 +40,57 @@ def gradients_from_scores(i: int, f: Floats, duals: Duals, scratch: QPScratch) -
         scratch.G[a - first] = duals.delta[a] * (1.0 - f[duals.own[a]] + f[duals.other[a]])
 
 
+class Direction(NamedTuple):
+    """A step that raises the β of one pair and lowers that of another, in terms of the weights.
+
+    The weights change by x_i times v = up (Λ(y) - Λ(c)) - down (Λ(r) - Λ(d)) per unit. ``up`` and
+    ``down`` are Δ(y, c) and Δ(r, d), or 0 for the unused part of C_i, which no weight depends on.
+    """
+
+    up: float
+    y: int
+    c: int
+    down: float
+    r: int
+    d: int
+
+
 @compiled(inline=True)
-def pair_product(attributes: Attributes, duals: Duals, a: int, b: int) -> float:
-    """Return the product of Δ(y, c) (Λ(y) - Λ(c)) of two active pairs."""
-    y, c, r, d = duals.own[a], duals.other[a], duals.own[b], duals.other[b]
-    across = product(attributes, y, d) + product(attributes, c, r)
-    along = product(attributes, y, r) + product(attributes, c, d)
-    return float(duals.delta[a] * duals.delta[b] * (along - across))
+def direction(duals: Duals, first: int, up: int, down: int) -> Direction:
+    """Return the direction that raises the up-th and lowers the down-th β; -1 stands for none."""
+    a, b = first + max(up, 0), first + max(down, 0)
+    raised = duals.delta[a] if up >= 0 else 0.0
+    lowered = duals.delta[b] if down >= 0 else 0.0
+    return Direction(raised, duals.own[a], duals.other[a], lowered, duals.own[b], duals.other[b])
+
+
+@compiled(inline=True)
+def rise(attributes: Attributes, along: Direction, k: int) -> float:
+    """Return <v, Λ(k)>: how fast f(x, k) rises along a direction, per unit of k(x_i, x)."""
+    raised = product(attributes, along.y, k) - product(attributes, along.c, k)
+    lowered = product(attributes, along.r, k) - product(attributes, along.d, k)
+    return along.up * raised - along.down * lowered
+
+
+@compiled(inline=True)
+def curvature_along(attributes: Attributes, along: Direction) -> float:
+    """Return ||v||², the second derivative of ½ ||w||² / k(x_i, x_i)."""
+    raised = rise(attributes, along, along.y) - rise(attributes, along, along.c)
+    lowered = rise(attributes, along, along.r) - rise(attributes, along, along.d)
+    return along.up * raised - along.down * lowered
+
+
+@compiled(inline=True)
+def follow(
+    attributes: Attributes, i: int, along: Direction, length: float, duals: Duals, G: Floats
+) -> None:
+    """Update the gradients of item i's active pairs after a step times k(x_i, x_i)."""
+    first, y, own = duals.start[i], -1, 0.0
+    for a in range(first, first + duals.size[i]):
+        if duals.own[a] != y:
+            y = duals.own[a]
+            own = rise(attributes, along, y)
+        G[a - first] -= length * duals.delta[a] * (own - rise(attributes, along, duals.other[a]))
 
 
 @compiled(inline=True)
@@ -83,29 +129,6 @@ def best_step(
 
 
 @compiled(inline=True)
-def follow(
-    attributes: Attributes, first: int, m: int, a: int, step: float, duals: Duals, G: Floats
-) -> None:
-    """Update the gradients of the active pairs after a step of the a-th of them."""
-    if a >= 0:
-        for b in range(m):
-            G[b] -= step * pair_product(attributes, duals, first + b, first + a)
-
-
-@compiled(inline=True)
-def curvature_along(attributes: Attributes, first: int, up: int, down: int, duals: Duals) -> float:
-    """Return the second derivative of ½ ||w||² / k(x, x) as one β rises and another falls."""
-    total = 0.0
-    if up >= 0:
-        total += pair_product(attributes, duals, first + up, first + up)
-    if down >= 0:
-        total += pair_product(attributes, duals, first + down, first + down)
-    if up >= 0 and down >= 0:
-        total -= 2.0 * pair_product(attributes, duals, first + up, first + down)
-    return total
-
-
-@compiled(inline=True)
 def ascend(problem: JointArrays, i: int, duals: Duals, scratch: QPScratch, tol: float) -> float:
     """Maximise the dual over the active variables of item i, one or two at a time.
 
@@ -119,13 +142,13 @@ def ascend(problem: JointArrays, i: int, duals: Duals, scratch: QPScratch, tol: 
         up, down, slope, most = best_step(first, m, cost, problem.slack_per_pair, free, beta, G)
         if slope <= tol:
             break
-        curvature = norm * curvature_along(attributes, first, up, down, duals)
+        along = direction(duals, first, up, down)
+        curvature = norm * curvature_along(attributes, along)
         length = min(most, slope / curvature) if curvature > 0.0 else most
         if length == np.inf:
             break
         gain += length * (slope - 0.5 * length * curvature)
-        follow(attributes, first, m, up, length * norm, duals, G)
-        follow(attributes, first, m, down, -length * norm, duals, G)
+        follow(attributes, i, along, length * norm, duals, G)
         # After a full step, the β that fell is exactly 0, or the one that rose exactly C_i.
         is_full = length == most
         if down >= 0:
@@ -160,8 +183,12 @@ def solve_active(
     duals: Duals,  # in/out
     scratch: QPScratch,  # in: ``G``; out: ``change``
     tol: float,
+    part: float,
 ) -> tuple[float, float]:
-    """Solve one item's QP over its active pairs; return ψ_i within them, and the dual gain."""
+    """Solve one item's QP over its active pairs; return ψ_i within them, and the dual gain.
+
+    ψ_i is then at most half of ``tol``, or the given part of what it was.
+    """
     m, first, cost = duals.size[i], duals.start[i], problem.costs[i]
     free, is_cube = unused(duals, i, cost), problem.slack_per_pair
     violation = best_step(first, m, cost, is_cube, free, duals.beta, scratch.G)[2]
@@ -169,6 +196,6 @@ def solve_active(
         return violation, 0.0
     for a in range(m):
         scratch.before[a] = duals.beta[first + a]
-    gain = ascend(problem, i, duals, scratch, 0.5 * tol)
+    gain = ascend(problem, i, duals, scratch, max(0.5 * tol, part * violation))
     write_change(problem.attributes, i, duals, scratch)
     return violation, gain

@@ -9,7 +9,7 @@ import numpy as np
 from taxonomist.compiled.arrays import Duals
 
 if TYPE_CHECKING:
-    from taxonomist._typing import Codes, Floats
+    from taxonomist._typing import Codes, Floats, Objects
 
 
 class Entries(NamedTuple):
@@ -89,9 +89,7 @@ class DualStore:
         start = self._end + np.cumsum(room) - room
         self._end += int(room.sum())
         if self._end > len(duals.beta):
-            more = max(self._end, 3 * len(duals.beta) // 2) - len(duals.beta)
-            grown = (np.pad(table, (0, more)) for table in duals[3:])
-            duals = Duals._make([*duals[:3], *grown])
+            duals = Duals._make([*duals[:3], *(_grown(table, self._end) for table in duals[3:])])
         size = duals.size[items]
         for table in duals[3:]:
             table[ranges(start, size)] = table[ranges(duals.start[items], size)]
@@ -99,6 +97,13 @@ class DualStore:
         duals.room[items] = room
         self.duals = duals
         self.largest_room = max(self.largest_room, int(room.max()))
+
+
+def _grown(table: Objects, n_needed: int) -> Objects:
+    """Return a longer table, with zeros at its end: spare room takes no memory until it is used."""
+    longer = np.zeros(3 * n_needed // 2, table.dtype)
+    longer[: len(table)] = table
+    return longer
 
 
 def ranges(start: Codes, size: Codes) -> Codes:

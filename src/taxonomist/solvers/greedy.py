@@ -245,7 +245,7 @@ class _State:
         at = slice(duals.start[i], duals.start[i] + duals.size[i])
         before = duals.beta[at].copy()
         if self.qp is None:
-            pair_qp.solve_active(self.arrays, i, duals, scratch, tol)
+            pair_qp.solve_active(self.arrays, i, duals, scratch, tol, 0.0)
         else:
             self._solve_by(self.qp, i, tol)
         has_moved = bool((duals.beta[at] != before).any())

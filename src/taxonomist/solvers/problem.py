@@ -23,6 +23,7 @@ Notation
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -62,6 +63,9 @@ NEIGHBOURS = 16
 """Items in random order that are visited together. What belongs to them is near in memory, which
 takes a fifth of the time off a pass; 64 would need more passes."""
 
+ROWS_TOGETHER = 1024
+"""Rows that are copied, or whose values are squared, at once."""
+
 GRAM_ROWS_AT_A_TIME = 256
 """Items whose rows of the Gram matrix are computed at once."""
 
@@ -69,9 +73,12 @@ GRAM_ROWS_AT_A_TIME = 256
 class Items(Protocol):
     """A source of the items' rows for solvers."""
 
-    norms: Floats
     dual_form: bool
     n_weights: int
+
+    @property
+    def norms(self) -> Floats:
+        """||φ(x_i)||² of every item."""
 
     def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
         """Return all items in random order, in groups of at most ``size``."""
@@ -100,24 +107,35 @@ class FeatureRows:
 
     def __init__(self, X: Matrix, dtype: DTypeLike, n_together: int = 1) -> None:
         self._X, self._dtype, self._n_together = X, dtype, n_together
-        self._rows = as_rows(X, dtype)
-        if is_sparse(X):
-            squares = type(X)((X.data**2, X.indices, X.indptr), shape=X.shape).sum(axis=1)
-        else:
-            squares = np.einsum("ij,ij->i", X, X)
-        self.norms: Floats = np.asarray(squares, dtype=np.float64).ravel()
         self.n_weights = X.shape[1]
+
+    @cached_property
+    def _rows(self) -> Rows:
+        return as_rows(self._X, self._dtype)
+
+    @cached_property
+    def norms(self) -> Floats:
+        """||x_i||² of every item."""
+        rows = self._rows
+        norms = np.zeros(self._X.shape[0])
+        # Squares of all entries at once would take twice the memory of the rows.
+        for begin in range(0, len(norms), ROWS_TOGETHER):
+            ends = rows.indptr[begin : begin + ROWS_TOGETHER + 1]
+            squares = np.square(rows.data[ends[0] : ends[-1]], dtype=np.float64)
+            filled = np.flatnonzero(np.diff(ends))
+            norms[begin + filled] = np.add.reduceat(squares, ends[filled] - ends[0])
+        return norms
 
     def groups(self, rng: np.random.Generator, size: int) -> list[Codes]:
         """Return all items in random order, in groups of at most ``size``."""
-        n_items, n_together = len(self.norms), self._n_together
+        n_items, n_together = self._X.shape[0], self._n_together
         first = n_together * rng.permutation(-(-n_items // n_together))
         order = (first[:, None] + np.arange(n_together)).ravel()
         return np.split(order[order < n_items], range(size, n_items, max(1, size)))
 
     def batches(self) -> list[Codes]:
         """Return all items in one batch."""
-        return [np.arange(len(self.norms))]
+        return [np.arange(self._X.shape[0])]
 
     def rows(self, group: Codes, row_of: Codes) -> Rows:
         """Return all rows; the row of an item is its own number."""
@@ -126,7 +144,9 @@ class FeatureRows:
 
     def take(self, order: Codes) -> FeatureRows:
         """Return the items in a random order, whose neighbours are visited together."""
-        return FeatureRows(self._X[order], self._dtype, NEIGHBOURS)
+        X = self._X
+        taken = _taken(X, order, self._dtype) if is_sparse(X) else X[order]
+        return FeatureRows(taken, self._dtype, NEIGHBOURS)
 
     def scaled(self, scale: Floats) -> FeatureRows:
         """Return the same items with each feature times a number, (n_features,)."""
@@ -140,6 +160,17 @@ class FeatureRows:
     def in_double(self) -> FeatureRows:
         """Return the same items with values of type float64."""
         return FeatureRows(self._X, np.float64, self._n_together)
+
+
+def _taken(X: CSR, order: Codes, dtype: DTypeLike) -> CSR:
+    """Return rows in another order and of another type, without a copy of the first type."""
+    indptr = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[order])])
+    indices, data = np.empty(indptr[-1], X.indices.dtype), np.empty(indptr[-1], dtype)
+    for begin in range(0, len(order), ROWS_TOGETHER):
+        part = X[order[begin : begin + ROWS_TOGETHER]]
+        at = slice(indptr[begin], indptr[begin] + part.nnz)
+        indices[at], data[at] = part.indices, part.data
+    return type(X)((data, indices, indptr), shape=(len(order), X.shape[1]))
 
 
 class GramRows:

@@ -253,7 +253,7 @@ def _lookup(taxonomy: Taxonomy, values: Sequence[object], name: str) -> Codes:
             unknown.append(value)
     if unknown:
         raise LabelError(_unknown_message(taxonomy, unknown, name))
-    return np.fromiter((found[value] for value in values), dtype=np.intp, count=len(values))
+    return np.fromiter(map(found.__getitem__, values), dtype=np.intp, count=len(values))
 
 
 def _unknown_message(taxonomy: Taxonomy, unknown: Sequence[object], name: str) -> str:
