@@ -132,6 +132,8 @@ def read_as_spelled(
     """
     refuse_address(path)
     path = Path(path)
+    if path.is_dir():
+        raise FormatError(f"{path} is a folder. Pass a file.")
     format = _format(path, format)
     reader = _READERS[format]
     if unknown := options.keys() - inspect.signature(reader).parameters.keys():
