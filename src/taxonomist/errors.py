@@ -17,7 +17,7 @@
     └── MissingExtraError    (ImportError)        an optional package that is not installed
 
 Each also derives from the built-in exception that a caller would expect, so ``except ValueError``
-works as usual. ``TaxonomyWarning`` says that a taxonomy was changed while it was read.
+works as usual. ``TaxonomyWarning`` says that a taxonomy file was not read as it is.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ class CycleError(TaxonomyError):
 
 
 class TaxonomyWarning(UserWarning):
-    """Part of a taxonomy was left out on reading.
+    """A taxonomy file was not read as it is: edges were left out, or it is not UTF-8.
 
     Parameters
     ----------
     message
-        A sentence with the number of edges and the first of them.
+        A sentence that says what was done, with the number of edges and the first of them.
     edges
         All edges (parent, child) that were left out, in alphabetical order.
     """

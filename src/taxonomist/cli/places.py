@@ -71,8 +71,9 @@ def _check_writable(out: Path, parent: Path, option: str) -> None:
     import tempfile  # not needed for --help
 
     if not parent.is_dir():
-        what = "is not a folder" if parent.exists() else "does not exist"
-        raise OptionError(f"{option} {out}: the folder {parent} {what}.")
+        is_file = parent.exists()
+        fault = f"{parent} is not a folder" if is_file else f"the folder {parent} does not exist"
+        raise OptionError(f"{option} {out}: {fault}.")
     try:
         with tempfile.TemporaryFile(dir=parent):
             pass

@@ -125,6 +125,9 @@ def check(
     except (FormatError, TaxonomyError) as error:
         result["error"] = in_options(str(error))
     else:
+        for note in notes:
+            if not note.edges:
+                print_note(str(note))
         edges = [edge for note in notes for edge in note.edges]
         found = {"left_out": edges, **findings(taxonomy)}
         result |= {"ok": True, **counts(taxonomy), **found}

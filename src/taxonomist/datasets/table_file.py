@@ -19,8 +19,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, cast
 
+from taxonomist._encodings import AsUTF8, unicode_encoding
 from taxonomist.datasets.archive import ZIP_MARKS, is_workbook, only_table
-from taxonomist.datasets.encodings import AsUTF8, unicode_encoding
 from taxonomist.errors import FormatError, refuse_address
 
 if TYPE_CHECKING:

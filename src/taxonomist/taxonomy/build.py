@@ -148,7 +148,7 @@ def _checked_ends(edges: list[Any]) -> list[str]:
     for edge in edges:
         parent, child = _ends(edge)
         if parent == child:
-            raise TaxonomyError(f"Node {parent!r} is given as its own parent; remove that edge.")
+            raise CycleError(f"Node {parent!r} is given as its own parent. Remove that edge.")
         if (parent, child) in pairs:
             raise TaxonomyError(f"The edge {parent!r} -> {child!r} is given twice; keep one.")
         pairs[parent, child] = None

@@ -284,7 +284,7 @@ def _reason(expected: float, left: float) -> tuple[float | None, str]:
     """Return the estimate, and why a candidate does not fit into the budget."""
     if expected == inf:
         return None, "no time was left"
-    return expected, f"would take about {expected:.0f} s, {left:.0f} s were left"
+    return expected, f"would take about {round(expected, 1):g} s, {round(left, 1):g} s were left"
 
 
 def last_step(trials: list[Trial], n_items: int, n_folds: int, is_calibrated: bool) -> SearchStep:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -300,6 +301,14 @@ def test_a_cycle_can_be_broken(call, files):
     done = call("taxonomy", "show", "cycle.csv", "--cycles", "break")
     note = "Left out 1 of 2 edges to break cycles: 'b -> a'.\n"
     assert done == (0, "a\n└── b\n", note)
+
+
+def test_a_spreadsheet_with_another_encoding(call, files):
+    Path("umlauts.csv").write_bytes("parent,child\nKüche,Töpfe\n".encode("cp1252"))
+    note = "umlauts.csv is not UTF-8; it is read as cp1252.\n"
+    assert call("taxonomy", "show", "umlauts.csv") == (0, "Küche\n└── Töpfe\n", note)
+    done = call("taxonomy", "check", "umlauts.csv", "--strict")
+    assert (done.code, done.err) == (0, note)
 
 
 def test_check_lists_the_edges_left_out(call, files):

@@ -169,7 +169,7 @@ def test_an_input_inside_the_old_model_is_not_lost(call, folder):
 @pytest.mark.parametrize(
     ("out", "said"),
     [
-        ("data.csv/model", "the folder {folder}/data.csv is not a folder"),
+        ("data.csv/model", "--out data.csv/model: {folder}/data.csv is not a folder."),
         ("/proc/nowhere/model", "cannot write to the folder /proc (No such file or directory)"),
     ],
 )

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taxonomist import datasets
+from taxonomist._encodings import CHUNK_BYTES, AsUTF8
 from taxonomist.datasets import json_rows
-from taxonomist.datasets.encodings import CHUNK_BYTES, AsUTF8
 from taxonomist.datasets.rows import open_table
 from taxonomist.datasets.table_file import TableSource
 from taxonomist.errors import FormatError, MissingExtraError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taxonomist.errors import ParameterError, TaxonomyError, TaxonomyWarning
+from taxonomist.errors import CycleError, ParameterError, TaxonomyError, TaxonomyWarning
 from taxonomist.taxonomy import Taxonomy
 from taxonomist.taxonomy.cycles import closing_edges
 from taxonomist.taxonomy.formats import delimited, json_format, obo
@@ -46,6 +46,21 @@ def test_edges_that_lead_up_are_left_out_not_those_from_the_top():
 def test_a_long_cycle():
     edges = [(f"n{i:06}", f"n{(i + 1) % 100_000:06}") for i in range(100_000)]
     assert closing_edges(edges) == {("n099999", "n000000")}
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (delimited.read_edges, "parent,child\na,b\nb, b\n"),
+        (obo.read, "[Term]\nid: a\n[Term]\nid: b\nis_a: a\n\nis_a: b ! self\n"),
+    ],
+)
+def test_a_node_that_is_its_own_parent(read, text):
+    n_lines = text.count("\n")
+    with pytest.raises(CycleError, match=f"line {n_lines}: 'b' is given as its own parent"):
+        read(text)
+    with pytest.warns(TaxonomyWarning, match="Left out 1 of 2 edges .*'b -> b'"):
+        assert read(text, cycles="break") == Taxonomy([("a", "b")])
 
 
 def test_without_cycles_nothing_changes():

@@ -108,12 +108,12 @@ def test_a_candidate_that_does_not_fit_is_left_out_and_named(monkeypatch):
 
 def test_another_cost_is_estimated_by_the_first(monkeypatch):
     timed = Timed(monkeypatch, FAST)
-    found = timed.run(19.6)
+    found = timed.run(19.4)
     # Three models, timed on 20 items each, take 9.6 s, the blend of two takes 6 s, and one more
     # value of C takes 3 s.
     assert len(chosen(found)) == 5
     assert COSTS[1] == found[-1].C
-    assert "would take about 3 s, 1 s were left" in found[-1].note
+    assert "would take about 3 s, 0.8 s were left" in found[-1].note
 
 
 def test_a_candidate_that_is_slower_than_its_estimate_is_given_up(monkeypatch):

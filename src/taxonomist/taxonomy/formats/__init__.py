@@ -17,8 +17,9 @@ format         suffixes                       options (``read`` / ``write``)
 =============  =============================  ====================================================
 
 The modules ``delimited``, ``json_format``, ``skos`` (Turtle, RDF/XML, JSON-LD, N-Triples, N3) and
-``obo`` document the options. Text is UTF-8; ids and names are read in composed form (NFC). Files
-may be compressed with gzip; a file is written compressed if its name ends in ``.gz``. Writing
+``obo`` document the options. Text is UTF-8; for ``csv`` and ``levels``, UTF-16, Windows-1252 and
+Latin-1 are found too, with a ``TaxonomyWarning``. Ids and names are read in composed form (NFC).
+Files may be compressed with gzip; a file is written compressed if its name ends in ``.gz``. Writing
 raises ``FormatError`` if the format could not be read back exactly.
 """
 
@@ -27,14 +28,23 @@ from __future__ import annotations
 import gzip
 import inspect
 import secrets
+import warnings
 import zlib
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from taxonomist._encodings import decoded
 from taxonomist._files import move_into_place
 from taxonomist._unicode import is_composed, nfc
-from taxonomist.errors import FormatError, TaxonomyError, closest, refuse_address
+from taxonomist.errors import (
+    FormatError,
+    TaxonomyError,
+    TaxonomyWarning,
+    closest,
+    refuse_address,
+)
 from taxonomist.taxonomy.formats import delimited, json_format, obo, skos
 from taxonomist.taxonomy.formats.networkx_format import from_networkx, to_networkx
 from taxonomist.taxonomy.formats.triples import NotStreamedError, can_stream, opened
@@ -72,6 +82,8 @@ _WRITERS: dict[str, Callable[..., str]] = {
     "n3": partial(skos.write, syntax="n3"),
     "obo": obo.write,
 }
+_TABLES = ("csv", "levels")
+"""Formats of spreadsheets, which write many encodings; the others are UTF-8 by definition."""
 _SUFFIXES = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -120,6 +132,8 @@ def read_as_spelled(
     """
     refuse_address(path)
     path = Path(path)
+    if path.is_dir():
+        raise FormatError(f"{path} is a folder. Pass a file.")
     format = _format(path, format)
     reader = _READERS[format]
     if unknown := options.keys() - inspect.signature(reader).parameters.keys():
@@ -132,7 +146,7 @@ def read_as_spelled(
             except NotStreamedError as error:
                 if path.stat().st_size > MOST_RETRIED:
                     raise FormatError(str(error)) from error
-        text = _decode(path.read_bytes())
+        text = _decode(_unpacked(path.read_bytes()), path, format)
         if not text.strip():
             raise FormatError("the file is empty.")
         return reader(text, **options)
@@ -220,13 +234,26 @@ def _format(path: Path, format: str | None) -> str:
     return format
 
 
-def _decode(data: bytes) -> str:
+def _unpacked(data: bytes) -> bytes:
     try:
-        if data.startswith(b"\x1f\x8b"):
-            data = gzip.decompress(data)
-        return data.decode("utf-8-sig")
+        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(f"the compressed file is damaged ({error}).") from error
+
+
+def _decode(data: bytes, path: Path, format: str) -> str:
+    """Return the text of a file; warn if it is not UTF-8."""
+
+    def warn(encoding: str) -> None:
+        message = f"{path} is not UTF-8; it is read as {encoding}."
+        warnings.warn(TaxonomyWarning(message), stacklevel=5)
+
+    if format in _TABLES:
+        # What no encoding fits is reported below, with its line.
+        with suppress(UnicodeDecodeError):
+            return decoded(data, warn)
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FormatError(f"line {line}: the text is not UTF-8; convert the file.") from error

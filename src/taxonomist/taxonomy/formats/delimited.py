@@ -73,7 +73,7 @@ def read_edges(
         name_at = _column(top, header, name or "name", " Choose the column of names with name=.")
     at = parent_at, child_at, name_at
     found = _plain_edges(_reader(text, delimiter), len(header), at)
-    edges, names = found or _checked_edges(_rows(text, delimiter), at)
+    edges, names = found or _checked_edges(_rows(text, delimiter), at, cycles)
     if not edges:
         raise FormatError("the file has a header line but no rows.")
     tops = [node for above, node in edges if not above]
@@ -85,7 +85,7 @@ def read_edges(
         return Taxonomy.from_edges(pairs, names, nodes=tops, cycles=cycles, texts=told)
     except TaxonomyError:
         # An edge that is given twice is reported with its line.
-        _checked_edges(_rows(text, delimiter), at)
+        _checked_edges(_rows(text, delimiter), at, cycles)
         raise
 
 
@@ -125,12 +125,12 @@ def _plain_edges(
 
 
 def _checked_edges(
-    rows: Iterator[tuple[int, list[str]]], at: tuple[int, int, int | None]
+    rows: Iterator[tuple[int, list[str]]], at: tuple[int, int, int | None], cycles: str
 ) -> tuple[list[tuple[str, str]], dict[str, str]]:
     """Return edges and names; raise for the first row that is wrong."""
     parent_at, child_at, name_at = at
     _, header = next(rows)
-    edges, names = EdgeLines(), dict[str, str]()
+    edges, names = EdgeLines(cycles), dict[str, str]()
     for line, row in rows:
         if len(row) != len(header):
             raise _wrong_length(line, row, header)

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taxonomist.errors import FormatError
+from taxonomist.errors import CycleError, FormatError
 
 if TYPE_CHECKING:
     from taxonomist.taxonomy.core import Taxonomy
 
 
 class EdgeLines(dict[tuple[str, str], int]):
-    """Edges (parent, child) with their line numbers; a top node may have an empty parent."""
+    """Edges (parent, child) with their line numbers; a top node may have an empty parent.
+
+    Parameters
+    ----------
+    cycles
+        With ``"break"``, a node may be its own parent; see ``Taxonomy.from_edges``.
+    """
+
+    def __init__(self, cycles: str) -> None:
+        super().__init__()
+        self._cycles = cycles
 
     def add(self, parent: str, child: str, line: int) -> None:
         """Add the edge found on a line.
@@ -19,14 +29,14 @@ class EdgeLines(dict[tuple[str, str], int]):
         Raises
         ------
         FormatError
-            If the child is empty or its own parent, or if an earlier line has the same edge.
+            If the child is empty, or if an earlier line has the same edge.
+        CycleError
+            If the child is its own parent.
         """
         if not child:
             raise FormatError(f"line {line}: the child is empty; every row needs a child.")
-        if parent == child:
-            raise FormatError(
-                f"line {line}: {child!r} is given as its own parent; remove the line."
-            )
+        if parent == child and self._cycles != "break":
+            raise CycleError(f"line {line}: {child!r} is given as its own parent; remove the line.")
         earlier = self.setdefault((parent, child), line)
         if earlier != line:
             raise FormatError(

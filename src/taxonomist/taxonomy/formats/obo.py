@@ -79,7 +79,7 @@ def read(text: str, *, relations: Collection[str] = ("is_a",), cycles: str = "er
     texts = {node: _texts(term) for node, term in terms.items()}
     edges = dict[tuple[str, str], None]()
     for relation in sorted(wanted):
-        edges |= dict.fromkeys(_edges(terms, relation))
+        edges |= dict.fromkeys(_edges(terms, relation, cycles))
     return Taxonomy.from_edges(edges, names, nodes=terms, cycles=cycles, texts=texts)
 
 
@@ -120,9 +120,9 @@ def _terms(text: str) -> Iterator[_Term]:
         yield term
 
 
-def _edges(terms: dict[str, _Term], relation: str) -> EdgeLines:
+def _edges(terms: dict[str, _Term], relation: str, cycles: str) -> EdgeLines:
     """Return the edges of one relation."""
-    edges = EdgeLines()
+    edges = EdgeLines(cycles)
     for node, term in terms.items():
         for line, tag, value in term.tags:
             if tag == "relationship":

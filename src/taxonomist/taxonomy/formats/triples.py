@@ -11,6 +11,7 @@ literal a ``Literal``.
 from __future__ import annotations
 
 import gzip
+import logging
 import warnings
 import zlib
 from contextlib import ExitStack, contextmanager
@@ -95,8 +96,21 @@ def _literal(value: Any) -> Literal:
     kind = value.datatype.value
     if kind.startswith(_XSD) and kind != f"{_XSD}string":
         rdflib = import_extra("rdflib", "skos")
-        return Literal(str(rdflib.Literal(value.value, datatype=rdflib.URIRef(kind))), None)
+        with _misspelt_values():
+            return Literal(str(rdflib.Literal(value.value, datatype=rdflib.URIRef(kind))), None)
     return Literal(value.value, value.language)
+
+
+@contextmanager
+def _misspelt_values() -> Iterator[None]:
+    """Keep rdflib from logging a traceback for every misspelt date or number; its text is kept."""
+    log = logging.getLogger("rdflib.term")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 def parsed(text: str, syntax: str) -> Iterator[Triple]:
@@ -112,7 +126,7 @@ def parsed(text: str, syntax: str) -> Iterator[Triple]:
         text = CHECKS[syntax](text)
     graph = rdflib.Graph(bind_namespaces="none")
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _misspelt_values():
             # rdflib's own JSON-LD parser triggers rdflib's deprecation warnings.
             warnings.simplefilter("ignore", DeprecationWarning)
             graph.parse(data=text, format=syntax)

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from taxonomist.errors import FormatError, TaxonomyError
+from taxonomist.errors import FormatError, TaxonomyError, TaxonomyWarning
 from taxonomist.taxonomy import Taxonomy, formats
 
 PAIR = Taxonomy([("a", "b")], names={"b": "Ä"})
@@ -52,7 +52,7 @@ def test_format_beside_suffix(tmp_path):
     [
         (b"", "the file is empty"),
         (b"\xef\xbb\xbf \n", "the file is empty"),
-        (b"parent,child\na,\xe4\n", "line 2: the text is not UTF-8"),
+        (b"parent,child\na,\xc3\xa4\xc3\xb6\na,\xe4\n", "line 3: the text is not UTF-8"),
         (b"\x1f\x8b not gzip", "the compressed file is damaged"),
         (gzip.compress(TEXT.encode(), mtime=0)[:-9], "the compressed file is damaged"),
         (b"parent,child\na,\n", "line 2: the child is empty"),
@@ -62,6 +62,22 @@ def test_mistakes_name_the_file(tmp_path, data, sentence):
     path = tmp_path / "t.csv"
     path.write_bytes(data)
     with pytest.raises(FormatError, match=f"t.csv: {sentence}"):
+        formats.read(path)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le"])
+@pytest.mark.parametrize("format", ["csv", "levels"])
+def test_tables_in_other_encodings(tmp_path, encoding, format):
+    path = tmp_path / "t.csv"
+    path.write_bytes("parent,child\nKüche,Töpfe\n".encode(encoding))
+    with pytest.warns(TaxonomyWarning, match=f"t.csv is not UTF-8; it is read as {encoding}"):
+        assert formats.read(path, format) == Taxonomy([("Küche", "Töpfe")])
+
+
+def test_other_formats_are_utf_8(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_bytes('{"id": "Küche"}'.encode("cp1252"))
+    with pytest.raises(FormatError, match="line 1: the text is not UTF-8"):
         formats.read(path)
 
 
@@ -75,6 +91,9 @@ def test_cycles_name_the_file(tmp_path):
 def test_unknown_formats(tmp_path):
     with pytest.raises(FormatError, match=r"no format has the suffix '.xls'; pass format=: csv, l"):
         formats.read(tmp_path / "t.xls")
+    with pytest.raises(FormatError, match=r"model is a folder\. Pass a file\."):
+        (tmp_path / "model").mkdir()
+        formats.read(tmp_path / "model")
     with pytest.raises(FormatError, match="Unknown format 'level'.*Did you mean 'levels'"):
         formats.write(PAIR, tmp_path / "t.csv", format="level")
     with pytest.raises(FileNotFoundError):

@@ -53,6 +53,15 @@ def test_order_is_that_of_the_ids():
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("syntax", ["turtle", "n3"])
+def test_misspelt_dates_are_not_logged(tmp_path, caplog, syntax):
+    concept = ':a a skos:Concept ; :seen "2013-20-99"^^<http://www.w3.org/2001/XMLSchema#date> .'
+    path = tmp_path / "t"
+    path.write_text(PREFIXES + concept)
+    assert Taxonomy.read(path, syntax).nodes == (HOME + "a",)
+    assert not caplog.records
+
+
 def test_ids():
     assert read(VOCABULARY).children(HOME + "animal")[0] == HOME + "cat"
     assert read(VOCABULARY, id="notation").children(HOME + "animal")[0] == "C"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-__all__ = ["AsUTF8", "unicode_encoding"]
+__all__ = ["AsUTF8", "decoded", "unicode_encoding"]
 
 CHUNK_BYTES = 1 << 16
 """Number of bytes to read at a time."""
@@ -43,6 +43,16 @@ def unicode_encoding(head: bytes) -> str | None:
     if n_odd and not n_even:
         return "utf-16-le"
     return "utf-16-be" if n_even and not n_odd else None
+
+
+def decoded(data: bytes, on_found: Callable[[str], object]) -> str:
+    """Return the text of a whole file; the function is called as by ``AsUTF8``."""
+    encoding = unicode_encoding(data)
+    if encoding is None:
+        return io.BufferedReader(AsUTF8(io.BytesIO(data), on_found)).read().decode()
+    if encoding != "utf-8-sig":
+        on_found(encoding)
+    return data.decode(encoding)
 
 
 class AsUTF8(io.RawIOBase):
