@@ -20,7 +20,6 @@ from taxonomist.experiments.work.term_counts import recovered_counts
 from taxonomist.experiments.work.trials import SplitData, identities
 
 if TYPE_CHECKING:
-
     from taxonomist._typing import CSR, Codes, ItemsLike
     from taxonomist.datasets import Corpus
     from taxonomist.experiments.work.trials import MakeProblem
