@@ -130,6 +130,47 @@ def test_shared_sums_are_upper_bounds_and_keep_nodes_below_their_parents(monkeyp
             assert (found[:, j] <= found[:, p]).all()
 
 
+def shared(case, gains, part):
+    """Return each node's gain plus what its children pass on, the same share to each parent.
+
+    ``part`` is what a child passes on, from its own sum.
+    """
+    above = [case.indices[slice(*case.indptr[j : j + 2])].tolist() for j in range(case.n_nodes)]
+
+    def total(j):
+        below = [c for c in range(case.n_nodes) if j in above[c]]
+        return gains[:, j] + sum(part(total(c)) / len(above[c]) for c in below)
+
+    return np.column_stack([total(j) for j in range(case.n_nodes)])
+
+
+def log_with_nothing(sums):
+    """Return log(1 + exp(sums)): the sum over labellings with a node, and the one without it."""
+    return np.logaddexp(0.0, sums)
+
+
+@pytest.mark.parametrize("temperature", [0.3, 2.0])
+def test_shared_values_and_sums_by_their_definition(temperature, monkeypatch):
+    monkeypatch.setattr(DagLabellings, "junction_tree", None)
+    for case in CASES:
+        values = shared(case, case.gains, lambda one: np.maximum(one, 0.0))
+        np.testing.assert_allclose(case.labellings().values(case.gains), values, atol=1e-12)
+        sums = shared(case, case.gains / temperature, log_with_nothing)
+        for least in (0, 1):
+            total = sums[:, 0] if least else log_with_nothing(sums[:, 0])
+            labellings = case.labellings(least)
+            found = labellings.log_partitions(case.gains, 1 / temperature)
+            np.testing.assert_allclose(found, total, rtol=1e-12, atol=1e-12)
+            odds = 1 / (1 + np.exp(-sums))
+            odds[:, 0] = 1.0 if least else odds[:, 0]
+            # Given the parents, of which the least probable one counts.
+            for j in range(1, case.n_nodes):
+                parents = case.indices[slice(*case.indptr[j : j + 2])]
+                odds[:, j] *= odds[:, parents].min(axis=1)
+            marginals = labellings.marginals(case.gains, temperature)
+            np.testing.assert_allclose(marginals, odds, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_on_trees_all_answers_are_those_of_the_tree(is_exact, monkeypatch):
     if not is_exact:

@@ -197,6 +197,20 @@ def test_a_hard_margin_is_optimal_and_kept(model, loss, dtype):
     assert reference.slacks(case.instance(), kept).max() <= 1e-5 * (1 + np.abs(kept).max())
 
 
+@every_pair(features=FEATURES, loss=LOSSES, dtype=list(ROUNDING))
+def test_a_hard_margin_that_many_labellings_just_keep(features, loss, dtype):
+    """With features of their own, items keep no margin for free; the truth, too, has a G near 0."""
+    case = hard(features, "consistent", loss)
+    n = len(case.X)
+    case = case._replace(X=np.eye(n), owner=np.full(n, -1))
+    options = replace(EXACT, tol=1e-3, dtype=dtype, max_iter=300)
+    solution = markov.solve(case.problem(case.items("sparse", dtype)), options)
+    assert solution.converged
+    assert solution.certificate.gap <= 1e-3
+    best, _ = reference.primal_optimum(case.instance())
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-3)
+
+
 def test_the_certificate_of_a_hard_margin_is_the_largest_ratio_of_loss_to_margin():
     case = hard("path", "consistent", "costs")
     solution = markov.solve(case.problem(), replace(EXACT, max_iter=12))

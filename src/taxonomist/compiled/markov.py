@@ -146,11 +146,12 @@ def next_factor(
     """Return the factor of the weights that gives the labelling found the margin it needs.
 
     ``worst`` is its G where the weights are multiplied by ``factor`` already, that is its loss less
-    its margin. No factor is enough if the margin is not positive.
+    its margin. No factor is enough if the margin is not positive. The truth has no loss, and a G
+    that rounding alone makes positive: then no other labelling lacks more than that.
     """
-    if not worst > 0.0:
-        return factor
     loss = loss_found(problem.tree, scratch)
+    if not (worst > 0.0 and loss > 0.0):
+        return factor
     return factor * loss / (loss - worst) if loss > worst else np.inf
 
 

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from taxonomist import __version__
+from taxonomist.experiments.contents import LISTED
 from taxonomist.experiments.contents_page import VERDICTS, count_verdicts, summary
 from taxonomist.experiments.work import peers
 from taxonomist.experiments.writing import NOT_CORRECTED, TOO_FEW, after_holm, markdown_table
@@ -58,6 +59,7 @@ def write_index(
         "The experiments of the papers behind the models, run again. "
         "First what held here, what did not, and why; then every table, figure and claim.",
         _counts(found, titles, listed),
+        *_together(found),
         HOW_JUDGED,
         *sections,
         "## Every verdict",
@@ -83,6 +85,14 @@ def _counts(
         together = [record for key in listed for record in found[key]]
         rows.insert(1 + len(listed), [f"**{' + '.join(listed)}**", *count_verdicts(together)])
     return markdown_table(rows)
+
+
+def _together(found: Mapping[str, Sequence[Record]]) -> list[str]:
+    """Return what held and what did not in all papers together, if all of them were run."""
+    if not set(LISTED) <= set(found):
+        return []
+    text = summary("ALL", [record for records in found.values() for record in records])
+    return [text] if text else []
 
 
 def _section(key: str, records: Sequence[Record], title: str, is_listed: bool) -> str:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 LOSSES = {"delta": "l_Δ", "uniform": "l_H~ unif", "sibling": "l_H~ sibl", "subtree": "l_H~ subtree"}
 PAPER_MODELS = ("svm", "hsvm", "rls", "delta", "subtree")
-OURS = ("svm1", "hsvm1", "ruled")
 MODELS = {
     "svm": "SVM",
     "hsvm": "H-SVM",

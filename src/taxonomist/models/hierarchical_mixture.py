@@ -84,7 +84,8 @@ class HierarchicalMixture(PathMixture, WordModel):
         items, per word.
     decision
         Decision rule that converts the scores log P(d|c) - log P(d) to label sets. The paper's is
-        ``CategoryThresholds(counted=True, least_score=0)`` with ``min_labels=0``.
+        ``CategoryThresholds(counted=True)`` with ``min_labels=0``. With ``least_score=0`` as well,
+        an item gets no category that makes it less likely than P(d).
         ``"category_thresholds"`` tunes one threshold per category, ``"threshold"`` tunes one for
         all categories, ``"size"`` predicts a threshold for each item, ``"top_k"`` predicts the mean
         number of labels for every item. Or a rule from ``taxonomist.inference.label_sets``.

@@ -274,9 +274,10 @@ class _State:
         """Set the tolerance for items to a part of their share of the gap."""
         total = float(self.problem.costs.sum())
         known = self.known
-        share = SHARE * (known.primal - known.dual) / total if total > 0 else 0.0
         if total == np.inf:
             share = HARD_SHARE * known.violation
+        else:
+            share = SHARE * (known.primal - known.dual) / total if total > 0 else 0.0
         if self.options.stop == "violation":
             share = min(share, 0.5 * self.options.tol)
         self.tol = max(share, float(np.finfo(self.W.dtype).eps))

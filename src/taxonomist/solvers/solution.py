@@ -64,10 +64,11 @@ class Certificate(NamedTuple):
 
         Where nearly all items are right, objectives are close to 0, and rounding can keep their
         relative gap large. So a violation of ``NEGLIGIBLE`` times the tolerance is enough, too:
-        primal and dual value then differ by at most as much for each unit of cost.
+        primal and dual value then differ by at most as much for each unit of cost. It is not enough
+        where no feasible point is known, as can be with a hard margin.
         """
         if options.stop == "gap" and self.gap > options.tol:
-            return self.violation <= NEGLIGIBLE * options.tol
+            return self.primal < np.inf and self.violation <= NEGLIGIBLE * options.tol
         return (self.gap if options.stop == "gap" else self.violation) <= options.tol
 
 

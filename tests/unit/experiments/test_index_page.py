@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from taxonomist.experiments.contents import LISTED
 from taxonomist.experiments.declarations import Judgement
 from taxonomist.experiments.index_page import write_index
 from taxonomist.experiments.records import Record
@@ -53,6 +54,19 @@ def test_a_small_version_says_nothing_about_the_paper(tmp_path):
     assert "**Held:**" not in text
     assert "(CH04/index.md)" not in text
     assert "two models (small version), 12 s" in text
+
+
+def test_all_papers_together_are_summed_up_before_each_of_them(tmp_path):
+    found = {key: [replace(RECORD, paper=key)] for key in LISTED}
+    titles = {key: f"title of {key}" for key in found}
+    write_index(tmp_path, found, titles, LISTED)
+    text = (tmp_path / "index.md").read_text()
+    assert text.index("| **CH04 + ") < text.index("**In short:**") < text.index("A claim holds")
+    quick = found | {"CH07": [replace(RECORD, paper="CH07", is_quick=True)]}
+    some = {key: found[key] for key in LISTED[1:]}
+    for part in (quick, some):
+        write_index(tmp_path, part, titles, LISTED[1:])
+        assert "**In short:**" not in (tmp_path / "index.md").read_text()
 
 
 def test_the_papers_with_a_list_are_counted_together(tmp_path):

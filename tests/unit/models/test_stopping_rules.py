@@ -66,6 +66,7 @@ def test_a_certificate_reaches_a_gap_or_next_to_no_violation():
     assert Certificate(1.0, 0.995, 0.005, 3.0).reaches(options)
     assert Certificate(1e-9, 1e-12, 0.999, small).reaches(options)
     assert not Certificate(1e-9, 1e-12, 0.999, large).reaches(options)
+    assert not Certificate(np.inf, 1.0, 1.0, small).reaches(options)
     by_violation = Options(stop="violation", tol=0.01)
     assert Certificate(1.0, 0.1, 0.9, 0.01).reaches(by_violation)
     assert not Certificate(1.0, 0.999, 0.001, 0.02).reaches(by_violation)

@@ -20,8 +20,6 @@ from taxonomist.experiments.work.term_counts import recovered_counts
 from taxonomist.experiments.work.trials import SplitData, identities
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from taxonomist._typing import CSR, Codes, ItemsLike
     from taxonomist.datasets import Corpus
     from taxonomist.experiments.work.trials import MakeProblem
@@ -30,14 +28,6 @@ PATENTS = (
     "`us-patents-ipc`, real US patents under the IPC (title and abstract), which stand in for "
     "WIPO-alpha: its text cannot be had. Main groups with at least 3 patents."
 )
-
-
-def word_counts(texts: Sequence[str], least: int = 2) -> Any:
-    """Return counts of lower-case words that occur in at least ``least`` texts, no stop words."""
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    counts = CountVectorizer(stop_words="english", min_df=least, dtype=np.float64)
-    return counts.fit_transform(texts)
 
 
 @lru_cache(maxsize=2)
@@ -53,35 +43,6 @@ def synthetic(
     drawn = f"synthetic {branching} {depth} {margin} {seed}"
     ids = [f"{drawn}/{item}" for item in range(n_items)]
     return SplitData(corpus.X, corpus.y, corpus.taxonomy, list(folds), ids)
-
-
-@lru_cache(maxsize=2)
-def patents(
-    section: str,
-    labels: str = "main",
-    *,
-    per_category: int | None = None,
-    seed: int = 0,
-    n_folds: int = 3,
-    n_items: int | None = None,
-) -> SplitData:
-    """Return the patents of a section by main group, as counts of words.
-
-    Folds are those of the corpus, which keep patents with the same abstract together, unless
-    another number is asked for. ``per_category`` draws that many patents of each main group first.
-    """
-    corpus = datasets.load("us-patents-ipc", level="maingroup", labels=labels, section=section)
-    corpus = frequent(corpus.select(slice(n_items)), 3)
-    X = word_counts(corpus.texts or ())
-    y: Any = corpus.y if labels == "main" else list(corpus.labels)
-    ids = identities(corpus)
-    folds = np.asarray(corpus.folds)
-    if n_folds != 3:
-        folds = StratifiedFolds(n_folds, random_state=seed).folds(y)
-    if per_category is not None:
-        drawn = sample_per_category(y, per_category, seed)
-        X, y, folds, ids = X[drawn], _chosen(y, drawn), folds[drawn], _chosen(ids, drawn)
-    return SplitData(X, y, corpus.taxonomy, list(GivenFolds(folds).split(X)), ids)
 
 
 @lru_cache(maxsize=2)

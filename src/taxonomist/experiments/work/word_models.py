@@ -43,7 +43,7 @@ SETS_AS_PAPER: Mapping[str, object] = {
 }
 """P(d) of pooled unigrams, thresholds with the best held-out F1, no label by force [Sec. 2.2].
 
-Thresholds are at least 0: below, the story is more likely without the category."""
+Our addition: thresholds are at least 0. Below, the story is more likely without the category."""
 WORDS = (1000, 2000, 10000)
 """Numbers of words [TCPH01, Sec. 3.1.3]."""
 KNN_WORDS = 2000
