@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist.compiled.arrays import Labels, Rows, read_only
-from taxonomist.compiled.node_svm import BlockArrays, BlockState, ascend_share
+from taxonomist.compiled.node_svm import BlockArrays, BlockState, Scratch, ascend_share
 from taxonomist.solvers.changes import Change
 from taxonomist.solvers.node_svms import row_norms
 
@@ -191,7 +191,8 @@ def solve_node_shard(
         0,
     )
     slack, linear = np.zeros(n_columns), np.zeros(n_columns)
-    ascend_share(block, state, slack, linear, np.uint64(given.seed), given.n_passes)
+    scratch = Scratch.of(len(before), n_columns)
+    ascend_share(block, state, scratch, slack, linear, np.uint64(given.seed), given.n_passes)
     change = Change.of(shard.features, (state.W - begin) / scale[:, None])
     along = _derivatives(before, state.alpha, shard.costs, loss)
     return NodeShardRound(csr_array(state.alpha), change, NodeFindings(linear, slack, *along))
