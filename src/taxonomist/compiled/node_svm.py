@@ -16,7 +16,7 @@ from taxonomist._typing import Codes, Floats, Integers, Reals
 from taxonomist.compiled.arrays import Labels, Rows
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.rows import score_row
-from taxonomist.compiled.vectors import FEW, IS_COMPILED, add_few, score_few
+from taxonomist.compiled.vectors import IS_COMPILED, add_few, score_few
 
 CHECK = 2.0
 """The exact gap is computed when its estimate is at most this multiple of the tolerance."""
@@ -41,7 +41,7 @@ class BlockArrays(NamedTuple):
 class BlockState(NamedTuple):
     """The variables of some binary problems; the bias is the last row of ``W``."""
 
-    W: Reals  # (n_features + 1, n_columns or more); further columns stay 0
+    W: Reals  # (n_features + 1, width): as many columns as one of ``FEW``; further ones stay 0
     alpha: Reals  # (n_items, n_columns)
     primal: Floats  # of column b at ``begin + b``
     dual: Floats  # of column b at ``begin + b``
@@ -111,7 +111,7 @@ def gather(
 @compiled(inline=True)
 def score_columns(block: BlockArrays, i: int, W: Reals, score: Reals, sign: Reals) -> None:
     """Write s_ib and y_ib of item i for every column b."""
-    if IS_COMPILED and len(score) in FEW:
+    if IS_COMPILED:
         score_few(block.rows, i, W, score)
     else:
         score_row(block.rows, i, W, score)
@@ -132,7 +132,7 @@ def add_row(block: BlockArrays, i: int, W: Reals, change: Reals) -> None:
     rows, last, constant = block.rows, len(W) - 1, np.float32(block.constant)
     for b in range(len(change)):
         W[last, b] += constant * change[b]
-    if IS_COMPILED and len(change) in FEW:
+    if IS_COMPILED:
         add_few(rows, i, W, change)
     else:
         for k in range(rows.indptr[i], rows.indptr[i + 1]):

@@ -45,8 +45,8 @@ class JobSizes(NamedTuple):
 
     @property
     def widths(self) -> Codes:
-        """The number of columns of weights of each job: there are loops for some numbers."""
-        return np.array(FEW)[np.searchsorted(FEW, self.n_columns)]
+        """The number of columns of weights of each job."""
+        return widths_for(self.n_columns)
 
     def portions(self, todo: Codes) -> list[Codes]:
         """Return the jobs to do in portions of about equal work, the largest jobs first."""
@@ -87,6 +87,11 @@ class JobSizes(NamedTuple):
             np.empty(n_alphas, np.float32),
             np.zeros(3, np.intp),
         )
+
+
+def widths_for(n_columns: Codes | int) -> Codes:
+    """Return how many columns of weights to use for some: there are loops for a few numbers."""
+    return np.array(FEW)[np.searchsorted(FEW, n_columns)]
 
 
 def written(out: Variables) -> Variables:

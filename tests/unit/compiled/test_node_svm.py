@@ -33,7 +33,7 @@ def block(n_columns=5, *, is_squared=True, seed=0):
 
     def state(alpha=None):
         found = np.zeros((X.shape[0], n_columns), np.float32) if alpha is None else alpha.copy()
-        W = np.zeros((X.shape[1] + 1, n_columns), np.float32)
+        W = np.zeros((X.shape[1] + 1, 8), np.float32)
         return BlockState(W, found, np.zeros(n_columns), np.zeros(n_columns))
 
     return arrays, state
