@@ -10,7 +10,14 @@ import numpy.typing as npt
 from taxonomist._typing import Codes, Floats, Integers, Reals
 from taxonomist.compiled.arrays import Labels, Rows
 from taxonomist.compiled.jit import compiled
-from taxonomist.compiled.node_svm import BlockArrays, BlockState, gather, resume, solve_block
+from taxonomist.compiled.node_svm import (
+    BlockArrays,
+    BlockState,
+    Scratch,
+    gather,
+    resume,
+    solve_block,
+)
 
 Seeds: TypeAlias = npt.NDArray[np.uint64]
 
@@ -29,6 +36,7 @@ class JobArrays(NamedTuple):
     group: Codes  # (n_jobs,)
     begin: Codes  # (n_jobs,)  first column
     end: Codes  # (n_jobs,)  last column + 1
+    width: Codes  # (n_jobs,)  columns of the weights, of which the last may be of no use
     seed: Seeds  # (n_jobs,)  of the order of items, above 0
 
 
@@ -54,6 +62,9 @@ class JobRoom(NamedTuple):
     copied: Rows  # ``rows`` as they are read
     used: Integers  # features that occur, in ascending order
     place: Integers  # (n_features,)  -1, before and after
+    weights: Reals
+    alphas: Reals
+    scratch: Scratch
 
 
 class Variables(NamedTuple):
@@ -104,7 +115,14 @@ def keep_alphas(alpha: Reals, items: Codes, first: int, begin: int, out: Variabl
                 out.counts[2] += 1
 
 
-@compiled(allocates=True)
+@compiled(inline=True)
+def clear(values: Reals) -> None:
+    """Write zeros. An assignment to a slice takes long to compile."""
+    for k in range(len(values)):
+        values[k] = 0.0
+
+
+@compiled()
 def solve_jobs(
     jobs: Codes,
     problem: JobArrays,
@@ -137,14 +155,18 @@ def solve_jobs(
             first,
             begin,
         )
-        # With whole vector registers, no loop over columns has a slow rest.
-        width = (n_columns + 7) // 8 * 8 if n_columns > 4 else n_columns
-        W = np.zeros((n_used + 1, width), np.float32)
-        alpha = np.zeros((last - first, n_columns), np.float32)
+        width = problem.width[job]
+        weights = room.weights[: (n_used + 1) * width]
+        alphas = room.alphas[: (last - first) * n_columns]
+        clear(weights)
+        clear(alphas)
+        W, alpha = weights.reshape((-1, width)), alphas.reshape((-1, n_columns))
         state = BlockState(W, alpha, results.primal, results.dual)
         if len(start.indptr) > 1:
             resume(block, state, problem.items, start)
-        found = solve_block(block, state, problem.seed[job], tol, max_iter)
+        order, score, sign, change = room.scratch
+        scratch = Scratch(order, score[:width], sign[:width], change[:width])
+        found = solve_block(block, state, scratch, problem.seed[job], tol, max_iter)
         results.n_passes[job], results.gap[job] = found
         for b in range(n_columns):
             results.bias[begin + b] = np.float32(problem.constant) * W[n_used, b]

@@ -15,6 +15,8 @@ import numpy as np
 from taxonomist._typing import Codes, Floats, Integers, Reals
 from taxonomist.compiled.arrays import Labels, Rows
 from taxonomist.compiled.jit import compiled
+from taxonomist.compiled.rows import score_row
+from taxonomist.compiled.vectors import IS_COMPILED, add_few, score_few
 
 CHECK = 2.0
 """The exact gap is computed when its estimate is at most this multiple of the tolerance."""
@@ -39,10 +41,24 @@ class BlockArrays(NamedTuple):
 class BlockState(NamedTuple):
     """The variables of some binary problems; the bias is the last row of ``W``."""
 
-    W: Reals  # (n_features + 1, n_columns or more); further columns stay 0
+    W: Reals  # (n_features + 1, width): as many columns as one of ``FEW``; further ones stay 0
     alpha: Reals  # (n_items, n_columns)
     primal: Floats  # of column b at ``begin + b``
     dual: Floats  # of column b at ``begin + b``
+
+
+class Scratch(NamedTuple):
+    """Room for the work on a block."""
+
+    order: Codes  # (n_items,) or more
+    score: Reals  # as many as ``W`` has columns
+    sign: Reals
+    change: Reals
+
+    @classmethod
+    def of(cls, n_items: int, width: int) -> Scratch:
+        """Return room for so many items, and columns of the weights."""
+        return cls(np.empty(n_items, np.intp), *np.empty((3, width), np.float32))
 
 
 @compiled(inline=True)
@@ -92,32 +108,22 @@ def gather(
     return n_used
 
 
-# Sums over features may be reordered, which lets them run in vector registers.
-@compiled("reassoc", "contract", "nsz", inline=True)
+@compiled(inline=True)
 def score_columns(block: BlockArrays, i: int, W: Reals, score: Reals, sign: Reals) -> None:
     """Write s_ib and y_ib of item i for every column b."""
-    rows, last, constant = block.rows, len(W) - 1, np.float32(block.constant)
+    if IS_COMPILED:
+        score_few(block.rows, i, W, score)
+    else:
+        score_row(block.rows, i, W, score)
+    last, constant = len(W) - 1, np.float32(block.constant)
     for b in range(len(score)):
-        score[b] = W[last, b] * constant
+        score[b] += W[last, b] * constant
         sign[b] = np.float32(-1)
     own, at = block.own, block.first + i
     for t in range(own.indptr[at], own.indptr[at + 1]):
         b = own.indices[t] - block.begin
         if 0 <= b < len(sign):
             sign[b] = np.float32(1)
-    k, end = rows.indptr[i], rows.indptr[i + 1]
-    while k + 4 <= end:
-        x0, x1, x2, x3 = rows.data[k], rows.data[k + 1], rows.data[k + 2], rows.data[k + 3]
-        w0, w1 = W[rows.indices[k]], W[rows.indices[k + 1]]
-        w2, w3 = W[rows.indices[k + 2]], W[rows.indices[k + 3]]
-        for b in range(len(score)):
-            score[b] += x0 * w0[b] + x1 * w1[b] + x2 * w2[b] + x3 * w3[b]
-        k += 4
-    while k < end:
-        x, w = rows.data[k], W[rows.indices[k]]
-        for b in range(len(score)):
-            score[b] += x * w[b]
-        k += 1
 
 
 @compiled(inline=True)
@@ -126,10 +132,13 @@ def add_row(block: BlockArrays, i: int, W: Reals, change: Reals) -> None:
     rows, last, constant = block.rows, len(W) - 1, np.float32(block.constant)
     for b in range(len(change)):
         W[last, b] += constant * change[b]
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
-        x, w = rows.data[k], W[rows.indices[k]]
-        for b in range(len(change)):
-            w[b] += x * change[b]
+    if IS_COMPILED:
+        add_few(rows, i, W, change)
+    else:
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            x, w = rows.data[k], W[rows.indices[k]]
+            for b in range(len(change)):
+                w[b] += x * change[b]
 
 
 @compiled(inline=True)
@@ -218,13 +227,10 @@ def resume(block: BlockArrays, state: BlockState, items: Codes, start: Rows) -> 
 def pass_over(
     block: BlockArrays,
     state: BlockState,
-    order: Codes,
+    scratch: Scratch,
     n_active: int,
     limit: float,
     is_fixed: bool,
-    score: Reals,
-    sign: Reals,
-    change: Reals,
 ) -> tuple[int, float]:
     """Visit the first items of an order; make a step for each, unless the variables are fixed.
 
@@ -233,6 +239,7 @@ def pass_over(
     """
     for b in range(state.alpha.shape[1]):
         state.primal[block.begin + b] = state.dual[block.begin + b] = 0.0
+    order, score, sign, change = scratch
     largest = 0.0
     t = 0
     while t < n_active:
@@ -250,9 +257,23 @@ def pass_over(
     return n_active, largest
 
 
-@compiled(inline=True, allocates=True)
+@compiled(inline=True)
+def start_order(scratch: Scratch, n_items: int) -> None:
+    """Put the items in ascending order."""
+    for i in range(n_items):
+        scratch.order[i] = i
+    for b in range(len(scratch.change)):
+        scratch.change[b] = 0.0
+
+
+@compiled(inline=True)
 def solve_block(
-    block: BlockArrays, state: BlockState, seed: np.uint64, tol: float, max_iter: int
+    block: BlockArrays,
+    state: BlockState,
+    scratch: Scratch,
+    seed: np.uint64,
+    tol: float,
+    max_iter: int,
 ) -> tuple[int, float]:
     """Solve the binary problems by dual coordinate ascent.
 
@@ -261,20 +282,14 @@ def solve_block(
     fixed variables computes it. Return the number of passes and the relative duality gap, of all
     columns together.
     """
-    n_items, width = len(state.alpha), state.W.shape[1]
-    score, sign = np.empty(width, np.float32), np.empty(width, np.float32)
-    change = np.zeros(width, np.float32)
-    order, n_active = np.empty(n_items, np.intp), n_items
-    for i in range(n_items):
-        order[i] = i
+    n_items = n_active = len(state.alpha)
+    start_order(scratch, n_items)
     limit, gap = np.inf, np.inf
     # A literal False would compile ``ascend_row`` a second time.
     n_passes, is_fixed = 0, max_iter < 0
     while True:
-        seed = np.uint64(shuffle(order, n_active, seed))
-        n_active, largest = pass_over(
-            block, state, order, n_active, limit, is_fixed, score, sign, change
-        )
+        seed = np.uint64(shuffle(scratch.order, n_active, seed))
+        n_active, largest = pass_over(block, state, scratch, n_active, limit, is_fixed)
         gap = relative_gap(state, block.begin)
         if is_fixed and (gap <= tol or n_passes >= max_iter):
             return n_passes, gap
@@ -287,10 +302,11 @@ def solve_block(
             is_fixed, limit, n_active = True, np.inf, n_items
 
 
-@compiled(allocates=True)
+@compiled()
 def ascend_share(
     block: BlockArrays,
     state: BlockState,
+    scratch: Scratch,
     slack: Floats,
     linear: Floats,
     seed: np.uint64,
@@ -302,22 +318,16 @@ def ascend_share(
     ``taxonomist.solvers.node_shards``. ``slack`` and ``linear``, (n_columns,), are the parts of the
     primal and of the dual before the passes, without the squared weights.
     """
-    n_items, width = len(state.alpha), state.W.shape[1]
-    score, sign = np.empty(width, np.float32), np.empty(width, np.float32)
-    change = np.zeros(width, np.float32)
-    order, n_active = np.empty(n_items, np.intp), n_items
-    for i in range(n_items):
-        order[i] = i
+    n_active = len(state.alpha)
+    start_order(scratch, n_active)
     limit = np.inf
     for number in range(n_passes + 1):
         is_fixed = number == 0
         if not is_fixed:
-            seed = np.uint64(shuffle(order, n_active, seed))
-        n_active, largest = pass_over(
-            block, state, order, n_active, limit, is_fixed, score, sign, change
-        )
+            seed = np.uint64(shuffle(scratch.order, n_active, seed))
+        n_active, largest = pass_over(block, state, scratch, n_active, limit, is_fixed)
         if is_fixed:
-            slack[:] = state.primal
-            linear[:] = state.dual
+            for b in range(len(slack)):
+                slack[b], linear[b] = state.primal[b], state.dual[b]
         else:
             limit = largest

@@ -14,6 +14,8 @@ from taxonomist.compiled.arrays import Rows
 from taxonomist.compiled.jit import compiled
 
 LANES = 8
+FEW = 4, 8, 16
+"""Numbers of columns with a loop of their own, which keeps all sums in registers."""
 IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
 """Whether there are instructions; Python cannot run them."""
 
@@ -43,8 +45,10 @@ class RowLoop:
         return type_of(row_loop(self.n_lanes, self.is_change))
 
 
-_score_8, _score_32 = RowLoop(8, is_change=False), RowLoop(32, is_change=False)
-_add_8, _add_32 = RowLoop(8, is_change=True), RowLoop(32, is_change=True)
+_score_4, _score_8 = RowLoop(4, is_change=False), RowLoop(8, is_change=False)
+_score_16, _score_32 = RowLoop(16, is_change=False), RowLoop(32, is_change=False)
+_add_4, _add_8 = RowLoop(4, is_change=True), RowLoop(8, is_change=True)
+_add_16, _add_32 = RowLoop(16, is_change=True), RowLoop(32, is_change=True)
 
 
 @compiled()
@@ -72,3 +76,29 @@ def add_vectors(rows: Rows, row: int, W: Reals, change: Reals) -> None:
     while column < len(change):
         _add_8(rows.data, rows.indices, W, change, begin, end, column)
         column += LANES
+
+
+@compiled(inline=True)
+def score_few(rows: Rows, row: int, W: Reals, out: Reals) -> None:
+    """Write <w_z, x> for each of as many attributes as there are in ``FEW``."""
+    begin, end = rows.indptr[row], rows.indptr[row + 1]
+    for z in range(len(out)):
+        out[z] = 0
+    if len(out) == 16:
+        _score_16(rows.data, rows.indices, W, out, begin, end, 0)
+    elif len(out) == 8:
+        _score_8(rows.data, rows.indices, W, out, begin, end, 0)
+    else:
+        _score_4(rows.data, rows.indices, W, out, begin, end, 0)
+
+
+@compiled(inline=True)
+def add_few(rows: Rows, row: int, W: Reals, change: Reals) -> None:
+    """Do what ``add_vectors`` does for as many attributes as there are in ``FEW``."""
+    begin, end = rows.indptr[row], rows.indptr[row + 1]
+    if len(change) == 16:
+        _add_16(rows.data, rows.indices, W, change, begin, end, 0)
+    elif len(change) == 8:
+        _add_8(rows.data, rows.indices, W, change, begin, end, 0)
+    else:
+        _add_4(rows.data, rows.indices, W, change, begin, end, 0)

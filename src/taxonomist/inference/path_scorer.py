@@ -393,11 +393,20 @@ def log_shares(margins: Reals, family: Codes) -> Reals:
     ends = np.append(starts, len(order))
     number = np.repeat(np.arange(len(starts)), np.diff(ends))
     logs = SHARPNESS * margins[order]
-    logs -= np.maximum.reduceat(logs, starts, axis=0)[number]
+    logs -= _maxima(logs, starts, np.diff(ends))[number]
     # A product of matrices sums faster than ``reduceat``.
     sums = csr_array((np.ones(len(order), margins.dtype), np.arange(len(order)), ends))
     logs -= np.log(sums @ np.exp(logs))[number]
     found[order] = logs
+    return found
+
+
+def _maxima(values: Reals, starts: Codes, sizes: Codes) -> Reals:
+    """Return the largest values of groups of rows. ``reduceat`` takes three times as long."""
+    found, place, groups = values[starts], 0, np.arange(len(starts))
+    while len(groups := groups[sizes[groups] > place + 1]):
+        place += 1
+        found[groups] = np.maximum(found[groups], values[starts[groups] + place])
     return found
 
 

@@ -76,11 +76,10 @@ class Family(NamedTuple):
         found = [indices[indptr[node] : indptr[node + 1]] for node in self.parents]
         return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
 
-    def size(self, table: csc_array, counts: Sequence[int]) -> int:
-        """Return the number of items of the family, given the number of items of each node."""
-        if len(self.parents) == 1 and self.parents != (0,):
-            return counts[self.parents[0]]
-        return len(self.members(table))
+    @property
+    def has_one_parent(self) -> bool:
+        """Whether the items are those of a single node."""
+        return len(self.parents) == 1 and self.parents != (0,)
 
 
 class ColumnPlan(NamedTuple):
@@ -169,12 +168,12 @@ def plan_columns(
     ends = np.searchsorted(family_of, np.arange(len(families) + 1)).tolist()
     used = [
         Family(family.kind, family.parents, codes[begin:end])
-        for family, (begin, end) in zip(families, pairwise(ends), strict=True)
+        for family, begin, end in zip(families, ends, ends[1:], strict=False)
         if end > begin
     ]
-    names = [taxonomy.nodes[code] for code in codes.tolist()]
-    seeds = [crc32(name.encode(), kind) for name, kind in zip(names, kinds.tolist(), strict=True)]
-    return ColumnPlan(used, codes, kinds, above, beside, np.array(seeds, dtype=np.intp))
+    names = map(str.encode, map(taxonomy.nodes.__getitem__, codes.tolist()))
+    seeds = np.fromiter(map(crc32, names, kinds.tolist()), dtype=np.intp, count=len(codes))
+    return ColumnPlan(used, codes, kinds, above, beside, seeds)
 
 
 def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns:
@@ -193,8 +192,10 @@ def path_columns(taxonomy: Taxonomy, closed: CSR, negatives: str) -> PathColumns
     table.sort_indices()
     counts = np.diff(table.indptr)
     families = families_of(taxonomy, negatives)
-    listed = counts.tolist()
-    sizes = np.array([family.size(table, listed) for family in families], dtype=np.intp)
+    sizes = counts[[family.parents[0] for family in families]]
+    for number, family in enumerate(families):
+        if not family.has_one_parent:
+            sizes[number] = len(family.members(table))
     plan = plan_columns(taxonomy, negatives, families, counts, sizes)
     groups = groups_of(table, plan.families, plan.seeds)
     return PathColumns(groups, *plan[1:5], counts.astype(float), table.shape[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from itertools import count
+from itertools import count, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -75,10 +75,9 @@ class PathStart(NamedTuple):
     def places(self, nodes: tuple[str, ...], kinds: Codes) -> Codes:
         """Return the columns of some nodes; for those that are new, the number of columns."""
         keys = dict(zip(zip(self.kinds.tolist(), self.nodes, strict=True), count(), strict=False))
+        wanted = zip(kinds.tolist(), nodes, strict=True)
         n_old = self.alpha.shape[1]
-        return np.array(
-            [keys.get(key, n_old) for key in zip(kinds.tolist(), nodes, strict=True)], dtype=np.intp
-        )
+        return np.fromiter(map(keys.get, wanted, repeat(n_old)), np.intp, len(nodes))
 
     def columns(self, nodes: tuple[str, ...], kinds: Codes) -> CSR:
         """Return the dual variables of some columns; those that are new start at 0."""
@@ -139,7 +138,7 @@ def learn_paths(
         given.constant,
         given.is_squared,
     )
-    names = tuple(taxonomy.nodes[code] for code in columns.nodes.tolist())
+    names = tuple(map(taxonomy.nodes.__getitem__, columns.nodes.tolist()))
     begin, kept = None, None
     if start is not None and branches is not None:
         kept = branches.kept(columns, taxonomy, start.of(items), names)

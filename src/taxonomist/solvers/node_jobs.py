@@ -8,6 +8,8 @@ import numpy as np
 
 from taxonomist.compiled.arrays import Rows, read_only
 from taxonomist.compiled.node_jobs import JobRoom, Seeds, Variables
+from taxonomist.compiled.node_svm import Scratch
+from taxonomist.compiled.vectors import FEW
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,6 +43,11 @@ class JobSizes(NamedTuple):
         """The entries that all jobs visit in one pass, times their columns."""
         return int((self.n_entries * self.n_columns).sum())
 
+    @property
+    def widths(self) -> Codes:
+        """The number of columns of weights of each job."""
+        return widths_for(self.n_columns)
+
     def portions(self, todo: Codes) -> list[Codes]:
         """Return the jobs to do in portions of about equal work, the largest jobs first."""
         work = ((self.n_entries + 1) * self.n_columns)[todo]
@@ -55,8 +62,17 @@ class JobSizes(NamedTuple):
         n_entries = self.n_entries.max(initial=0, where=is_copied)
         indptr, indices = np.empty(n_items + 1, np.intp), np.empty(n_entries, np.int32)
         rows = Rows(indptr, indices, np.empty(n_entries, np.float32))
-        used = np.empty(self.n_features.max(initial=0), np.int32)
-        return JobRoom(rows, read_only(rows), used, np.full(n_features, -1, np.int32))
+        n_weights = ((self.n_features + 1) * self.widths).max(initial=0)
+        n_alphas = (self.n_items * self.n_columns).max(initial=0)
+        return JobRoom(
+            rows,
+            read_only(rows),
+            np.empty(self.n_features.max(initial=0), np.int32),
+            np.full(n_features, -1, np.int32),
+            np.empty(n_weights, np.float32),
+            np.empty(n_alphas, np.float32),
+            Scratch.of(self.n_items.max(initial=0), self.widths.max(initial=0)),
+        )
 
     def variables(self, jobs: Codes) -> Variables:
         """Return room for the variables of some jobs; pages that stay empty take no memory."""
@@ -71,6 +87,11 @@ class JobSizes(NamedTuple):
             np.empty(n_alphas, np.float32),
             np.zeros(3, np.intp),
         )
+
+
+def widths_for(n_columns: Codes | int) -> Codes:
+    """Return how many columns of weights to use for some: there are loops for a few numbers."""
+    return np.array(FEW)[np.searchsorted(FEW, n_columns)]
 
 
 def written(out: Variables) -> Variables:

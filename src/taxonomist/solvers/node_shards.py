@@ -24,8 +24,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist.compiled.arrays import Labels, Rows, read_only
-from taxonomist.compiled.node_svm import BlockArrays, BlockState, ascend_share
+from taxonomist.compiled.node_svm import BlockArrays, BlockState, Scratch, ascend_share
 from taxonomist.solvers.changes import Change
+from taxonomist.solvers.node_jobs import widths_for
 from taxonomist.solvers.node_svms import row_norms
 
 if TYPE_CHECKING:
@@ -179,7 +180,9 @@ def solve_node_shard(
     begin = (shared.W[shard.features] / scale[:, None]).astype(np.float32)
     rows = _scaled_rows(shard.X, scale)
     constant = float(loss.constant * scale[-1])
-    state = BlockState(begin.copy(), before.copy(), np.zeros(n_columns), np.zeros(n_columns))
+    W = np.zeros((len(begin), widths_for(n_columns)), np.float32)
+    W[:, :n_columns] = begin
+    state = BlockState(W, before.copy(), np.zeros(n_columns), np.zeros(n_columns))
     block = BlockArrays(
         rows,
         Labels(own.indptr.astype(np.intp), own.indices.astype(np.intp)),
@@ -191,8 +194,9 @@ def solve_node_shard(
         0,
     )
     slack, linear = np.zeros(n_columns), np.zeros(n_columns)
-    ascend_share(block, state, slack, linear, np.uint64(given.seed), given.n_passes)
-    change = Change.of(shard.features, (state.W - begin) / scale[:, None])
+    scratch = Scratch.of(len(before), W.shape[1])
+    ascend_share(block, state, scratch, slack, linear, np.uint64(given.seed), given.n_passes)
+    change = Change.of(shard.features, (W[:, :n_columns] - begin) / scale[:, None])
     along = _derivatives(before, state.alpha, shard.costs, loss)
     return NodeShardRound(csr_array(state.alpha), change, NodeFindings(linear, slack, *along))
 

@@ -36,6 +36,7 @@ from taxonomist.compiled.node_jobs import (
     Variables,
     solve_jobs,
 )
+from taxonomist.compiled.vectors import FEW
 from taxonomist.inference.block_weights import BlockWeights, in_order
 from taxonomist.solvers.checkpoints import KeptPortions
 from taxonomist.solvers.newton_svm import MOST_FEATURES, solve_newton
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats, Integers, Reals
     from taxonomist.compiled.arrays import Labels, Rows
 
-MOST_COLUMNS = 16
+MOST_COLUMNS = FEW[-1]
 """Most columns of a block: their weights of one feature fill a cache line."""
 ROWS_TOGETHER = 1024
 """Rows whose squares are in memory at the same time."""
@@ -341,7 +342,8 @@ def _solve_wide(
     start: CSR | None,
 ) -> _Found:
     """Solve all jobs by dual coordinate ascent; threads take portions of them."""
-    arrays, sizes = _job_arrays(problem, jobs, options), _sizes_of(problem, jobs)
+    sizes = _sizes_of(problem, jobs)
+    arrays = _job_arrays(problem, jobs, sizes, options)
     begin = start_rows(start)
     portions = sizes.portions(todo)
     done: dict[int, Variables] = {}
@@ -380,7 +382,9 @@ def _solve_wide(
     return _Found(features, owners, values, alpha)
 
 
-def _job_arrays(problem: NodeProblems, jobs: Blocks, options: NodeOptions) -> JobArrays:
+def _job_arrays(
+    problem: NodeProblems, jobs: Blocks, sizes: JobSizes, options: NodeOptions
+) -> JobArrays:
     """Return the problems as compiled loops read them."""
     groups = problem.groups
     return JobArrays(
@@ -391,6 +395,7 @@ def _job_arrays(problem: NodeProblems, jobs: Blocks, options: NodeOptions) -> Jo
         problem.is_squared,
         *groups[:3],
         *jobs,
+        sizes.widths,
         mixed_seeds(options.random_state, groups.seeds[jobs.begin]),
     )
 

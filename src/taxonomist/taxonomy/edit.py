@@ -84,7 +84,9 @@ def spanning_tree(taxonomy: Taxonomy, parents: Mapping[str, str] | None) -> Taxo
 
 def with_terminals(taxonomy: Taxonomy, ids: Iterable[str]) -> Taxonomy:
     """Add a terminal child to each interior node among ``ids``."""
-    interior = [node for node in dict.fromkeys(ids) if not taxonomy.is_leaf[taxonomy.code(node)]]
+    given = list(dict.fromkeys(ids))
+    is_leaf = taxonomy.is_leaf[taxonomy.codes(given)].tolist()
+    interior = [node for node, leaf in zip(given, is_leaf, strict=True) if not leaf]
     terminals = {}
     for node in interior:
         terminal = f"{node} [self]"

@@ -162,6 +162,10 @@ class Graph:
             # One after the other, because ``code`` says which of them is unknown.
             return np.fromiter(map(self.code, wanted), dtype=np.intp)
 
+    def has_all(self, nodes: Iterable[object]) -> bool:
+        """Return whether all are ids of nodes."""
+        return self._index.keys() >= {*nodes}
+
     def name(self, node: str) -> str:
         """Return the display name of a node."""
         return self.names[self.code(node)]

@@ -239,9 +239,12 @@ def _lookup(taxonomy: Taxonomy, values: Sequence[object], name: str) -> Codes:
     strange = next((value for value in several if not isinstance(value, Hashable)), None)
     if strange is not None:
         raise LabelError(f"{name} is nested too deeply: expected a label, got {strange!r}.")
+    distinct = dict.fromkeys(values)
+    if taxonomy.has_all(distinct):
+        return taxonomy.codes(cast("Sequence[str]", values))
     found: dict[object, int] = {}
     unknown = []
-    for value in dict.fromkeys(values):
+    for value in distinct:
         meant = codes_meant(taxonomy, value)
         if len(meant) > 1:
             raise LabelError(

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from taxonomist.compiled import node_jobs
 from taxonomist.compiled.arrays import Labels, Rows, read_only
+from taxonomist.compiled.node_svm import Scratch
 from taxonomist.inference.block_weights import sparse_rows
 
 
@@ -36,6 +37,7 @@ def job_arrays(seed=0):
         np.array([0, 0, 1]),
         np.array([0, 2, 4]),
         np.array([2, 4, 6]),
+        np.array([2, 4, 8]),
         np.array([7, 8, 9], dtype=np.uint64),
     )
 
@@ -47,7 +49,18 @@ def solved(loop, start, jobs=(2, 0, 1), n_features=9):
     )  # fmt: skip
     rows = Rows(np.empty(21, np.intp), np.empty(180, np.int32), np.empty(180, np.float32))
     place = np.full(n_features, -1, np.int32)
-    room = node_jobs.JobRoom(rows, read_only(rows), np.empty(n_features, np.int32), place)
+    # What is there from earlier jobs must not matter.
+    scratch = Scratch.of(20, 8)
+    scratch.change[:] = 7
+    room = node_jobs.JobRoom(
+        rows,
+        read_only(rows),
+        np.empty(n_features, np.int32),
+        place,
+        np.full(8 * (n_features + 1), 7, np.float32),
+        np.full(40, 7, np.float32),
+        scratch,
+    )
     numbers, reals = np.empty((3, 120), np.int32), np.empty((2, 120), np.float32)
     features, items, columns = numbers
     out = node_jobs.Variables(features, reals[0], items, columns, reals[1], np.zeros(3, np.intp))

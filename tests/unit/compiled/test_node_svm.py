@@ -9,7 +9,7 @@ from scipy import sparse
 from taxonomist.compiled import node_svm as loops
 from taxonomist.compiled.arrays import Labels, Rows
 from taxonomist.compiled.block_scores import score_blocks
-from taxonomist.compiled.node_svm import BlockArrays, BlockState
+from taxonomist.compiled.node_svm import BlockArrays, BlockState, Scratch
 from taxonomist.inference.block_weights import BlockWeights, sparse_rows
 from tests.reference.joint_toys import assert_twins
 
@@ -33,10 +33,15 @@ def block(n_columns=5, *, is_squared=True, seed=0):
 
     def state(alpha=None):
         found = np.zeros((X.shape[0], n_columns), np.float32) if alpha is None else alpha.copy()
-        W = np.zeros((X.shape[1] + 1, n_columns), np.float32)
+        W = np.zeros((X.shape[1] + 1, 8), np.float32)
         return BlockState(W, found, np.zeros(n_columns), np.zeros(n_columns))
 
     return arrays, state
+
+
+def room(state):
+    """Return room for the work on a block, with room for more items than there are."""
+    return Scratch.of(len(state.alpha) + 2, state.W.shape[1])
 
 
 def gathered(loop, X, items, first, last):
@@ -74,8 +79,8 @@ def test_a_few_passes(is_squared, max_iter):
     arrays, state = block(is_squared=is_squared)
     seed = np.uint64(7)
     one, other = state(), state()
-    found = loops.solve_block(arrays, one, seed, 1e-3, max_iter)
-    expected = loops.solve_block.py_func(arrays, other, seed, 1e-3, max_iter)
+    found = loops.solve_block(arrays, one, room(one), seed, 1e-3, max_iter)
+    expected = loops.solve_block.py_func(arrays, other, room(other), seed, 1e-3, max_iter)
     assert found[0] == expected[0]
     assert found[1] == pytest.approx(expected[1], rel=1e-3)
     np.testing.assert_allclose(one.W, other.W, rtol=1e-4, atol=1e-5)
@@ -85,7 +90,7 @@ def test_a_few_passes(is_squared, max_iter):
 def test_resumed_weights_are_those_of_the_dual_variables():
     arrays, state = block()
     solved = state()
-    loops.solve_block(arrays, solved, np.uint64(3), 1e-4, 50)
+    loops.solve_block(arrays, solved, room(solved), np.uint64(3), 1e-4, 50)
     alpha = sparse_rows(sparse.csr_array(solved.alpha))
     items = np.arange(len(solved.alpha))
     assert_twins(loops.resume, lambda: (arrays, state(), items, alpha))
@@ -100,20 +105,20 @@ def test_a_share_is_certified_before_its_passes(is_squared):
     """The weights are those of more items: here, of the same items with other dual variables."""
     arrays, state = block(is_squared=is_squared)
     other = state()
-    loops.solve_block(arrays, other, np.uint64(3), 1e-3, 2)
+    loops.solve_block(arrays, other, room(other), np.uint64(3), 1e-3, 2)
     found = []
     for loop in (loops.ascend_share, loops.ascend_share.py_func):
         one = state()
         one.W[:] = other.W
         slack, linear = np.zeros(5), np.zeros(5)
-        loop(arrays, one, slack, linear, np.uint64(7), 3)
+        loop(arrays, one, room(one), slack, linear, np.uint64(7), 3)
         found.append((one.W, one.alpha, slack, linear))
     for compiled, plain in zip(*found, strict=True):
         np.testing.assert_allclose(compiled, plain, rtol=1e-4, atol=1e-5)
     before = state()
     before.W[:] = other.W
     slack, linear = np.zeros(5), np.ones(5)
-    loops.ascend_share(arrays, before, slack, linear, np.uint64(7), 0)
+    loops.ascend_share(arrays, before, room(before), slack, linear, np.uint64(7), 0)
     np.testing.assert_array_equal(before.W, other.W)
     np.testing.assert_allclose(slack, found[0][2])
     assert not linear.any()
@@ -122,7 +127,7 @@ def test_a_share_is_certified_before_its_passes(is_squared):
 def test_a_block_may_be_a_part_of_all_places_and_columns():
     arrays, state = block(5)
     whole, solved = state(), state()
-    loops.solve_block(arrays, whole, np.uint64(3), 1e-3, 50)
+    loops.solve_block(arrays, whole, room(whole), np.uint64(3), 1e-3, 50)
     # The same items after two other places, and the same columns after three others.
     own = arrays.own
     places = np.concatenate([[0, 1], own.indptr + 2]), np.concatenate([[1, 4], own.indices + 3])
@@ -130,7 +135,7 @@ def test_a_block_may_be_a_part_of_all_places_and_columns():
     padded = BlockArrays(arrays.rows, Labels(*places), norms, costs, *arrays[4:6], 2, 3)
     objectives = np.zeros(8), np.zeros(8)
     later = BlockState(solved.W, solved.alpha, *objectives)
-    loops.solve_block(padded, later, np.uint64(3), 1e-3, 50)
+    loops.solve_block(padded, later, room(later), np.uint64(3), 1e-3, 50)
     np.testing.assert_array_equal(solved.W, whole.W)
     np.testing.assert_array_equal(solved.alpha, whole.alpha)
     np.testing.assert_array_equal(objectives[0], [0, 0, 0, *whole.primal])
@@ -143,25 +148,29 @@ def test_weights_may_have_more_columns_than_there_are_problems():
     narrow = arrays._replace(begin=1)
     one, other = state(), state()
     one, other = (
-        BlockState(W, np.zeros((len(one.alpha), 3), np.float32), *objectives)
+        BlockState(W, np.zeros((len(one.alpha), 4), np.float32), *objectives)
         for W, objectives in (
-            (np.zeros((len(one.W), 3), np.float32), (one.primal, one.dual)),
+            (np.zeros((len(one.W), 4), np.float32), (one.primal, one.dual)),
             (np.zeros((len(one.W), 8), np.float32), (other.primal, other.dual)),
         )
     )
-    passes = [loops.solve_block(narrow, it, np.uint64(3), 1e-3, 50) for it in (one, other)]
+    rooms = room(one), room(other)
+    passes = [
+        loops.solve_block(narrow, it, its, np.uint64(3), 1e-3, 50)
+        for it, its in zip((one, other), rooms, strict=True)
+    ]
     assert passes[0] == passes[1]
     assert one.alpha.any()
-    assert not other.W[:, 3:].any()
+    assert not other.W[:, 4:].any()
     for found, expected in zip(other, one, strict=True):
-        np.testing.assert_array_equal(found[..., :3] if found.ndim == 2 else found, expected)
+        np.testing.assert_array_equal(found[..., :4] if found.ndim == 2 else found, expected)
 
 
 def test_left_out_rows_are_inspected_before_the_end():
     """Rows far on the right side are left out, but the certificate is that of all rows."""
     arrays, state = block(1, seed=5)
     solved = state()
-    _, gap = loops.solve_block(arrays, solved, np.uint64(3), 1e-5, 500)
+    _, gap = loops.solve_block(arrays, solved, room(solved), np.uint64(3), 1e-5, 500)
     signs = -np.ones(len(solved.alpha))
     own = arrays.own
     signs[np.repeat(np.arange(len(signs)), np.diff(own.indptr))] = 1

@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from taxonomist.compiled.places import FEW_ATTRIBUTES, uses_vectors
-from taxonomist.compiled.vectors import add_vectors, score_vectors
+from taxonomist.compiled.rows import score_row
+from taxonomist.compiled.vectors import FEW, add_few, add_vectors, score_few, score_vectors
 from taxonomist.inference.linear_scorer import as_rows
 
 types = pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -58,3 +59,19 @@ def test_other_matrices_are_left_to_other_loops():
     assert not uses_vectors(rows, np.zeros((50, 27), "float32"))
     assert not uses_vectors(rows, np.zeros((50, FEW_ATTRIBUTES + 8), "float32"))
     assert not uses_vectors(as_rows(X, "float32"), np.zeros((50, 32), "float32"))
+
+
+@types
+@pytest.mark.parametrize("n_columns", FEW)
+def test_few_columns(n_columns, dtype):
+    """They have the scores of any number of columns, and the same changes."""
+    rows, X = sparse_rows(dtype)
+    W = np.random.default_rng(1).normal(size=(50, n_columns)).astype(dtype)
+    for row in range(7):
+        scores, expected = np.full((2, n_columns), 9, dtype)
+        score_few(rows, row, W, scores)
+        score_row(rows, row, W, expected)
+        np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
+        before = W.copy()
+        add_few(rows, row, W, expected)
+        np.testing.assert_allclose(W, before + np.outer(X[row], expected), rtol=1e-4, atol=1e-4)
