@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from functools import partial
-from itertools import chain, count, pairwise
+from itertools import chain, count, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
@@ -371,6 +371,11 @@ def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) ->
 
 def _whole(blocks: Iterable[CSR], n_columns: int, most_values: int) -> CSR:
     """Return the rows of all blocks, with the smallest possible index type."""
+    blocks = iter(blocks)
+    first = [*islice(blocks, 2)]
+    if len(first) == 1 and not is_large(first[0]):
+        return first[0]
+    blocks = chain(first, blocks)
     found = joined(blocks, n_columns, most_values, np.float64)
     return _csr_of(found.indices, found.data, found.indptr, n_columns)
 
