@@ -9,16 +9,17 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from functools import partial
-from itertools import chain, count, islice, pairwise
+from itertools import chain, count, pairwise
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
-from scipy.sparse import csr_array, get_index_dtype
+from scipy.sparse import csr_array
 
-from taxonomist._spill import BLOCK_BYTES, Spool, is_large, joined, row_cuts
+from taxonomist._spill import BLOCK_BYTES, Spool, row_cuts
 from taxonomist.compiled.jit import can_spare
 from taxonomist.compiled.term_index import TermIndex
 from taxonomist.compiled.words import Counting, CountingRoom, TermsOfWords, count_terms
+from taxonomist.features.count_rows import csr_of, side_by_side, whole_rows
 from taxonomist.features.terms import grams_of
 from taxonomist.features.word_codes import add_words
 from taxonomist.features.word_terms import finder_in
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from taxonomist._typing import CSR, Codes, Floats, Integers, Reals
+    from taxonomist._typing import CSR, Codes, Floats, Integers
     from taxonomist.features.word_terms import KnownTerms, WordTerms
 
-__all__ = ["TermBlock", "TokenTable", "side_by_side"]
+__all__ = ["TermBlock", "TokenTable"]
 
 TOKENS_AT_ONCE = 2**21
 """Words of texts that are sorted at once, which bounds memory."""
@@ -171,7 +172,7 @@ class TokenTable(NamedTuple):
             return [self.words[code] for code in order[chosen].tolist()]
 
         def counts(place: Codes, n_columns: int) -> CSR:
-            return _whole(blocks(place, n_columns), n_columns, len(self.codes))
+            return whole_rows(blocks(place, n_columns), n_columns, len(self.codes))
 
         n_having = np.zeros(len(order), dtype=np.intp)
         for block in blocks(np.arange(len(order)), len(order)):
@@ -307,7 +308,7 @@ class TokenTable(NamedTuple):
         parts = (whole._replace(codes=number[each.codes], ends=each.ends) for each in self.parts())
         place = terms.take_places()
         blocks = (_compiled_counts(part, place, n) for part in parts)
-        rows = _whole(chain.from_iterable(blocks), n, most_values)
+        rows = whole_rows(chain.from_iterable(blocks), n, most_values)
         terms.give_back(place)
         return rows
 
@@ -354,59 +355,7 @@ def _compiled_counts(given: Counting, place: Codes, n_columns: int) -> Iterator[
         count_terms(given, begin, indices, values, ends, room)
         n, begin = ends[-1], end
         # Bounds may be much larger than what is found.
-        yield _csr_of(indices[:n].copy(), values[:n].copy(), ends, n_columns)
-
-
-def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) -> CSR:
-    """Return a count matrix with the smallest possible index type and entries in given order."""
-    shape = (len(ends) - 1, n_columns)
-    if not len(indices):
-        return csr_array(shape)
-    # liblinear accepts only 32-bit indices, and they use half the memory.
-    width = get_index_dtype(maxval=max(len(indices), *shape))
-    return csr_array(
-        (values, indices.astype(width, copy=False), ends.astype(width, copy=False)), shape=shape
-    )
-
-
-def _whole(blocks: Iterable[CSR], n_columns: int, most_values: int) -> CSR:
-    """Return the rows of all blocks, with the smallest possible index type."""
-    blocks = iter(blocks)
-    first = [*islice(blocks, 2)]
-    if len(first) == 1 and not is_large(first[0]):
-        return first[0]
-    blocks = chain(first, blocks)
-    found = joined(blocks, n_columns, most_values, np.float64)
-    return _csr_of(found.indices, found.data, found.indptr, n_columns)
-
-
-def side_by_side(parts: Sequence[CSR]) -> CSR:
-    """Return the sum of matrices of the same shape and with entries in different columns.
-
-    The entries of each row are in the order of the matrices.
-    """
-    if len(parts) == 1:
-        return parts[0]
-    if any(map(is_large, parts)):
-        n_values = sum(part.nnz for part in parts)
-        ends = np.sum([part.indptr.astype(np.intp) for part in parts], axis=0)
-        cuts = row_cuts(ends, parts[0].data.itemsize)
-        blocks = (_beside([part[begin:end] for part in parts]) for begin, end in cuts)
-        return _whole(blocks, parts[0].shape[1], n_values)
-    return _beside(parts)
-
-
-def _beside(parts: Sequence[CSR]) -> CSR:
-    """Return the sum of matrices that fit into memory."""
-    sizes = np.array([np.diff(part.indptr) for part in parts])
-    ends = np.append(0, np.cumsum(sizes.sum(axis=0)))
-    starts = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
-    width = get_index_dtype(maxval=max(ends[-1], parts[0].shape[1]))
-    indices, values = np.empty(ends[-1], dtype=width), np.empty(ends[-1])
-    for part, size, start in zip(parts, sizes, starts, strict=True):
-        places = np.repeat(start - part.indptr[:-1], size) + np.arange(part.nnz)
-        indices[places], values[places] = part.indices, part.data
-    return _csr_of(indices, values, ends, parts[0].shape[1])
+        yield csr_of(indices[:n].copy(), values[:n].copy(), ends, n_columns)
 
 
 def _counted(rows: Codes, columns: Codes, factors: Floats, shape: tuple[int, int]) -> CSR:
@@ -427,7 +376,7 @@ def _counted(rows: Codes, columns: Codes, factors: Floats, shape: tuple[int, int
         sizes += np.bincount(kinds // shape[1], minlength=shape[0])
         begin = end
     ends = np.append(0, np.cumsum(sizes))
-    return _csr_of(np.concatenate(indices), np.concatenate(values), ends, shape[1])
+    return csr_of(np.concatenate(indices), np.concatenate(values), ends, shape[1])
 
 
 def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
@@ -440,7 +389,7 @@ def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
         values.extend(grams.values())
         ends.append(len(codes))
     parts = np.frombuffer(codes, "q"), np.frombuffer(values), np.frombuffer(ends, "q")
-    return _csr_of(*parts, len(number)), list(number)
+    return csr_of(*parts, len(number)), list(number)
 
 
 def _places(names: list[str], vocabulary: KnownTerms) -> Codes:
@@ -456,7 +405,7 @@ def _moved(counts: CSR, place: Codes, n_columns: int) -> CSR:
     indices = place[counts.indices]
     is_kept = indices >= 0
     ends = np.append(0, np.cumsum(is_kept))[counts.indptr]
-    return _csr_of(indices[is_kept], counts.data[is_kept], ends, n_columns)
+    return csr_of(indices[is_kept], counts.data[is_kept], ends, n_columns)
 
 
 def _blocks(words: CSR, inside: CSR) -> list[slice]:
@@ -472,4 +421,4 @@ def _product(words: CSR, inside: CSR) -> CSR:
     """Return the counts of n-grams from those of words, block by block."""
     blocks = (csr_array(words[block] @ inside) for block in _blocks(words, inside))
     sizes = np.diff(inside.indptr)[words.indices]
-    return _whole(blocks, inside.shape[1], int(sizes.sum()))
+    return whole_rows(blocks, inside.shape[1], int(sizes.sum()))
