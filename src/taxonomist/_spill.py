@@ -251,6 +251,8 @@ def row_cuts(ends: Integers, itemsize: int) -> list[tuple[int, int]]:
         Bytes of a value.
     """
     n_blocks = 1 + int(ends[-1]) * itemsize // BLOCK_BYTES
+    if n_blocks == 1:
+        return [(0, len(ends) - 1)] if len(ends) > 1 else []
     inside = np.searchsorted(ends, np.linspace(0, ends[-1], n_blocks + 1)[1:-1])
     edges = np.unique([0, *inside.tolist(), len(ends) - 1]).tolist()
     return list(pairwise(edges))

@@ -16,13 +16,19 @@ MOST_THREADS = 256
 
 def n_threads(n_jobs: int | None) -> int:
     """Return the number of threads for ``n_jobs``: None or -1 for all cores, -2 for all but one."""
-    import joblib
-
-    cores = int(joblib.cpu_count())
+    cores = n_cores()
     if n_jobs is None:
         return cores
     wanted = cores + 1 + n_jobs if n_jobs < 0 else min(n_jobs, max(cores, MOST_THREADS))
     return max(1, wanted)
+
+
+@cache
+def n_cores() -> int:
+    """Return the number of cores that this process may use, which takes files to find out."""
+    import joblib
+
+    return int(joblib.cpu_count())
 
 
 def one_blas_thread() -> AbstractContextManager[object]:

@@ -13,10 +13,10 @@ def blas_threads():
 
 
 def test_numbers_of_threads(monkeypatch):
-    monkeypatch.setattr("joblib.cpu_count", lambda: 4)
+    monkeypatch.setattr("taxonomist._threads.n_cores", lambda: 4)
     assert [n_threads(n) for n in (None, -1, -2, -9, 1, 7)] == [4, 4, 3, 1, 1, 7]
     assert n_threads(2**63) == MOST_THREADS
-    monkeypatch.setattr("joblib.cpu_count", lambda: 1000)
+    monkeypatch.setattr("taxonomist._threads.n_cores", lambda: 1000)
     assert n_threads(2**63) == 1000
 
 

@@ -86,7 +86,7 @@ def serve(
         float, typer.Option(min=0, help="Weight of a decision in training.")
     ] = DEFAULTS.weight,
     training_mib: Annotated[
-        int, typer.Option(min=0, help="Memory for a training, in MiB; 0 for no limit.")
+        int, typer.Option(min=0, help="MiB for a training; 0 for half of the machine's memory.")
     ] = DEFAULTS.memory_mib,
     user_header: Annotated[
         str, typer.Option(help="Header with the user's name, set by a trusted proxy.")

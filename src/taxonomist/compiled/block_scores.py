@@ -65,6 +65,43 @@ class DenseRows(NamedTuple):
     scale: Reals  # (width,)  of each column
 
 
+@compiled(inline=True)
+def add_one(
+    f: int, x: float, table: WeightBlocks, index: FeatureIndex, dense: DenseRows, sums: Reals
+) -> None:
+    """Add the weights of a feature."""
+    if dense.place[f] >= 0:
+        weights = dense.values[dense.place[f]]
+        for b in range(len(sums)):
+            sums[b] += (x * dense.scale[b]) * np.float32(weights[b])
+        return
+    for t in range(index.indptr[f], index.indptr[f + 1]):
+        block = index.block[t]
+        scaled = x * table.scale[block]
+        begin, end, at = table.first[block], table.first[block + 1], index.start[t]
+        for b in range(end - begin):
+            sums[begin + b] += scaled * np.float32(table.values[at + b])
+
+
+@compiled(inline=True)
+def add_four(rows: Rows, k: int, dense: DenseRows, sums: Reals) -> bool:
+    """Add the weights of four features at once if all have dense rows; return whether they have.
+
+    The sums are read and written once instead of four times, and their order is the same.
+    """
+    p0, p1 = dense.place[rows.indices[k]], dense.place[rows.indices[k + 1]]
+    p2, p3 = dense.place[rows.indices[k + 2]], dense.place[rows.indices[k + 3]]
+    if min(p0, p1) < 0 or min(p2, p3) < 0:
+        return False
+    w0, w1, w2, w3 = dense.values[p0], dense.values[p1], dense.values[p2], dense.values[p3]
+    x0, x1, x2, x3 = rows.data[k], rows.data[k + 1], rows.data[k + 2], rows.data[k + 3]
+    for b in range(len(sums)):
+        scale = dense.scale[b]
+        two = sums[b] + (x0 * scale) * np.float32(w0[b]) + (x1 * scale) * np.float32(w1[b])
+        sums[b] = two + (x2 * scale) * np.float32(w2[b]) + (x3 * scale) * np.float32(w3[b])
+    return True
+
+
 @compiled()
 def score_dense_rows(
     rows: Rows,
@@ -84,19 +121,13 @@ def score_dense_rows(
             sums[b] = table.bias[b]
         for b in range(n_columns, len(sums)):
             sums[b] = 0.0
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            f, x = rows.indices[k], rows.data[k]
-            if dense.place[f] >= 0:
-                weights = dense.values[dense.place[f]]
-                for b in range(len(sums)):
-                    sums[b] += (x * dense.scale[b]) * np.float32(weights[b])
-            else:
-                for t in range(index.indptr[f], index.indptr[f + 1]):
-                    block = index.block[t]
-                    scaled = x * table.scale[block]
-                    begin, end, at = table.first[block], table.first[block + 1], index.start[t]
-                    for b in range(end - begin):
-                        sums[begin + b] += scaled * np.float32(table.values[at + b])
+        k, end = rows.indptr[i], rows.indptr[i + 1]
+        while k < end:
+            if k + 4 <= end and add_four(rows, k, dense, sums):
+                k += 4
+                continue
+            add_one(rows.indices[k], rows.data[k], table, index, dense, sums)
+            k += 1
         for b in range(n_columns):
             out[i, b] = sums[b]
 

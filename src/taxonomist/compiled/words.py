@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from taxonomist._typing import Bools, Codes, Floats, Integers
 from taxonomist.compiled.jit import compiled
+from taxonomist.compiled.term_index import SPACE, TermIndex, find_term
 
 OUTSIDE, INSIDE, DIGIT = 0, 1, 2
 """Kinds of characters. Digits are inside words, too."""
@@ -108,7 +109,8 @@ def code_words(texts: PlainTexts, out: WordCodes) -> int:
 class TermsOfWords(NamedTuple):
     """The terms of a vocabulary that words are or have.
 
-    The character n-grams of word i are at ``begins[i]`` to ``ends[i]``.
+    The character n-grams of word i are at ``begins[i]`` to ``ends[i]``, and its code points at
+    ``starts[i]`` to ``stops[i]``.
     """
 
     term: Integers  # (n_distinct,)  the column of each word, or -1
@@ -116,6 +118,9 @@ class TermsOfWords(NamedTuple):
     ends: Integers  # (n_distinct,)
     gram: Integers  # (n_grams,)  the columns of n-grams
     times: Integers  # (n_grams,)  how often the word has each
+    points: Integers  # (n_points,)
+    starts: Integers  # (n_distinct,)
+    stops: Integers  # (n_distinct,)
 
 
 class Counting(NamedTuple):
@@ -125,6 +130,8 @@ class Counting(NamedTuple):
     ends: Codes  # (n_texts + 1,)
     weights: Floats  # (n_columns,)  of the texts of an item
     words: TermsOfWords
+    lengths: tuple[int, int]  # of the sequences of words that are counted; (2, 1) for none
+    known: TermIndex  # the vocabulary, for sequences
 
 
 class CountingRoom(NamedTuple):
@@ -133,7 +140,8 @@ class CountingRoom(NamedTuple):
     words: Codes  # (n_distinct,)
     amounts: Floats  # (n_distinct,)
     word_place: Codes  # (n_distinct,)  -1 before
-    gram_place: Codes  # (n_terms,)  -1 before
+    term_place: Codes  # (n_terms,)  -1 before
+    key: Integers  # (points of the longest sequence of words,)
 
 
 @compiled(inline=True)
@@ -158,6 +166,49 @@ def count_item(given: Counting, item: int, room: CountingRoom) -> int:
     return n_words
 
 
+@compiled(inline=True)
+def write_sequence(
+    words: TermsOfWords, codes: Integers, begin: int, end: int, key: Integers
+) -> int:
+    """Write words with spaces between them; return the number of code points."""
+    size = 0
+    for k in range(begin, end):
+        if k > begin:
+            key[size] = SPACE
+            size += 1
+        for point in range(words.starts[codes[k]], words.stops[codes[k]]):
+            key[size] = words.points[point]
+            size += 1
+    return size
+
+
+@compiled(inline=True)
+def count_sequences(
+    given: Counting, item: int, first: int, indices: Integers, values: Floats, room: CountingRoom
+) -> int:
+    """Write the weighted counts of sequences of words from ``first`` on; return where they end.
+
+    They are in order of length and then of first appearance.
+    """
+    n, n_columns = first, len(given.weights)
+    for length in range(given.lengths[0], given.lengths[1] + 1):
+        for column in range(n_columns):
+            weight, text = given.weights[column], item * n_columns + column
+            if weight > 0:
+                for k in range(given.ends[text], given.ends[text + 1] - length + 1):
+                    size = write_sequence(given.words, given.codes, k, k + length, room.key)
+                    term = find_term(room.key, size, given.known)
+                    if term >= 0:
+                        if room.term_place[term] < 0:
+                            room.term_place[term] = n
+                            indices[n], values[n] = term, 0.0
+                            n += 1
+                        values[room.term_place[term]] += weight
+    for k in range(first, n):
+        room.term_place[indices[k]] = -1
+    return n
+
+
 @compiled()
 def count_terms(
     given: Counting,
@@ -169,7 +220,8 @@ def count_terms(
 ) -> None:
     """Write the weighted counts of the terms of items from ``begin`` on as CSR rows.
 
-    Words are in order of first appearance, and behind them n-grams, the last that appears first.
+    Words are in order of first appearance, behind them sequences of words, and behind these
+    character n-grams, the last that appears first.
     """
     n, terms = 0, given.words
     for row in range(len(ends) - 1):
@@ -179,18 +231,18 @@ def count_terms(
             if column >= 0:
                 indices[n], values[n] = column, room.amounts[j]
                 n += 1
-        first = n
+        n = first = count_sequences(given, begin + row, n, indices, values, room)
         for j in range(n_words):
             code, amount = room.words[j], room.amounts[j]
             for t in range(terms.begins[code], terms.ends[code]):
                 column = terms.gram[t]
-                if room.gram_place[column] < 0:
-                    room.gram_place[column] = n
+                if room.term_place[column] < 0:
+                    room.term_place[column] = n
                     indices[n], values[n] = column, 0.0
                     n += 1
-                values[room.gram_place[column]] += amount * terms.times[t]
+                values[room.term_place[column]] += amount * terms.times[t]
         for k in range(first, n):
-            room.gram_place[indices[k]] = -1
+            room.term_place[indices[k]] = -1
         for k in range((n - first) // 2):
             a, b = first + k, n - 1 - k
             indices[a], indices[b] = indices[b], indices[a]

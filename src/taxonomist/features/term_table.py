@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from taxonomist._typing import Objects
+    from taxonomist._typing import Codes, Integers, Objects
 
 __all__ = ["TermTable"]
 
@@ -63,6 +63,13 @@ class TermTable:
         found[:] = self._parts(self.ends)
         return found
 
+    def points(self) -> tuple[Integers, Codes]:
+        """Return the code points of all terms, and where each term ends, after a 0."""
+        is_first = (self.text & 0xC0) != 0x80
+        ends = np.append(0, np.cumsum(is_first, dtype=np.intp))[self.ends]
+        whole = self._decoded(self.text.tobytes())
+        return np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32), ends
+
     def finder(self, n: int) -> Callable[[str, int], int]:
         """Return a function that finds the columns of n terms, given the default for others."""
         if "_columns" not in vars(self) and FEW * (self._n_asked + n) < len(self):
@@ -95,14 +102,19 @@ class TermTable:
     def _parts(self, ends: NDArray[np.int64]) -> list[str]:
         """Return the terms between some ends."""
         places = ends.tolist()
-        whole = self.text[places[0] : places[-1]].tobytes()
+        start = places[0]
+        whole = self.text[start : places[-1]].tobytes()
         pairs = pairwise(places)
+        if whole.isascii():
+            text = whole.decode("ascii")
+            return [text[a - start : b - start] for a, b in pairs]
+        return [self._decoded(whole[a - start : b - start]) for a, b in pairs]
+
+    @staticmethod
+    def _decoded(text: bytes) -> str:
+        """Return a text in UTF-8 as a string."""
         try:
-            if whole.isascii():
-                text, start = whole.decode("ascii"), places[0]
-                return [text[a - start : b - start] for a, b in pairs]
-            start = places[0]
-            return [whole[a - start : b - start].decode("utf-8", "surrogatepass") for a, b in pairs]
+            return text.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
             raise ModelFileError(
                 f"The model is damaged: its terms are no text ({error})."

@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from taxonomist._spill import mapped
 from taxonomist.errors import ParameterError
+from taxonomist.features.count_rows import side_by_side
 from taxonomist.features.counted_texts import CountedTexts
 from taxonomist.features.stored_texts import kept_texts
 from taxonomist.features.term_table import TermTable
 from taxonomist.features.terms import respelled
 from taxonomist.features.text_items import as_text, column_weights, peek
-from taxonomist.features.token_table import TokenTable, side_by_side
+from taxonomist.features.token_table import TokenTable
 from taxonomist.features.weighing import weighed
 from taxonomist.features.word_terms import WordTerms
 

@@ -13,11 +13,13 @@ from itertools import chain, count, pairwise
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
-from scipy.sparse import csr_array, get_index_dtype
+from scipy.sparse import csr_array
 
-from taxonomist._spill import BLOCK_BYTES, Spool, is_large, joined, row_cuts
+from taxonomist._spill import BLOCK_BYTES, Spool, row_cuts
 from taxonomist.compiled.jit import can_spare
+from taxonomist.compiled.term_index import TermIndex
 from taxonomist.compiled.words import Counting, CountingRoom, TermsOfWords, count_terms
+from taxonomist.features.count_rows import csr_of, side_by_side, whole_rows
 from taxonomist.features.terms import grams_of
 from taxonomist.features.word_codes import add_words
 from taxonomist.features.word_terms import finder_in
@@ -27,10 +29,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from taxonomist._typing import CSR, Codes, Floats, Integers, Reals
+    from taxonomist._typing import CSR, Codes, Floats, Integers
     from taxonomist.features.word_terms import KnownTerms, WordTerms
 
-__all__ = ["TermBlock", "TokenTable", "side_by_side"]
+__all__ = ["TermBlock", "TokenTable"]
 
 TOKENS_AT_ONCE = 2**21
 """Words of texts that are sorted at once, which bounds memory."""
@@ -38,6 +40,8 @@ MOST_SPARED = 2**19
 """Words that are counted without a compiled loop at most, which takes less time than numba."""
 STEPS_OF_GRAMS = 2
 """As how many words one with its character n-grams counts: they take a second at most."""
+NO_WORDS, NO_SEQUENCES = (1, 0), (2, 1)
+"""Lengths of no words, and of no sequences of several words."""
 ENTRIES_AT_ONCE = 2**23
 """Entries of a product of words and n-grams that are computed at once, about."""
 
@@ -161,16 +165,14 @@ class TokenTable(NamedTuple):
                 if spares:
                     yield part._counts(factors, column, n_columns)
                 else:
-                    nothing, nowhere = np.empty(0, np.int32), np.zeros(len(column), np.intp)
-                    words = TermsOfWords(column, nowhere, nowhere, nothing, nothing)
-                    room = np.empty(0, np.intp)
-                    yield from part._compiled_counts(factors, words, room, n_columns)
+                    given = _words_alone(part, factors, column)
+                    yield from _compiled_counts(given, np.empty(0, np.intp), n_columns)
 
         def names(chosen: Codes) -> list[str]:
             return [self.words[code] for code in order[chosen].tolist()]
 
         def counts(place: Codes, n_columns: int) -> CSR:
-            return _whole(blocks(place, n_columns), n_columns, len(self.codes))
+            return whole_rows(blocks(place, n_columns), n_columns, len(self.codes))
 
         n_having = np.zeros(len(order), dtype=np.intp)
         for block in blocks(np.arange(len(order)), len(order)):
@@ -198,32 +200,6 @@ class TokenTable(NamedTuple):
         used = (weights > 0) & (columns >= 0)
         rows = (texts // self.n_columns)[used]
         return _counted(rows, columns[used], weights[used], (self.n_items, n_columns))
-
-    def _compiled_counts(
-        self, factors: Floats, words: TermsOfWords, gram_place: Codes, n_columns: int
-    ) -> Iterator[CSR]:
-        """Yield the counts of words and of n-grams in them, by a compiled loop, in portions.
-
-        ``gram_place`` has a -1 for each column if words have n-grams.
-        """
-        given = Counting(self.codes, self.ends, factors, words)
-        n_words = len(words.term)
-        most = 1 + words.ends - words.begins
-        bounds = np.append(0, np.cumsum(most[self.codes]))[self.ends[:: self.n_columns]]
-        room = CountingRoom(
-            np.empty(n_words, np.intp), np.empty(n_words), np.full(n_words, -1, np.intp), gram_place
-        )
-        begin = 0
-        while begin < self.n_items:
-            last = np.searchsorted(bounds, bounds[begin] + ENTRIES_AT_ONCE, side="right") - 1
-            end = max(begin + 1, int(last))
-            size = int(bounds[end] - bounds[begin])
-            indices, values = np.empty(size, np.int32), np.empty(size)
-            ends = np.zeros(end - begin + 1, np.intp)
-            count_terms(given, begin, indices, values, ends, room)
-            n, begin = ends[-1], end
-            # Bounds may be much larger than what is found.
-            yield _csr_of(indices[:n].copy(), values[:n].copy(), ends, n_columns)
 
     def _ngram_codes(self, n: int) -> tuple[Codes, Codes, Codes]:
         """Return the text and the number of each n-gram, and the words of each number."""
@@ -287,28 +263,20 @@ class TokenTable(NamedTuple):
 
         ``characters`` is None or has the lengths of ``terms``.
         """
-        least, most = words or (1, 0)
+        least, most = words or NO_WORDS
         n_steps = len(self.codes) * (STEPS_OF_GRAMS if characters else 1)
         if can_spare(count_terms, n_steps, MOST_SPARED):
             found = [self._known_ngrams(n, weights, terms) for n in range(least, most + 1)]
             if characters:
                 found.append(self._known_grams(characters, weights, terms))
             return side_by_side(found)
-        is_word, has_grams = least == 1 <= most, characters is not None
-        if most <= 1:
-            return self._counted_terms(weights, terms, is_word=is_word, has_grams=has_grams)
-        found = [self._known_ngrams(n, weights, terms) for n in range(max(2, least), most + 1)]
-        if is_word:
-            found.insert(0, self._counted_terms(weights, terms, is_word=True, has_grams=False))
-        if has_grams:
-            found.append(self._counted_terms(weights, terms, is_word=False, has_grams=True))
-        return side_by_side(found)
+        return self._counted_terms(words or NO_WORDS, weights, terms, has_grams=bool(characters))
 
     def _known_ngrams(self, n: int, weights: Sequence[float], terms: WordTerms) -> CSR:
         """Return the counts of n words in sequence that are terms."""
         block = self.ngrams(n, weights)
         names = block.names(np.arange(len(block.n_having)))
-        return block.counts(_places(names, terms.vocabulary), len(terms.vocabulary))
+        return block.counts(_places(names, terms.vocabulary), terms.n_terms)
 
     def _known_grams(
         self, lengths: Sequence[int], weights: Sequence[float], terms: WordTerms
@@ -318,76 +286,76 @@ class TokenTable(NamedTuple):
         counts = block.counts(np.arange(len(block.n_having)), len(block.n_having))
         inside, grams = _inside(block.names(np.arange(counts.shape[1])), *lengths)
         places = _places([f'"{gram}"' for gram in grams], terms.vocabulary)
-        return _product(counts, _moved(inside, places, len(terms.vocabulary)))
+        return _product(counts, _moved(inside, places, terms.n_terms))
 
     def _counted_terms(
-        self, weights: Sequence[float], terms: WordTerms, *, is_word: bool, has_grams: bool
+        self, lengths: Sequence[int], weights: Sequence[float], terms: WordTerms, *, has_grams: bool
     ) -> CSR:
-        """Return the counts of words and of n-grams in them, by a compiled loop."""
+        """Return the counts of words, sequences of words and n-grams by a compiled loop."""
         counts = np.bincount(self.codes, minlength=len(self.words))
         used = np.flatnonzero(counts)
         number = np.empty(len(self.words), np.int32)
         number[used] = np.arange(len(used), dtype=np.int32)
         found = terms.of([self.words[code] for code in used.tolist()])
-        if not is_word:
+        least, most = lengths
+        if least > 1 or most < 1:
             found = found._replace(term=np.full(len(used), -1, np.int32))
         if not has_grams:
             found = found._replace(ends=found.begins)
-        factors, n = np.asarray(weights, dtype=np.float64), len(terms.vocabulary)
-        most_values = int(counts[used] @ (1 + found.ends - found.begins))
-        room = terms.take_places()
-        parts = (part._replace(codes=number[part.codes]) for part in self.parts())
-        blocks = (part._compiled_counts(factors, found, room, n) for part in parts)
-        whole = _whole(chain.from_iterable(blocks), n, most_values)
-        terms.give_back(room)
-        return whole
+        factors, n = np.asarray(weights, dtype=np.float64), terms.n_terms
+        whole = Counting(self.codes, self.ends, factors, found, (max(2, least), most), terms.index)
+        most_values = int(counts[used] @ _bounds(whole))
+        parts = (whole._replace(codes=number[each.codes], ends=each.ends) for each in self.parts())
+        place = terms.take_places()
+        blocks = (_compiled_counts(part, place, n) for part in parts)
+        rows = whole_rows(chain.from_iterable(blocks), n, most_values)
+        terms.give_back(place)
+        return rows
 
 
-def _csr_of(indices: Integers, values: Reals, ends: Integers, n_columns: int) -> CSR:
-    """Return a count matrix with the smallest possible index type and entries in given order."""
-    shape = (len(ends) - 1, n_columns)
-    if not len(indices):
-        return csr_array(shape)
-    # liblinear accepts only 32-bit indices, and they use half the memory.
-    width = get_index_dtype(maxval=max(len(indices), *shape))
-    return csr_array(
-        (values, indices.astype(width, copy=False), ends.astype(width, copy=False)), shape=shape
-    )
+def _words_alone(table: TokenTable, factors: Floats, column: Integers) -> Counting:
+    """Return what to count if words have the given columns and there are no other terms."""
+    nowhere, nothing = np.zeros(len(column), np.intp), np.empty(0, np.int32)
+    points, no_slots = np.empty(0, np.uint32), np.full(1, -1, np.int64)
+    words = TermsOfWords(column, nowhere, nowhere, nothing, nothing, points, nowhere, nowhere)
+    index = TermIndex(points, np.zeros(1, np.intp), no_slots)
+    return Counting(table.codes, table.ends, factors, words, NO_SEQUENCES, index)
 
 
-def _whole(blocks: Iterable[CSR], n_columns: int, most_values: int) -> CSR:
-    """Return the rows of all blocks, with the smallest possible index type."""
-    found = joined(blocks, n_columns, most_values, np.float64)
-    return _csr_of(found.indices, found.data, found.indptr, n_columns)
+def _bounds(given: Counting) -> Codes:
+    """Return how many terms there are at most where each word occurs."""
+    least, most = given.lengths
+    found: Codes = max(0, most - least + 1) + 1 + given.words.ends - given.words.begins
+    return found
 
 
-def side_by_side(parts: Sequence[CSR]) -> CSR:
-    """Return the sum of matrices of the same shape and with entries in different columns.
+def _compiled_counts(given: Counting, place: Codes, n_columns: int) -> Iterator[CSR]:
+    """Yield the counts of terms by a compiled loop, in portions.
 
-    The entries of each row are in the order of the matrices.
+    ``place`` has a -1 for each column, unless only words are counted.
     """
-    if len(parts) == 1:
-        return parts[0]
-    if any(map(is_large, parts)):
-        n_values = sum(part.nnz for part in parts)
-        ends = np.sum([part.indptr.astype(np.intp) for part in parts], axis=0)
-        cuts = row_cuts(ends, parts[0].data.itemsize)
-        blocks = (_beside([part[begin:end] for part in parts]) for begin, end in cuts)
-        return _whole(blocks, parts[0].shape[1], n_values)
-    return _beside(parts)
-
-
-def _beside(parts: Sequence[CSR]) -> CSR:
-    """Return the sum of matrices that fit into memory."""
-    sizes = np.array([np.diff(part.indptr) for part in parts])
-    ends = np.append(0, np.cumsum(sizes.sum(axis=0)))
-    starts = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
-    width = get_index_dtype(maxval=max(ends[-1], parts[0].shape[1]))
-    indices, values = np.empty(ends[-1], dtype=width), np.empty(ends[-1])
-    for part, size, start in zip(parts, sizes, starts, strict=True):
-        places = np.repeat(start - part.indptr[:-1], size) + np.arange(part.nnz)
-        indices[places], values[places] = part.indices, part.data
-    return _csr_of(indices, values, ends, parts[0].shape[1])
+    words, (_, most) = given.words, given.lengths
+    firsts = given.ends[:: len(given.weights)]
+    bounds = np.append(0, np.cumsum(_bounds(given)[given.codes]))[firsts]
+    longest, n_words = int((words.stops - words.starts).max(initial=0)), len(words.term)
+    room = CountingRoom(
+        np.empty(n_words, np.intp),
+        np.empty(n_words),
+        np.full(n_words, -1, np.intp),
+        place,
+        np.empty(most * (longest + 1), np.uint32),
+    )
+    begin, n_items = 0, len(firsts) - 1
+    while begin < n_items:
+        last = np.searchsorted(bounds, bounds[begin] + ENTRIES_AT_ONCE, side="right") - 1
+        end = max(begin + 1, int(last))
+        size = int(bounds[end] - bounds[begin])
+        indices, values = np.empty(size, np.int32), np.empty(size)
+        ends = np.zeros(end - begin + 1, np.intp)
+        count_terms(given, begin, indices, values, ends, room)
+        n, begin = ends[-1], end
+        # Bounds may be much larger than what is found.
+        yield csr_of(indices[:n].copy(), values[:n].copy(), ends, n_columns)
 
 
 def _counted(rows: Codes, columns: Codes, factors: Floats, shape: tuple[int, int]) -> CSR:
@@ -408,7 +376,7 @@ def _counted(rows: Codes, columns: Codes, factors: Floats, shape: tuple[int, int
         sizes += np.bincount(kinds // shape[1], minlength=shape[0])
         begin = end
     ends = np.append(0, np.cumsum(sizes))
-    return _csr_of(np.concatenate(indices), np.concatenate(values), ends, shape[1])
+    return csr_of(np.concatenate(indices), np.concatenate(values), ends, shape[1])
 
 
 def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
@@ -421,7 +389,7 @@ def _inside(words: list[str], least: int, most: int) -> tuple[CSR, list[str]]:
         values.extend(grams.values())
         ends.append(len(codes))
     parts = np.frombuffer(codes, "q"), np.frombuffer(values), np.frombuffer(ends, "q")
-    return _csr_of(*parts, len(number)), list(number)
+    return csr_of(*parts, len(number)), list(number)
 
 
 def _places(names: list[str], vocabulary: KnownTerms) -> Codes:
@@ -437,7 +405,7 @@ def _moved(counts: CSR, place: Codes, n_columns: int) -> CSR:
     indices = place[counts.indices]
     is_kept = indices >= 0
     ends = np.append(0, np.cumsum(is_kept))[counts.indptr]
-    return _csr_of(indices[is_kept], counts.data[is_kept], ends, n_columns)
+    return csr_of(indices[is_kept], counts.data[is_kept], ends, n_columns)
 
 
 def _blocks(words: CSR, inside: CSR) -> list[slice]:
@@ -453,4 +421,4 @@ def _product(words: CSR, inside: CSR) -> CSR:
     """Return the counts of n-grams from those of words, block by block."""
     blocks = (csr_array(words[block] @ inside) for block in _blocks(words, inside))
     sizes = np.diff(inside.indptr)[words.indices]
-    return _whole(blocks, inside.shape[1], int(sizes.sum()))
+    return whole_rows(blocks, inside.shape[1], int(sizes.sum()))

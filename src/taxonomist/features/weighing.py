@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
-
-from taxonomist.features.spectrum import unit_rows
+from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Floats
@@ -39,4 +38,5 @@ def weighed(counts: CSR, idf: Floats, n_grams: int = 0, gram_weight: float | Non
         lengths = np.sqrt(np.maximum(squares, np.finfo(float).tiny))
         values *= np.where(is_gram, gram_weight, 1.0) / lengths[kinds]
     found = csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
-    return csr_array(unit_rows(found))
+    inplace_csr_row_normalize_l2(found)
+    return found

@@ -10,7 +10,7 @@ import re
 from array import array
 from collections import defaultdict, deque
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, count
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,7 @@ from taxonomist.compiled.words import DIGIT, INSIDE, PlainTexts, WordCodes, code
 from taxonomist.features.terms import MARKS, UNSPACED, plain_text, words_in, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from concurrent.futures import Future
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -78,7 +77,7 @@ def add_words(texts: Iterable[str], words: list[str], codes: Spool, ends: Spool)
             codes.add(np.frombuffer(found, "i") if found else np.empty(0, np.int32))
             ends.add(np.frombuffer(lasts, "q"))
             continue
-        distinct, numbers, places = coded.result()
+        distinct, numbers, places = coded()
         ends.add(places + before)
         if not number and n_characters < CHARACTERS_AT_ONCE:
             # All texts: their words have numbers already.
@@ -90,16 +89,20 @@ def add_words(texts: Iterable[str], words: list[str], codes: Spool, ends: Spool)
 
 def _ahead(
     portions: Iterable[tuple[list[str], int]],
-) -> Iterator[tuple[list[str], int, Future[Coded] | None]]:
-    """Yield portions with their words, which a thread finds while others are read.
+) -> Iterator[tuple[list[str], int, Callable[[], Coded] | None]]:
+    """Yield portions with a function that returns their words.
 
-    Those with little work have None instead.
+    A thread finds these while other portions are read. Those with little work have None instead.
     """
-    waiting: deque[tuple[list[str], int, Future[Coded] | None]] = deque()
+    waiting: deque[tuple[list[str], int, Callable[[], Coded] | None]] = deque()
     pool = ThreadPoolExecutor(1)  # it starts no thread before there is work
     try:
         for some, n_characters in portions:
-            coded = None if _is_little(n_characters) else pool.submit(_coded, some)
+            coded: Callable[[], Coded] | None = None
+            if not _is_little(n_characters):
+                # The last portion is smaller; starting a thread takes as long as some texts.
+                is_last = n_characters < CHARACTERS_AT_ONCE
+                coded = partial(_coded, some) if is_last else pool.submit(_coded, some).result
             waiting.append((some, n_characters, coded))
             if len(waiting) > AHEAD:
                 yield waiting.popleft()

@@ -5,14 +5,22 @@ Few words make up most of all texts, so that most n-grams are neither made nor l
 
 from __future__ import annotations
 
-from itertools import chain, count
+from functools import cached_property
+from itertools import accumulate, count
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from taxonomist.compiled.term_index import (
+    FoundTerms,
+    TermIndex,
+    WordPoints,
+    fill_slots,
+    find_terms,
+)
 from taxonomist.compiled.words import TermsOfWords
-from taxonomist.features.terms import grams_of
+from taxonomist.features.terms import is_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +38,9 @@ MOST_WORDS = 2**17
 MOST_GRAMS = 2**21
 """Known n-grams of words that are kept at most."""
 WORDS_AT_ONCE = 4096
-"""Words whose n-grams are made at once, which bounds memory."""
+"""Words whose n-grams are looked up at once, which bounds memory."""
+AROUND = 4
+"""Characters around a word, when it is written down: two quotes and two spaces."""
 
 _lock = Lock()
 
@@ -57,6 +67,8 @@ class WordTerms:
 
     def _forget(self) -> None:
         self._number: dict[str, int] = {}
+        self._points = _Growing(np.empty(0, np.uint32))
+        self._stops = _Growing(np.zeros(1, np.intp))
         self._term = _Growing(np.empty(0, np.int32))
         self._ends = _Growing(np.zeros(1, np.intp))
         self._gram = _Growing(np.empty(0, np.int32))
@@ -69,13 +81,16 @@ class WordTerms:
             for begin in range(0, len(new), WORDS_AT_ONCE):
                 self._add(new[begin : begin + WORDS_AT_ONCE])
             numbers = np.fromiter(map(self._number.__getitem__, words), np.intp, len(words))
-            ends = self._ends.given
+            ends, stops = self._ends.given, self._stops.given
             found = TermsOfWords(
                 self._term.given[numbers],
                 ends[numbers],
                 ends[numbers + 1],
                 self._gram.given,
                 self._times.given,
+                self._points.given,
+                stops[numbers],
+                stops[numbers + 1],
             )
             if len(self._number) > MOST_WORDS or len(found.gram) > MOST_GRAMS:
                 self._forget()
@@ -83,29 +98,58 @@ class WordTerms:
 
     def _add(self, words: list[str]) -> None:
         """Keep the terms of new words."""
-        lengths = self.characters
-        grams = [grams_of(word, *lengths) for word in words] if lengths else []
-        sizes = np.fromiter(map(len, grams), np.intp, len(grams))
-        n_grams = int(sizes.sum())
-        find = finder_in(self.vocabulary, len(words) + n_grams)
-        # Words share most of their n-grams.
-        column = {gram: find(f'"{gram}"', -1) for gram in set(chain.from_iterable(grams))}
-        found = np.fromiter(map(column.__getitem__, chain.from_iterable(grams)), np.int32, n_grams)
-        times = chain.from_iterable(one.values() for one in grams)
-        is_known = found >= 0
-        ends = np.append(0, np.cumsum(is_known))[np.cumsum(sizes)] if lengths else 0
-        self._ends.extend(np.broadcast_to(self._gram.n + ends, len(words)))
-        self._gram.extend(found[is_known])
-        self._times.extend(np.fromiter(times, np.int32, n_grams)[is_known])
-        self._term.extend(np.fromiter((find(word, -1) for word in words), np.int32, len(words)))
+        least, most = self.characters or (1, 0)
+        points, ends = _points_of(words)
+        is_single = [most > 0 and is_unspaced(word) for word in words]
+        given = WordPoints(points, ends[:-1], ends[1:], np.array(is_single))
+        n_grams = (len(points) + 2 * len(words)) * max(0, most - least + 1)
+        found = FoundTerms(
+            np.empty(len(words), np.int32),
+            np.empty(len(words), np.intp),
+            np.empty(n_grams, np.int32),
+            np.empty(n_grams, np.int32),
+        )
+        key = np.empty(np.diff(ends).max() + AROUND, np.uint32)
+        place = self.take_places()
+        find_terms(given, (least, most), self.index, key, place, found)
+        self.give_back(place)
+        n_found = found.ends[-1]
+        self._term.extend(found.term)
+        self._ends.extend(self._gram.n + found.ends)
+        self._gram.extend(found.gram[:n_found])
+        self._times.extend(found.times[:n_found])
+        self._stops.extend(self._points.n + ends[1:])
+        self._points.extend(points)
         self._number.update(zip(words, count(len(self._number)), strict=False))
+
+    @cached_property
+    def n_terms(self) -> int:
+        """The number of columns. Several terms of old features may have become the same."""
+        table = self.vocabulary
+        return 1 + max(table.values(), default=-1) if isinstance(table, dict) else len(table)
+
+    @cached_property
+    def index(self) -> TermIndex:
+        """The terms by hash."""
+        table = self.vocabulary
+        if isinstance(table, dict):
+            names = [""] * self.n_terms
+            for name, column in table.items():
+                names[column] = name
+            points, ends = _points_of(names)
+        else:
+            points, ends = table.points()
+        n_slots = 1 << max(4, (len(ends) + len(ends) // 2).bit_length())
+        index = TermIndex(points, ends, np.full(n_slots, -1, np.int64))
+        fill_slots(index)
+        return index
 
     def take_places(self) -> Codes:
         """Return room for a place of each term, all -1; ``give_back`` expects it like that."""
         try:
             return self._places.pop()
         except IndexError:
-            return np.full(len(self.vocabulary) if self.characters else 0, -1, np.intp)
+            return np.full(self.n_terms, -1, np.intp)
 
     def give_back(self, places: Codes) -> None:
         """Keep room for the next who asks."""
@@ -130,6 +174,12 @@ class _Growing:
             self._room = room
         self._room[self.n : n] = more
         self.n = n
+
+
+def _points_of(words: list[str]) -> tuple[Integers, Codes]:
+    """Return the code points of words, one after another, and where each word ends, after a 0."""
+    points = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+    return points, np.fromiter(accumulate(map(len, words), initial=0), np.intp, len(words) + 1)
 
 
 def finder_in(vocabulary: KnownTerms, n: int) -> Callable[[str, int], int]:

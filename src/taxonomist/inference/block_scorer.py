@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from taxonomist.inference.linear_scorer import in_blocks, in_cache
-from taxonomist.inference.scorers import ScorePart, best_columns, strongest
+from taxonomist.inference.scorers import ScorePart, best_columns, rows_of, strongest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MARGINS_TOGETHER = 2**22
 """Margins that are computed together at most."""
+LEAST_THREADED = 2**27
+"""Products of values and weights from which on several threads are worth their start."""
 MARGINS_AT_A_TIME = 2**20
 """Margins held in memory at a time if not all scores are kept: 8 MiB for each of a few copies."""
 
@@ -56,9 +58,11 @@ class BlockScorer:
     def raw(self, X: CSR, n_threads: int = 1) -> Reals:
         """Return the margins of all classifiers, (n_items, n_columns)."""
         out = np.empty((X.shape[0], self.weights.n_columns), np.float32)
+        if X.nnz * self.weights.n_columns < LEAST_THREADED:
+            n_threads = 1
 
         def work(block: slice) -> None:
-            self.weights.scores(X[block], out[block])
+            self.weights.scores(rows_of(X, block), out[block])
 
         in_blocks(work, X.shape[0], self.n_together(X.shape[0], n_threads), n_threads)
         return out
@@ -66,7 +70,7 @@ class BlockScorer:
     def n_together(self, n_items: int, n_threads: int) -> int:
         """Return how many of the items are scored together: many, for a block's weights at hand."""
         most = MARGINS_TOGETHER // max(1, self.weights.n_columns)
-        return min(most, -(-n_items // (2 * n_threads)))
+        return most if n_threads == 1 else min(most, -(-n_items // (2 * n_threads)))
 
     def categories(self, raw: Reals) -> Floats:
         """Return the scores of categories, (n_items, n_categories)."""

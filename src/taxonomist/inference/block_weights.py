@@ -363,7 +363,8 @@ class BlockWeights:
         # Counting the segments of every feature takes longer than those of a few texts are worth.
         is_little = LOOKUP * n_lookups < len(table.features) and "_n_segments" not in vars(self)
         n_segments = n_lookups if is_little else int(self._n_segments[rows.indices].sum())
-        if can_spare(score_blocks, n_segments * int(widest), MOST_WEIGHTS):
+        n_weights = n_segments * int(widest)
+        if not self._frequent.is_made and can_spare(score_blocks, n_weights, MOST_WEIGHTS):
             score_few_blocks(rows, table, self._few_by_feature(rows.indices), out)
             return
         n_segments = int(self._n_segments[rows.indices].sum())

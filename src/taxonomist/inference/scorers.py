@@ -10,7 +10,7 @@ scored once.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Cut = Callable[[Reals], Reals]
     """Function that returns an array of weights with the smallest set to 0."""
+
+M = TypeVar("M", bound="Matrix")
 
 SCORES_AT_A_TIME = 2**22
 """Category scores held in memory at a time if not all of them are returned: 32 MiB."""
@@ -195,9 +197,9 @@ def top_entries(scores: Floats, k: int) -> CSR:
     return csr_array((scores[chosen], columns, ends), shape=scores.shape)
 
 
-def rows_of(X: Matrix, block: slice) -> Matrix:
+def rows_of(X: M, block: slice) -> M:
     """Return a block of rows, without a copy if it contains all rows."""
-    return X if block.stop - block.start == X.shape[0] else X[block]
+    return X if block.stop - block.start == X.shape[0] else cast("M", X[block])
 
 
 def strongest(

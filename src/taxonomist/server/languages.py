@@ -44,7 +44,7 @@ def detect_language(text: str, languages: Sequence[str]) -> list[tuple[str | Non
     """Return the share of a text's words that are common words of each language.
 
     The last entry, without a language, has the share of words that are common in none of them.
-    The others come in descending order.
+    The others come in descending order. A text without words has this entry only, as in Annif.
 
     Raises
     ------
@@ -56,13 +56,14 @@ def detect_language(text: str, languages: Sequence[str]) -> list[tuple[str | Non
         raise ParameterError("unsupported candidate languages")
     words = [match.group().lower() for match in _WORD.finditer(text[: 20 * MOST_WORDS])]
     words = words[:MOST_WORDS]
-    n_words = max(1, len(words))
+    if not words:
+        return [(None, 1.0)]
     shares = {
-        code: sum(word in LANGUAGES[code] for word in words) / n_words
+        code: sum(word in LANGUAGES[code] for word in words) / len(words)
         for code in dict.fromkeys(languages)
     }
     known = frozenset[str]().union(*(LANGUAGES[code] for code in shares))
-    rest = sum(word not in known for word in words) / n_words if words else 1.0
+    rest = sum(word not in known for word in words) / len(words)
     ranked: list[tuple[str | None, float]] = sorted(
         shares.items(), key=lambda pair: (-pair[1], pair[0])
     )

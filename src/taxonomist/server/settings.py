@@ -82,7 +82,7 @@ class ServiceSettings:
     weight
         Weight of a decision in training; a row of the training table has 1.
     memory_mib
-        Memory for a training, in MiB; 0 for no limit.
+        Memory for a training, in MiB; 0 for half of the machine's.
     log_texts
         Whether to write texts to the log.
     processes

@@ -34,6 +34,7 @@ from taxonomist.server.store import EventStore
 from taxonomist.server.store.jobs import end_job, tell_job
 from taxonomist.server.store.outcomes import standing_decisions
 from taxonomist.server.store.versions import add_version, list_versions, release
+from taxonomist.server.training_memory import is_out_of_memory, limit_memory
 from taxonomist.server.training_rows import read_rows, write_rows
 from taxonomist.text.digests import digest
 from taxonomist.text.updating import can_update, update
@@ -216,12 +217,11 @@ def _items(task: TrainingTask, store: EventStore, old: LiveModel) -> list[Labell
     return list(found.values())
 
 
-def _limit_memory(mib: int) -> None:
-    """Let allocations beyond a limit fail, where the system can do that."""
-    if mib:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_DATA, (mib * 2**20, mib * 2**20))
+def _told(error: Exception) -> str | None:
+    """Return what to tell about an error; None for bugs."""
+    if is_out_of_memory(error):
+        return "The training needs more memory than it may have; --training-mib gives it more."
+    return str(error) if isinstance(error, TaxonomistError | OSError) else None
 
 
 def main() -> None:
@@ -229,7 +229,7 @@ def main() -> None:
     task = TrainingTask.read(sys.stdin.read())
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    _limit_memory(task.settings.memory_mib)
+    limit_memory(task.settings.memory_mib)
     store = EventStore(task.settings.db_url)
     try:
         if task.kind == "check":
@@ -238,10 +238,11 @@ def main() -> None:
             state, result = check_table(task, store)
         else:
             state, result = train_again(task, store)
-    except (TaxonomistError, OSError) as error:
-        state, result = "failed", {"error": str(error)}
-    except MemoryError:
-        state, result = "failed", {"error": "The training needs more memory than it may have."}
+    except Exception as error:
+        message = _told(error)
+        if message is None:
+            raise
+        state, result = "failed", {"error": message}
     with store.writing() as connection:
         end_job(connection, task.job, state, result)
     store.close()

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taxonomist._spill import Spool
-from taxonomist.compiled import words as loops
 from taxonomist.compiled.jit import sparing_nothing
 from taxonomist.features import TextFeatures, token_table, word_codes, word_terms
 from taxonomist.features.term_table import TermTable
@@ -108,15 +107,21 @@ def test_many_distinct_words_need_more_slots():
 @given(st.lists(TEXT, min_size=1, max_size=6))
 def test_uncompiled_loops_give_the_same(texts):
     with pytest.MonkeyPatch.context() as patch, sparing_nothing():
-        for module, name in ((word_codes, "code_words"), (token_table, "count_terms")):
-            loop = getattr(loops, name)
+        for module, name in (
+            (word_codes, "code_words"),
+            (token_table, "count_terms"),
+            (word_terms, "find_terms"),
+            (word_terms, "fill_slots"),
+        ):
+            loop = getattr(module, name)
             patch.setattr(module, name, getattr(loop, "py_func", loop))
         assert coded(texts) == naive(texts)
-        table = TokenTable.of([[text] for text in texts], 1)
-        vocabulary = {word: k for k, word in enumerate(reversed(table.words))}
-        plain = table.known((1, 1), None, [1.0], WordTerms(vocabulary, None))
+        features = TextFeatures(words=(1, 2), characters=(2, 4), min_df=1)
+        vocabulary = features.fit([*texts, "word"]).vocabulary_
+        table = features.count(texts).table
+        plain = table.known((1, 2), (2, 4), [1.0], WordTerms(vocabulary, (2, 4)))
         patch.undo()
-        compiled = table.known((1, 1), None, [1.0], WordTerms(vocabulary, None))
+        compiled = table.known((1, 2), (2, 4), [1.0], WordTerms(vocabulary, (2, 4)))
     for part in ("data", "indices", "indptr"):
         assert getattr(plain, part).tobytes() == getattr(compiled, part).tobytes()
 
@@ -167,7 +172,7 @@ def test_words_that_return_are_not_looked_up_again(monkeypatch):
         [2, 1],
         [],
     ]
-    monkeypatch.setattr(word_terms, "grams_of", None)
+    monkeypatch.setattr(word_terms, "find_terms", None)
     again = terms.of(["dog", "cat"])
     assert again.term.tolist() == [-1, 0]
     assert (again.ends - again.begins).tolist() == [0, 2]

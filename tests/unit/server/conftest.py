@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from fastapi.testclient import TestClient
@@ -66,13 +67,24 @@ def store(db):
 
 
 @pytest.fixture
-def settings(shared, tmp_path):
+def on_sqlite(shared, tmp_path):
     """Return settings for a server with one project, on SQLite."""
     return ServiceSettings(
         models={"beings": str(shared / "beings")},
         tables={"beings": str(shared / "beings.csv")},
         folder=str(tmp_path / "server"),
     )
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def settings(request, on_sqlite):
+    """Return settings for a server with one project, on each kind of database in turn.
+
+    Whatever reads or writes rows differently is tested on both by the fixture ``db``, in seconds.
+    """
+    if request.param == "sqlite":
+        return on_sqlite
+    return replace(on_sqlite, db=new_database(request.getfixturevalue("postgres")))
 
 
 @pytest.fixture
@@ -93,7 +105,7 @@ def serve():
 
 @pytest.fixture
 def client(settings, serve):
-    """Return a client of a server without tokens, on SQLite."""
+    """Return a client of a server without tokens."""
     return serve(settings)
 
 

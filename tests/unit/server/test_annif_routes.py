@@ -204,6 +204,13 @@ def test_detect_language(client):
     assert results[0]["score"] > 0.4
 
 
+@pytest.mark.parametrize("text", ["", "12 34 ..."])
+def test_a_text_without_words_has_no_language(client, text):
+    question = {"text": text, "languages": ["en", "de"]}
+    results = client.post("/v1/detect-language", json=question).json()["results"]
+    assert results == [{"language": None, "score": 1.0}]
+
+
 @pytest.mark.parametrize("languages", [[], ["en"] * 6, ["e"], ["engl"], ["xx"]])
 def test_detect_language_refuses(client, languages):
     is_problem(client.post("/v1/detect-language", json={"text": "x", "languages": languages}), 400)

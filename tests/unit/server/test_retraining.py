@@ -15,7 +15,8 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from taxonomist.server import training_process
+from taxonomist.errors import ModelFileError
+from taxonomist.server import training_memory, training_process
 from taxonomist.server.live_model import LiveModel
 from taxonomist.server.store import EventStore
 from taxonomist.server.store.jobs import add_job, end_job
@@ -208,6 +209,35 @@ def test_a_training_that_fails_says_why(settings, serve, tmp_path, monkeypatch):
     found = client.get(f"{PROJECT}/retrain/{task.job}").json()
     assert found["state"] == "failed"
     assert "none.csv" in found["result"]["error"]
+
+
+def test_a_training_with_too_little_memory_says_so_and_requests_are_answered(settings, serve):
+    client = serve(replace(settings, memory_mib=300))
+    found = ended(client, client.post(f"{PROJECT}/retrain", json={}).json()["job"])
+    assert found["state"] == "failed"
+    assert "--training-mib" in found["result"]["error"]
+    assert suggested(client, "it barks") == "dog"
+
+
+def test_a_training_may_use_half_of_the_memory(tmp_path, monkeypatch):
+    limits = []
+    monkeypatch.setattr("resource.setrlimit", lambda _, pair: limits.append(pair))
+    for given in ("max", "1000000"):
+        (tmp_path / "limit").write_text(given)
+        monkeypatch.setattr(training_memory, "CONTAINER_LIMIT", tmp_path / "limit")
+        training_memory.limit_memory(0)
+    training_memory.limit_memory(7)
+    assert limits[0][0] > 2**28
+    assert limits[1:] == [(500_000, 500_000), (7 * 2**20, 7 * 2**20)]
+
+
+@pytest.mark.parametrize("cause", [MemoryError(), RuntimeError("can't start new thread")])
+def test_errors_that_memory_caused_are_told_as_such(cause):
+    error = ModelFileError("damaged")
+    error.__cause__ = cause
+    assert "--training-mib" in training_process._told(error)
+    assert training_process._told(ModelFileError("damaged")) == "damaged"
+    assert training_process._told(KeyError("a bug")) is None
 
 
 def test_a_training_that_dies_is_noticed(settings, serve):

@@ -40,9 +40,9 @@ def decision_loop(server, n_writes, acknowledged, start=0):
             return
 
 
-def kill_while_writing(shared, folder, n_writes, kill_after):
+def kill_while_writing(arguments, folder, n_writes, kill_after):
     """Kill a server while it writes; return the acknowledged events of this run."""
-    server = RunningServer([shared / "beings", "--folder", folder / "state"], folder / "log")
+    server = RunningServer([*arguments, "--folder", folder / "state"], folder / "log")
     server.wait()
     documents = {"documents": [{"text": "it barks", "document_id": "d"}]}
     server.post(f"{PROJECT}/documents", documents)
@@ -69,24 +69,25 @@ def all_events(server):
         after = page["next"]
 
 
-def check_kills(shared, folder, n_kills, n_writes):
+def check_kills(arguments, folder, n_kills, n_writes):
     acknowledged: list[int] = []
     for i in range(n_kills):
-        acknowledged += kill_while_writing(shared, folder, n_writes, 5 + (37 * i) % (n_writes - 5))
-    with running([shared / "beings"], folder) as server:
+        kill_after = 5 + (37 * i) % (n_writes - 5)
+        acknowledged += kill_while_writing(arguments, folder, n_writes, kill_after)
+    with running(arguments, folder) as server:
         found = all_events(server)
     assert len(acknowledged) >= 5 * n_kills
     assert set(acknowledged) <= found
     assert len(found) <= len(acknowledged) + n_kills  # at most one was not acknowledged each time
 
 
-def test_killed_servers_lose_nothing_that_was_acknowledged(shared, tmp_path):
-    check_kills(shared, tmp_path, 1, 40)
+def test_killed_servers_lose_nothing_that_was_acknowledged(shared, tmp_path, db):
+    check_kills([shared / "beings", "--db", db], tmp_path, 1, 40)
 
 
 @pytest.mark.slow
-def test_servers_killed_again_and_again_lose_nothing(shared, tmp_path):
-    check_kills(shared, tmp_path, 20, 200)
+def test_servers_killed_again_and_again_lose_nothing(shared, tmp_path, db):
+    check_kills([shared / "beings", "--db", db], tmp_path, 20, 200)
 
 
 def test_stopping_finishes_what_was_accepted_and_tokens_work(shared, tmp_path):

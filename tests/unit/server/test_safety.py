@@ -14,6 +14,7 @@ import pytest
 from taxonomist.errors import ModelFileError, ParameterError
 from taxonomist.server import ServiceLimits, make_app
 from taxonomist.server.logs import set_up_logs
+from taxonomist.server.problems import as_problem
 from taxonomist.server.rates import RateLimit
 from taxonomist.server.running import prepared
 from tests.unit.server.conftest import make_tokens
@@ -348,7 +349,8 @@ def test_paths_lead_nowhere(client, path):
     assert client.get(path).status_code in (400, 404)
 
 
-def test_a_full_disk_is_told_and_nothing_is_acknowledged(client):
+def test_a_full_disk_is_told_and_nothing_is_acknowledged(on_sqlite, serve):
+    client = serve(on_sqlite)
     add(client, "it barks")
     engine = client.app.state.service.store.engine
     with engine.connect() as connection:
@@ -369,6 +371,14 @@ def test_a_full_disk_is_told_and_nothing_is_acknowledged(client):
     assert statuses == {201, 507}
     events = client.get(f"{PROJECT}/decisions", params={"limit": 1000}).json()["events"]
     assert len(events) == stored
+
+
+def test_a_full_disk_of_postgresql_is_told_too():
+    from psycopg.errors import DiskFull
+    from sqlalchemy.exc import OperationalError
+
+    error = DiskFull('could not extend file "base/1/2": No space left on device')
+    assert as_problem(OperationalError("insert", {}, error)).status == 507
 
 
 def test_a_database_that_does_not_answer(client, monkeypatch):

@@ -7,9 +7,10 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import func, select, update
+from sqlalchemy import MetaData, func, select, update
 from sqlalchemy.exc import OperationalError
 
 from taxonomist.errors import ParameterError
@@ -91,6 +92,69 @@ def test_migrations_make_the_tables_of_the_schema(store):
         context = MigrationContext.configure(connection)
         assert compare_metadata(context, metadata) == []
     store.migrate()  # nothing left to do
+
+
+def rows_of_the_first_version():
+    """Return rows of tables as the first version of the schema had them."""
+    at = datetime(2025, 1, 2, tzinfo=UTC)
+    who = {"project": "p", "user": "ann"}
+    return {
+        "projects": {"id": "p", "added_at": at},
+        "documents": {
+            "project": "p",
+            "key": "a",
+            "texts": {"text": "text a"},
+            "digest": "0" * 16,
+            "is_random": True,
+            "added_at": at,
+            "added_by": "ann",
+        },
+        "events": {
+            **who,
+            "document": 1,
+            "action": "correct",
+            "chosen": ["dog"],
+            "offered": ["cat"],
+            "version": "v1",
+            "at": at,
+        },
+        "jobs": {
+            "id": "j",
+            **who,
+            "state": "live",
+            "step": "Saving",
+            "done": 4,
+            "total": 4,
+            "started_at": at,
+            "seen_at": at,
+            "ended_at": at,
+            "result": {"version": "v2"},
+        },
+    }
+
+
+def test_tables_of_the_first_version_are_upgraded_with_their_rows(db, monkeypatch):
+    upgrade = command.upgrade
+    monkeypatch.setattr(command, "upgrade", lambda config, _: upgrade(config, "0001"))
+    with closing(EventStore(db)) as store:
+        store.migrate()
+        monkeypatch.undo()
+        with store.writing() as connection:
+            first = MetaData()
+            first.reflect(connection)
+            assert "doubts" not in first.tables
+            for name, row in rows_of_the_first_version().items():
+                connection.execute(first.tables[name].insert().values(row))
+        store.migrate()
+        assert state(store, "a") == ("correct", ["dog"])
+        with store.reading() as connection:
+            context = MigrationContext.configure(connection)
+            assert compare_metadata(context, metadata) == []
+            (event,) = list_events(connection, "p")
+            (job,) = list_jobs(connection, "p")
+        assert (event.user, event.at) == ("ann", datetime(2025, 1, 2, tzinfo=UTC))
+        assert (job.kind, job.state, job.result) == ("train", "live", {"version": "v2"})
+        assert decide(store, 1, "accept", ["cat"]) == 2
 
 
 def test_documents_are_added_once(store, documents):
