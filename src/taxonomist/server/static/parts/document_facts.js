@@ -21,6 +21,13 @@ export function documentFacts(app, document, branch, total) {
 
 /**
  * @param {App} app
+ * @param {string} id
+ */
+export const noDocument = (app, id) => el("div", { class: "empty" }, el("h2", {}, "There is no such document."),
+  el("p", {}, `This project has none with the id ${id}.`), el("p", {}, el("a", { href: app.link("file") }, "File the next one"), "."));
+
+/**
+ * @param {App} app
  * @param {boolean} hasOthers whether others have documents open that wait
  */
 export function nothingWaits(app, hasOthers) {

@@ -41,9 +41,9 @@ export class Narrowing {
    * @param {DocumentInfo} document
    */
   stopEarly(document) {
-    return this._ask(document, { confident: SURE, top: 0 }, (chance) => chance
-      ? `The deepest node that is right with ${percent(SURE)} or more: ${chance}.`
-      : `No node is right with ${percent(SURE)} or more.`);
+    return this._ask(document, { confident: SURE, top: 0 }, (chance, names) => names.size
+      ? `Stopped where the model is sure (${percent(SURE)} or more)${chance}.`
+      : `The model is sure of no node (${percent(SURE)} or more).`);
   }
 
   /**
@@ -59,7 +59,7 @@ export class Narrowing {
    * @param {number} level
    */
   level(document, level) {
-    return this._ask(document, { level, top: 0 }, (chance) => `At level ${level}: ${chance}.`);
+    return this._ask(document, { level, top: 0 }, (chance) => `At level ${level}${chance}.`);
   }
 
   /**
@@ -82,7 +82,8 @@ export class Narrowing {
     const places = found.labels.flatMap((label) => byId.has(label) ? [placeOf(/** @type {TreeNode} */ (byId.get(label)))] : []);
     this.isActive = true;
     this._onFound({
-      text: say(found.probabilities.map(percent).join(", "), byId),
+      // The probabilities of a set would say little without its names.
+      text: say(found.probabilities.length === 1 ? `: ${percent(found.probabilities[0])}` : "", byId),
       alternatives: found.top.flatMap((each) => byId.has(each.label)
         ? [{ ...placeOf(/** @type {TreeNode} */ (byId.get(each.label))), probability: each.probability }] : []),
       places,

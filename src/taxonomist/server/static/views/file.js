@@ -1,12 +1,13 @@
 // File documents: the document, the suggestions, the tree, and keys for everything.
 
-import { randomKey } from "../api.js";
+import { Problem, randomKey } from "../api.js";
 import { el, fill, speak } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
 import { Choice, placeOf } from "../parts/choice.js";
-import { sayChosen } from "../parts/chosen.js";
+import { Chosen } from "../parts/chosen.js";
 import { claim } from "../parts/claim.js";
-import { documentFacts, nothingWaits } from "../parts/document_facts.js";
+import { commands } from "../parts/commands.js";
+import { documentFacts, noDocument, nothingWaits } from "../parts/document_facts.js";
 import { Evidence } from "../parts/evidence.js";
 import { KeyLine } from "../parts/key_line.js";
 import { Narrowing } from "../parts/narrowing.js";
@@ -51,12 +52,13 @@ export class FileView {
     this._isClosed = false;
     this._isComing = false;
     this._asked = "";
+    this._focus = "";
     this._keys = new KeyLine();
     this._evidence = new Evidence(app.project.columns);
     this._suggestions = new Suggestions({
       isMultilabel: app.project.is_multilabel, keys: this._keys,
       onChoose: (place) => this._chooseSuggestion(place),
-      onLook: (place) => this._explain(this._suggestions.found[place]?.label),
+      onLook: (place) => this._look(this._suggestions.found[place]?.label),
     });
     this._tree = new Tree(app, {
       label: "Taxonomy", keys: this._keys,
@@ -70,32 +72,26 @@ export class FileView {
     this._facts = el("p", { class: "note facts-line" });
     this._why = el("p", { class: "why note" });
     this._warning = el("div", { class: "warning", role: "alert", hidden: true });
-    this._chosen = el("div", { class: "chosen-now", "aria-live": "polite" });
+    this._chosen = new Chosen({
+      isSet: app.project.is_multilabel, mayDecide: app.mayDecide,
+      onConfirm: () => this._keys.run(() => this._confirm()),
+      onLook: (label) => this._look(label), onTakeOut: (place) => this._toggle(place),
+    });
     this._narrow = el("div", { class: "narrow", hidden: true });
     const pane = el("section", { class: "card document", "aria-label": "Document" },
       this._facts, dispute ? claim(app, dispute, (nodes) => this._wait(this._chooseNodes(nodes))) : null, this._warning, this._evidence.element, this._why);
     this.element = el("div", { class: "file" },
       el("h1", { class: "unseen" }, "File documents"), pane,
       el("section", { class: "card middle", "aria-label": "Suggestions" },
-        this._narrow, this._suggestions.element, this._chosen, this._buttons()),
+        this._narrow, this._suggestions.element, this._chosen.element, commands(app.mayDecide, (key) => this._keys.run(/** @type {() => void} */ (this._actOf(key))))),
       el("section", { class: "card side", "aria-label": "Taxonomy" }, this._search.element, this._tree.element));
     this._narrowing = new Narrowing(app, (found) => this._narrowed(found));
     this._others = new Others(app, (event, names) => this._otherDecided(event, names));
     this._refused = (/** @type {import("../outbox.js").Entry} */ entry, /** @type {import("../api.js").Problem} */ problem) =>
       void this._onRefused(entry, problem);
     app.outbox.onRefused.push(this._refused);
+    this._chosen.show(null);
     this._start(wanted).catch(notifyError);
-  }
-
-  _buttons() {
-    /** @type {[string, string, () => void][]} */
-    const all = [
-      ["Confirm", "Enter", () => this._confirm()], ["Too vague", "v", () => this._tooVague()],
-      ["None fits", "r", () => this._decide("reject", [])], ["Skip", "s", () => this._decide("skip", [])],
-      ["Undo", "u", () => this._undo()],
-    ];
-    return el("div", { class: "buttons" }, ...all.map(([name, key, act], i) =>
-      el("button", { class: i ? "button" : "button primary", onclick: () => this._keys.run(act), disabled: !this._app.mayDecide }, name, el("kbd", { "aria-hidden": "true" }, key))));
   }
 
   /**
@@ -103,7 +99,12 @@ export class FileView {
    * @param {Promise<unknown>} answer
    */
   _wait(answer) {
-    this._keys.during(answer).catch(notifyError);
+    let isComing = true;
+    setTimeout(() => { if (isComing) this.element.classList.add("asking"); }, PATIENCE_MS);
+    this._keys.during(answer).catch(notifyError).finally(() => {
+      isComing = false;
+      this.element.classList.remove("asking");
+    });
   }
 
   /** @param {Promise<TreeNode[]>} found */
@@ -118,9 +119,12 @@ export class FileView {
   async _start(wanted) {
     if (!wanted) return this._next();
     const turn = this._leave();
-    const found = /** @type {DocumentInfo} */ (
-      await this._app.ask("GET", `documents/${encodeURIComponent(wanted)}`));
+    const found = /** @type {DocumentInfo | null} */ (await this._app.ask("GET", `documents/${encodeURIComponent(wanted)}`).catch((error) => {
+      if (error instanceof Problem && error.status === 404) return null;
+      throw error;
+    }));
     if (turn !== this._turn) return;
+    if (!found) { this._show(null, noDocument(this._app, wanted)); return; }
     this._supply.leaveOut(wanted);
     this._show(found);
     void this._supply.prepare();
@@ -147,8 +151,11 @@ export class FileView {
     else if (found) this._supply.giveBack(found);
   }
 
-  /** @param {DocumentInfo | null} document */
-  _show(document) {
+  /**
+   * @param {DocumentInfo | null} document
+   * @param {HTMLElement} [instead] what to show without a document
+   */
+  _show(document, instead = nothingWaits(this._app, this._supply.hasOthers)) {
     this._turn += 1;
     this._document = document;
     this._isComing = false;
@@ -164,7 +171,7 @@ export class FileView {
     if (!document) {
       fill(this._facts);
       fill(this._why);
-      fill(this._evidence.element, nothingWaits(this._app, this._supply.hasOthers));
+      fill(this._evidence.element, instead);
       this._suggestions.show([]);
       this._choice.set([]);
       this._drawChoice();
@@ -194,7 +201,7 @@ export class FileView {
 
   /** @param {import("../parts/narrowing.js").Narrowed} found */
   _narrowed({ text, alternatives, places, isTooVague }) {
-    fill(this._narrow, text, " ", el("button", { class: "link", onclick: () => this._restore() }, "Lift ", el("kbd", {}, "Esc")));
+    fill(this._narrow, text, " ", el("button", { class: "button", onclick: () => this._restore() }, "Back", el("kbd", { "aria-hidden": "true" }, "Esc")));
     this._narrow.hidden = false;
     if (alternatives.length) {
       this._suggestions.show(alternatives);
@@ -217,13 +224,19 @@ export class FileView {
     this._narrow.hidden = !this._narrowing.isActive && !this._isLevelAsked;
     this._suggestions.mark(this._choice.labels);
     this._tree.mark(this._choice.labels);
-    if (this._document) {
-      sayChosen(this._chosen, this._choice, {
-        isSet: this._app.project.is_multilabel,
-        onLook: (label) => this._explain(label), onTakeOut: (place) => this._toggle(place),
-      });
-    } else fill(this._chosen);
-    this._explain(this._choice.labels.at(-1));
+    this._chosen.show(this._document && this._choice);
+    const { labels } = this._choice;
+    this._look(labels.includes(this._focus) ? this._focus : labels[0]);
+  }
+
+  /**
+   * Show the evidence for a category.
+   * @param {string | undefined} label
+   */
+  _look(label) {
+    this._focus = label ?? "";
+    this._chosen.focus(this._focus);
+    void this._explain(label);
   }
 
   /**
@@ -252,6 +265,7 @@ export class FileView {
   /** @param {Place} place */
   _toggle(place) {
     this._choice.toggle(place);
+    this._focus = place.label;
     this._drawChoice();
   }
 
