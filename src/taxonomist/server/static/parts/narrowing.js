@@ -1,6 +1,7 @@
 // Ask the model again about a document: within a branch, at a level, or for a node that is sure.
 
 import { query } from "../api.js";
+import { el } from "../dom.js";
 import { percent } from "../words.js";
 import { placeOf } from "./choice.js";
 
@@ -8,7 +9,7 @@ const SURE = 0.8;
 
 /**
  * @typedef {object} Narrowed
- * @property {string} text what was asked
+ * @property {(Node | string)[]} text what was asked
  * @property {OfferedCategory[]} alternatives empty to leave the suggestions as they are
  * @property {Place[]} places what the model decides for
  * @property {boolean} isTooVague whether no node is sure
@@ -42,8 +43,8 @@ export class Narrowing {
    */
   stopEarly(document) {
     return this._ask(document, { confident: SURE, top: 0 }, (chance, names) => names.size
-      ? `Stopped where the model is sure (${percent(SURE)} or more)${chance}.`
-      : `The model is sure of no node (${percent(SURE)} or more).`);
+      ? [`Stopped where the model is sure (${percent(SURE)} or more)${chance}.`]
+      : [`The model is sure of no node (${percent(SURE)} or more).`]);
   }
 
   /**
@@ -51,7 +52,7 @@ export class Narrowing {
    * @param {string} branch
    */
   restrict(document, branch) {
-    return this._ask(document, { branch, top: 9 }, (_, names) => `Only within ${names.get(branch)?.name ?? branch}.`, [branch]);
+    return this._ask(document, { branch, top: 9 }, (_, names) => ["Only within ", el("bdi", {}, names.get(branch)?.name ?? branch), "."], [branch]);
   }
 
   /**
@@ -59,13 +60,13 @@ export class Narrowing {
    * @param {number} level
    */
   level(document, level) {
-    return this._ask(document, { level, top: 0 }, (chance) => `At level ${level}${chance}.`);
+    return this._ask(document, { level, top: 0 }, (chance) => [`At level ${level}${chance}.`]);
   }
 
   /**
    * @param {DocumentInfo} document
    * @param {Record<string, unknown>} options
-   * @param {(chance: string, names: Map<string, TreeNode>) => string} say
+   * @param {(chance: string, names: Map<string, TreeNode>) => (Node | string)[]} say
    * @param {string[]} [more] ids of nodes whose names are needed
    */
   async _ask(document, options, say, more = []) {

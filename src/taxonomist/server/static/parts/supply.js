@@ -47,7 +47,6 @@ export class Supply {
     await this._leases.check(this._ready.slice(0, HELD_AHEAD + 1).map((each) => each.document_id));
     if (!this._ready.length) await this._fill();
     const found = this._ready.shift() ?? null;
-    if (this._ready.length < FEW) void this._fill().catch(() => {});
     this.prepare();
     return found;
   }
@@ -84,12 +83,13 @@ export class Supply {
     this._leases.close();
   }
 
-  /** Explain the offers of the documents that come next. */
+  /** Explain the offers of the documents that come next, and fetch more. */
   prepare() {
     for (const each of this._ready.slice(0, EXPLAINED_AHEAD)) {
       const label = each.offer?.labels[0];
       if (label) void this.explain(each, label);
     }
+    if (this._ready.length < FEW) void this._fill().catch(() => {});
   }
 
   /**

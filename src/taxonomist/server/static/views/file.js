@@ -11,12 +11,13 @@ import { documentFacts, noDocument, nothingWaits } from "../parts/document_facts
 import { Evidence } from "../parts/evidence.js";
 import { KeyLine } from "../parts/key_line.js";
 import { Narrowing } from "../parts/narrowing.js";
-import { Others, whatOf, whoDecided } from "../parts/others.js";
-import { sayWhy } from "../parts/reasons.js";
+import { Others, whoDecided } from "../parts/others.js";
+import { Reasons } from "../parts/reasons.js";
 import { SearchBox } from "../parts/search_box.js";
 import { Suggestions } from "../parts/suggestions.js";
 import { Supply } from "../parts/supply.js";
 import { Tree } from "../parts/tree.js";
+import { Warning } from "../parts/warning.js";
 import { ACTIONS, number } from "../words.js";
 
 const PATIENCE_MS = 300;
@@ -40,7 +41,7 @@ export class FileView {
     this._isCheck = onDone !== undefined;
     this._onDone = onDone;
     this._branch = branch;
-    this._supply = new Supply(app, { branch: branch ?? null, onTaken: (user) => this._otherHas(user) });
+    this._supply = new Supply(app, { branch: branch ?? null, onTaken: (user) => this._warning.open(user) });
     this._choice = new Choice(app.project.is_multilabel);
     /** @type {DocumentInfo | null} */
     this._document = null;
@@ -51,7 +52,6 @@ export class FileView {
     this._isLevelAsked = false;
     this._isClosed = false;
     this._isComing = false;
-    this._asked = "";
     this._focus = "";
     this._keys = new KeyLine();
     this._evidence = new Evidence(app.project.columns);
@@ -70,8 +70,12 @@ export class FileView {
       onWait: (choice) => { this._focusDocument(); this._wait(choice); },
     });
     this._facts = el("p", { class: "note facts-line" });
-    this._why = el("p", { class: "why note" });
-    this._warning = el("div", { class: "warning", role: "alert", hidden: true });
+    this._reasons = new Reasons(this._supply, this._evidence);
+    this._warning = new Warning({
+      user: app.session.user,
+      onNext: this._isCheck ? null : () => this._takeNext(),
+      onAgain: (id) => this._start(id).catch(notifyError),
+    });
     this._chosen = new Chosen({
       isSet: app.project.is_multilabel, mayDecide: app.mayDecide,
       onConfirm: () => this._keys.run(() => this._confirm()),
@@ -79,7 +83,7 @@ export class FileView {
     });
     this._narrow = el("div", { class: "narrow", hidden: true });
     const pane = el("section", { class: "card document", "aria-label": "Document" },
-      this._facts, dispute ? claim(app, dispute, (nodes) => this._wait(this._chooseNodes(nodes))) : null, this._warning, this._evidence.element, this._why);
+      this._facts, dispute ? claim(app, dispute, (nodes) => this._wait(this._chooseNodes(nodes))) : null, this._warning.element, this._evidence.element, this._reasons.element);
     this.element = el("div", { class: "file" },
       el("h1", { class: "unseen" }, "File documents"), pane,
       el("section", { class: "card middle", "aria-label": "Suggestions" },
@@ -127,7 +131,7 @@ export class FileView {
     if (!found) { this._show(null, noDocument(this._app, wanted)); return; }
     this._supply.leaveOut(wanted);
     this._show(found);
-    void this._supply.prepare();
+    this._supply.prepare();
   }
 
   /**
@@ -141,6 +145,12 @@ export class FileView {
     this._keys.clear();
     setTimeout(() => { if (turn === this._turn) this.element.classList.add("coming"); }, PATIENCE_MS);
     return turn;
+  }
+
+  /** Leave the document in view to others. */
+  _takeNext() {
+    this._supply.leaveOut(this._document?.document_id ?? "");
+    this._next().catch(notifyError);
   }
 
   /** Show the next document. */
@@ -163,18 +173,17 @@ export class FileView {
     this.element.classList.remove("coming");
     this._narrowing.clear();
     this._isLevelAsked = false;
-    this._warning.hidden = true;
+    this._warning.hide();
     this._shownAt = performance.now();
     this.element.classList.toggle("nothing", !document);
     this.element.dataset.document = document?.document_id ?? "";
     this._supply.hold(document);
     if (!document) {
       fill(this._facts);
-      fill(this._why);
-      fill(this._evidence.element, instead);
       this._suggestions.show([]);
       this._choice.set([]);
       this._drawChoice();
+      fill(this._evidence.element, instead);
       return;
     }
     this._evidence.show(document.texts);
@@ -201,7 +210,7 @@ export class FileView {
 
   /** @param {import("../parts/narrowing.js").Narrowed} found */
   _narrowed({ text, alternatives, places, isTooVague }) {
-    fill(this._narrow, text, " ", el("button", { class: "button", onclick: () => this._restore() }, "Back", el("kbd", { "aria-hidden": "true" }, "Esc")));
+    fill(this._narrow, el("span", {}, ...text), el("button", { class: "button", onclick: () => this._restore() }, "Back", el("kbd", { "aria-hidden": "true" }, "Esc")));
     this._narrow.hidden = false;
     if (alternatives.length) {
       this._suggestions.show(alternatives);
@@ -236,21 +245,7 @@ export class FileView {
   _look(label) {
     this._focus = label ?? "";
     this._chosen.focus(this._focus);
-    void this._explain(label);
-  }
-
-  /**
-   * Mark the words for and against a category.
-   * @param {string | undefined} label
-   */
-  async _explain(label) {
-    const document = this._document;
-    const asked = this._asked = `${document?.document_id} ${label}`;
-    if (!document || !label) { fill(this._why); this._evidence.mark(null); return; }
-    const found = await this._supply.explain(document, label);
-    if (asked !== this._asked) return;
-    this._evidence.mark(found);
-    sayWhy(this._why, found, label);
+    void this._reasons.show(this._document, label);
   }
 
   /** @param {number} place */
@@ -377,24 +372,7 @@ export class FileView {
       if (event.action !== "undo" && event.action !== "skip") this._supply.leaveOut(event.document_id);
       return;
     }
-    this._warn(`${event.user} decided about this document just now: ${whatOf(event, names)}.`,
-      el("button", { class: "button", onclick: () => this._start(event.document_id).catch(notifyError) }, "Decide again"));
-  }
-
-  /** @param {string} user who has the document open, too */
-  _otherHas(user) {
-    const who = user === this._app.session.user ? "Somebody else" : user;
-    this._warn(`${who} has this document open, too.`);
-  }
-
-  /**
-   * @param {string} text
-   * @param {HTMLElement} [button]
-   */
-  _warn(text, button) {
-    const next = () => { this._supply.leaveOut(this._document?.document_id ?? ""); this._next().catch(notifyError); };
-    fill(this._warning, el("p", {}, text), this._isCheck ? null : el("button", { class: "button", onclick: next }, "Take the next one"), button);
-    this._warning.hidden = false;
+    this._warning.decided(event, names);
   }
 
   /**

@@ -6,7 +6,7 @@ import { notify, notifyError } from "../notices.js";
 import { BulkAccept } from "../parts/bulk_accept.js";
 import { excerpt } from "../parts/excerpt.js";
 import { filePicker, readDocuments, takesFiles } from "../parts/tables.js";
-import { counted, day, number, percent } from "../words.js";
+import { counted, day, isolated, number, percent } from "../words.js";
 
 const WAIT_MS = 200;
 const SHOWN = 100;
@@ -68,10 +68,16 @@ export class QueueView {
     this._drawProgress(progress, this._nBranches);
     this._bulk.branch = branch || null;
     this._start.href = branch ? this._app.link("branch", branch) : this._app.link("file");
-    const shown = page.documents.length < page.total ? `; ${number(page.documents.length)} are shown` : "";
-    this._total.textContent = `${counted(page.total, "document waits", "documents wait")}${shown}: ${this._orderWords}.`;
+    const shown = page.documents.length < page.total ? `; shown: ${number(page.documents.length)}, ` : ": ";
+    this._total.textContent = !page.total ? "No document waits." : `${counted(page.total, "document waits", "documents wait")}${shown}${this._orderWords}.`;
     fill(this._list, ...page.documents.map((each) => this._row(each)));
-    if (!page.documents.length) this._list.append(el("li", { class: "empty" }, this._app.mayDecide ? "Nothing waits here. Drop a text or a CSV file on this page to add documents." : "Nothing waits here."));
+    if (!page.documents.length) this._list.append(el("li", { class: "empty" }, this._emptyWords));
+  }
+
+  /** Why no document is shown. */
+  get _emptyWords() {
+    if (this._words.value.trim()) return "No waiting document has these words.";
+    return this._app.mayDecide ? "Nothing waits here. Drop a text or a CSV file on this page to add documents." : "Nothing waits here.";
   }
 
   /** In which order the documents are. */
@@ -86,7 +92,7 @@ export class QueueView {
     const best = document.offer?.alternatives.find((each) => each.label === document.offer?.labels[0]) ?? document.offer?.alternatives[0];
     return el("li", {}, el("a", { class: "waiting-row", href: this._app.link("file", document.document_id) },
       excerpt(document.texts),
-      el("span", { class: "waiting-offer" }, best ? [el("strong", {}, document.offer?.names.join(", ") || "No category"), el("span", { class: "chance" }, percent(best.probability)), bar(best.probability)] : "not scored yet"),
+      el("span", { class: "waiting-offer" }, best ? [el("strong", {}, document.offer?.names.map(isolated).join(", ") || "No category"), el("span", { class: "chance" }, percent(best.probability)), bar(best.probability)] : "not scored yet"),
       el("span", { class: "note" }, el("span", {}, document.document_id, " · ", day(document.added_at)),
         document.offer ? el("span", { title: "How far off the offer is on average, in steps of the taxonomy, if the model is right about its doubts" }, `expected loss ${document.offer.expected_loss.toFixed(2)}`) : null,
         document.is_random ? el("span", { class: "chip", title: "Drawn at random to measure quality" }, "random share") : null,
