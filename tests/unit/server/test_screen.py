@@ -208,7 +208,7 @@ def test_buttons_do_what_keys_do(screen, person):
     ann.see(f"Only within {NAMES[best]}.")
     names = ann.page.locator(".suggestion .path").all_text_contents()
     assert names
-    assert all(name.endswith(NAMES[best]) for name in names)
+    assert all(NAMES[best] in name for name in names)
     document = ann.document
     button.click()
     ann.settle()
