@@ -30,10 +30,11 @@ EDGES = [("top", "a"), ("top", "b"), ("end", "c"), ("end", "d")]
 WORDS = {"a": "alpha ape", "b": "beta bee", "c": "gamma cat", "d": "delta dog"}
 IN_ORDER = """selector => {
     const [first, second] = document.querySelectorAll(`${selector} > *`);
+    if (!second) return false;
     const [a, b] = [first.getBoundingClientRect(), second.getBoundingClientRect()];
     return b.top >= a.bottom - 2 || b.left >= a.right;
 }"""
-"""Whether a part comes after the one before it, also to the eye."""
+"""Whether the second part comes after the first, also to the eye."""
 VIEWS = ("file", "queue", "try", "taxonomy/a", "quality", "disputes", "history")
 
 
@@ -85,7 +86,7 @@ def test_hostile_texts_and_names(hostile, browser):
         ann.page.wait_for_selector(".suggestion")
         ann.page.wait_for_selector(".why mark")
         is_untouched(ann)
-        assert ann.page.evaluate(IN_ORDER, ".why")
+        ann.wait(IN_ORDER, ".why")
         filed.append(ann.document)
         ann.decide("2")
     ann.settle()

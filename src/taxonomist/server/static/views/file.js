@@ -350,7 +350,7 @@ export class FileView {
   _askLevel() {
     this._isLevelAsked = true;
     const depth = this._app.project.depth;
-    fill(this._narrow, "Level: ", ...Array.from({ length: Math.min(9, depth) }, (_, i) =>
+    fill(this._narrow, "At which level? ", ...Array.from({ length: Math.min(9, depth) }, (_, i) =>
       el("button", { class: "button", onclick: () => this._keys.run(() => this._level(i + 1)) }, i + 1)));
     this._narrow.hidden = false;
     speak(`Which level? 1 to ${number(depth)}.`);
