@@ -29,14 +29,17 @@ TARGET = ROOT / "docs" / "_screenshots"
 WIDTHS = {"wide": 1100, "zoomed": 720, "phone": 390}
 """A small window, a window of 1,440 pixels at 200 %, and a phone."""
 VIEWS = {
-    "file": "file/sample-09",
-    "queue": "queue",
-    "try": "try",
-    "taxonomy": "taxonomy/astro-ph",
-    "quality": "quality",
-    "disputes": "disputes",
-    "history": "history",
+    "file": ("file/sample-09", ".why mark"),
+    "queue": ("queue", ".waiting a"),
+    "try": ("try", ".try mark"),
+    "taxonomy": ("taxonomy/math", ".details blockquote"),
+    "quality": ("quality", ".versions li"),
+    "disputes": ("disputes", ".waiting-row"),
+    "history": ("history", "td .button"),
 }
+"""The address of each view, and what is there when all is."""
+SETTLE_MS = 300
+"""Trees scroll to their active row."""
 TRIED = (
     "Moduli spaces of stable curves",
     "We compute the Chow ring of the moduli space of stable curves of genus two with marked "
@@ -99,13 +102,15 @@ def take(browser: Any, url: str, views: Sequence[str]) -> None:
                 viewport={"width": width, "height": 800}, color_scheme=theme, locale="en-GB"
             )
             for view in views:
-                page.goto(f"{url}/#/arxiv/{VIEWS[view]}")
-                page.wait_for_selector("#main[data-view]")
+                address, sign = VIEWS[view]
+                page.goto(f"{url}/#/arxiv/{address}")
+                page.wait_for_selector(f"#main[data-view={view}]")
                 if view == "try":
                     for field, text in zip(page.locator("textarea").all(), TRIED, strict=True):
                         field.fill(text)
                     page.keyboard.press("Control+Enter")
-                page.wait_for_timeout(1200)
+                page.wait_for_selector(sign)
+                page.wait_for_timeout(SETTLE_MS)
                 page.screenshot(path=TARGET / f"{view}-{name}-{theme}.png")
             page.close()
 

@@ -109,6 +109,10 @@ class Person:
             milliseconds,
         )
 
+    def offline(self, is_offline):
+        """Cut the browser off, or let it reach the service again."""
+        self._context.set_offline(is_offline)
+
     def choose(self, text):
         """Wait until something is chosen."""
         self.wait("text => document.querySelector('.chosen-now').textContent.includes(text)", text)

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from tests.unit.server.conftest import make_tokens
-from tests.unit.server.corpus import NAMES
+from tests.unit.server.corpus import NAMES, WORDS
 from tests.unit.server.processes import RunningServer, running
 from tests.unit.server.screens import (
     PROJECT,
@@ -193,6 +193,77 @@ def test_keys_wait_for_the_answers_they_act_on(screen, person):
     assert len(events_of(screen)) == before + len(done) + 1
 
 
+def test_buttons_do_what_keys_do(screen, person):
+    add_documents(screen, [sure_text("oak", i) for i in range(3)], prefix="mouse")
+    ann = person()
+    before = len(events_of(screen))
+    button = ann.page.locator(".file").get_by_role("button", name="File under").first
+    button.wait_for()
+    best = offered(screen, ann.document)["branch"]
+    ann.page.locator(".commands").get_by_role("button", name="Level").click()
+    ann.page.get_by_role("button", name="1", exact=True).click()
+    ann.choose(f"File under {NAMES[best]}")
+    ann.page.get_by_role("button", name="Back").click()
+    ann.page.locator(".commands").get_by_role("button", name="Branch").click()
+    ann.see(f"Only within {NAMES[best]}.")
+    names = ann.page.locator(".suggestion .path").all_text_contents()
+    assert names
+    assert all(NAMES[best] in name for name in names)
+    document = ann.document
+    button.click()
+    ann.settle()
+    wait_for(lambda: len(events_of(screen)) > before)
+    assert events_of(screen)[-1][0] == document
+
+
+def test_offline_for_a_moment(screen, person):
+    add_documents(screen, [sure_text(label, 70) for label in NAMES if label in WORDS], prefix="off")
+    ann = person()
+    before = len(events_of(screen))
+    ann.page.wait_for_selector(".why mark")
+    ann.page.wait_for_timeout(300)
+    ann.offline(True)
+    done = [ann.decide("Enter"), ann.decide("2")]
+    ann.see("2 decisions kept here")
+    ann.page.wait_for_timeout(700)
+    assert not ann.page.locator(".notice").all_text_contents()
+    ann.offline(False)
+    ann.settle()
+    assert [document for document, *_ in events_of(screen)[before:]] == done
+    # What was not there comes: the place in the tree, and the reasons.
+    label = offered(screen, ann.document)["labels"][0]
+    ann.wait("() => document.querySelector('.tree-row.active.chosen')")
+    assert NAMES[label] in ann.page.text_content(".tree-row.active")
+    ann.page.wait_for_selector(".why mark")
+
+
+def test_nothing_to_file(person):
+    ann = person("branch/nowhere")
+    ann.see("Nothing waits.")
+    ann.press("Enter")
+    ann.open("file/no%20such")
+    ann.see("There is no such document.")
+    ann.press("Enter")
+    ann.page.get_by_role("link", name="File the next one").click()
+    assert ann.document != "no such"
+
+
+REASONS = """async () => {
+    const { Reasons } = await import("/static/parts/reasons.js");
+    const found = { category: "cat", probability: 0.5, spans: [], text: "", levels: [
+        { node: "cat", name: "Cats", words: [{ word: "purrs", value: 1 }] },
+        { node: "pet", name: "Pets", words: [{ word: "barks", value: -1 }] }] };
+    const reasons = new Reasons({ explain: async () => found }, { mark: () => {} });
+    await reasons.show({}, "cat");
+    return reasons.element.textContent;
+}"""
+
+
+def test_reasons_name_their_category(person):
+    """In a graph, the last level of an explanation may be another parent."""
+    assert person("try").page.evaluate(REASONS) == "For Cats (50%): purrs Against: barks"
+
+
 def test_filing_one_branch(screen, person):
     add_documents(screen, [sure_text("oak", i) for i in range(3)], prefix="oaks")
     ann = person("queue")
@@ -336,7 +407,17 @@ def test_the_other_views(screen, person, tmp_path):
     ann.press("Control+Enter")
     ann.page.wait_for_selector(".try mark.for")
 
+    with table.open("a") as rows:
+        rows.write("d,moo\n")
+    ann.open("queue")
+    ann.page.set_input_files("#pick", table)
+    ann.see("4 documents added.")
+    ann.page.fill("input[type=search]", "acorns leaves")
+    ann.page.get_by_role("link", name="=c").wait_for()
+
     ann.open("taxonomy")
+    ann.page.get_by_role("heading", name=NAMES["animal"]).wait_for()
+    ann.wait("() => location.hash.endsWith('/taxonomy/animal')")
     ann.press("/")
     ann.page.keyboard.type("élm")
     ann.press("Enter")

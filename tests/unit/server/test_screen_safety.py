@@ -28,6 +28,13 @@ NAMES = {
 }
 EDGES = [("top", "a"), ("top", "b"), ("end", "c"), ("end", "d")]
 WORDS = {"a": "alpha ape", "b": "beta bee", "c": "gamma cat", "d": "delta dog"}
+IN_ORDER = """selector => {
+    const [first, second] = document.querySelectorAll(`${selector} > *`);
+    if (!second) return false;
+    const [a, b] = [first.getBoundingClientRect(), second.getBoundingClientRect()];
+    return b.top >= a.bottom - 2 || b.left >= a.right;
+}"""
+"""Whether the second part comes after the first, also to the eye."""
 VIEWS = ("file", "queue", "try", "taxonomy/a", "quality", "disputes", "history")
 
 
@@ -79,6 +86,7 @@ def test_hostile_texts_and_names(hostile, browser):
         ann.page.wait_for_selector(".suggestion")
         ann.page.wait_for_selector(".why mark")
         is_untouched(ann)
+        ann.wait(IN_ORDER, ".why")
         filed.append(ann.document)
         ann.decide("2")
     ann.settle()
@@ -96,6 +104,17 @@ def test_hostile_texts_and_names(hostile, browser):
     ann.close()
 
 
+def serious_of(person, script):
+    """Return what keeps people from using the page, by the name of the rule."""
+    person.page.evaluate(script)
+    found = person.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return {
+        each["id"]: [node["html"][:200] for node in each["nodes"][:3]]
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+    }
+
+
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_nothing_serious_for_axe(hostile, browser, scheme):
     script = axe_script()
@@ -109,10 +128,45 @@ def test_nothing_serious_for_axe(hostile, browser, scheme):
     for view in VIEWS:
         ann.open(view)
         ann.page.wait_for_timeout(400)
-        ann.page.evaluate(script)
-        found = ann.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        for each in found["violations"]:
-            if each["impact"] in ("serious", "critical"):
-                serious[view, each["id"]] = [node["html"][:200] for node in each["nodes"][:3]]
-    assert not serious
+        serious[view] = serious_of(ann, script)
+    assert not any(serious.values()), serious
+    ann.close()
+
+
+def test_nothing_serious_in_what_opens(hostile, browser):
+    """The states between: a search, a restricted branch, a dialog, a message, a sample."""
+    script = axe_script()
+    texts = [{"text": f"beta bee {i}"} for i in range(3)]
+    hostile.post("/v1/projects/evil/documents", {"documents": texts})
+    ann = Person(browser, hostile.url, project="evil", bypass_csp=True)
+    serious = {}
+
+    def look(name, selector):
+        ann.page.wait_for_selector(selector)
+        ann.page.wait_for_timeout(150)
+        serious[name] = serious_of(ann, script)
+
+    ann.page.wait_for_selector(".why mark")
+    ann.press("/")
+    ann.page.keyboard.type("e")
+    look("search", ".hit")
+    ann.press("Escape", "b")
+    look("branch", ".narrow:not([hidden])")
+    ann.press("Escape", "l")
+    look("level", ".narrow .button")
+    ann.press("Escape", "u")
+    look("message", ".notice")
+    ann.press("?")
+    look("keys", "dialog[open]")
+    ann.press("Escape")
+    ann.open("queue")
+    ann.page.get_by_text("Accept many at once").click()
+    ann.page.fill("#bulk-least", "50")
+    ann.page.get_by_role("button", name="Draw a sample").click()
+    look("sample", ".bulk-sample p")
+    ann.open("try")
+    ann.page.get_by_label("text", exact=True).fill("alpha ape")
+    ann.press("Control+Enter")
+    look("answer", ".try mark")
+    assert not any(serious.values()), serious
     ann.close()

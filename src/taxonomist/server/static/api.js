@@ -2,6 +2,7 @@
 
 const BASE = new URL("v1/", document.baseURI);
 const UNREACHABLE = [502, 503, 504];
+const RETRY_MS = 1000;
 
 /** An answer that says what is wrong. */
 export class Problem extends Error {
@@ -45,6 +46,24 @@ export async function call(method, path, body) {
   const found = await answer.json().catch(() => null);
   if (!answer.ok) throw new Problem(answer.status, found?.detail ?? answer.statusText);
   return found;
+}
+
+/**
+ * Ask again and again until the service answers.
+ * @template T
+ * @param {() => Promise<T>} ask
+ * @param {() => boolean} isWanted whether the answer still matters
+ * @returns {Promise<T>}
+ */
+export async function patiently(ask, isWanted) {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Unreachable) || !isWanted()) throw error;
+      await new Promise((go) => { setTimeout(go, RETRY_MS); });
+    }
+  }
 }
 
 /**

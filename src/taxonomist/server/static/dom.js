@@ -81,6 +81,9 @@ export function bar(share, kind = "fill") {
   return el("span", { class: "bar", "aria-hidden": "true" }, part);
 }
 
+/** Return what stands where something is on its way. */
+export const loading = () => el("p", { class: "empty loading" }, "Loading …");
+
 /**
  * Return an element of the page.
  * @param {string} id

@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 
 const FILE_KEYS = [
-  ["1 … 9", "file under this suggestion; in label sets, add it or take it out"],
+  ["1…9", "file under this suggestion; in label sets, add it or take it out"],
   ["Enter", "confirm what is chosen"],
   ["/", "search names, synonyms and codes"],
   ["↑ ↓ → ←", "walk the tree: up, down, open or child, close or parent"],
@@ -17,20 +17,21 @@ const FILE_KEYS = [
   ["Esc", "back to the offer of the model"],
 ];
 const VIEW_KEYS = [
-  ["g then f q t x m d h", "go to File, Queue, Try it, Taxonomy, Quality, Disputes, History"],
-  ["?", "show the keys"],
+  ["g f", "File"], ["g q", "Queue"], ["g t", "Try it"], ["g x", "Taxonomy"], ["g m", "Quality"],
+  ["g d", "Disputes"], ["g h", "History"], ["?", "these keys"],
 ];
 
 /** Show all keys. */
 export function showKeys() {
   const row = (/** @type {string[]} */ [key, text]) =>
-    el("div", {}, el("dt", {}, el("kbd", {}, key)), el("dd", {}, text));
+    el("div", {}, el("dt", {}, ...key.split(" ").map((each) => el("kbd", {}, each))), el("dd", {}, text));
   const dialog = el("dialog", { class: "keys", "aria-labelledby": "keys-title", onclose: () => dialog.remove() },
     el("h2", { id: "keys-title" }, "Keys"),
-    el("h3", {}, "File"), el("dl", {}, ...FILE_KEYS.map(row)),
-    el("h3", {}, "Everywhere"), el("dl", {}, ...VIEW_KEYS.map(row)),
-    el("p", { class: "note" }, "Programs use the ", el("a", { href: "docs" }, "routes of the service"), "."),
-    el("form", { method: "dialog" }, el("button", { class: "button primary", autofocus: true }, "Close")));
+    el("div", { class: "keys-lists" },
+      el("section", {}, el("h3", {}, "File documents"), el("dl", {}, ...FILE_KEYS.map(row))),
+      el("section", {}, el("h3", {}, "Everywhere"), el("dl", {}, ...VIEW_KEYS.map(row)),
+        el("p", { class: "note" }, "Programs use the ", el("a", { href: "docs" }, "routes of the service"), "."))),
+    el("form", { method: "dialog" }, el("button", { class: "button primary", autofocus: true }, "Close", el("kbd", { "aria-hidden": "true" }, "Esc"))));
   document.body.append(dialog);
   dialog.showModal();
 }

@@ -116,7 +116,7 @@ function drawTop(project, current) {
     session.has_cookie ? el("button", { class: "link", onclick: signOut }, "Sign out") : null,
     session.user === ANYBODY ? el("button", { class: "link", onclick: askForToken }, "Sign in") : null,
     el("button", { class: "button round", "aria-label": "Show the keys", title: "Keys (?)", onclick: showKeys }, "?"));
-  byId("top").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  byId("top").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   drawState();
 }
 
@@ -125,8 +125,9 @@ function drawState() {
   if (!place) return;
   const isAway = !outbox.isReachable;
   place.classList.toggle("away", isAway);
+  place.title = isAway ? "They are sent as soon as the service answers." : "";
   place.textContent = isAway
-    ? `Offline: ${counted(outbox.size, "decision")} kept here until the service answers`
+    ? `Offline: ${counted(outbox.size, "decision")} kept here`
     : outbox.size ? "Saving …" : "";
 }
 

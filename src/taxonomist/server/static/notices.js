@@ -1,5 +1,6 @@
 // Messages at the edge of the screen.
 
+import { Unreachable } from "./api.js";
 import { byId, el } from "./dom.js";
 
 const SHORT_MS = 4000;
@@ -14,6 +15,8 @@ const SHORT_MS = 4000;
  * @returns {() => void} what closes it
  */
 export function notify(text, { stays = false, isError = false, actions = [] } = {}) {
+  // What is said again replaces what was said.
+  for (const each of byId("notices").children) if (each.firstChild?.textContent === text) each.remove();
   const close = () => box.remove();
   const buttons = actions.map(([name, act]) =>
     el("button", { class: "button", onclick: () => { close(); act(); } }, name));
@@ -27,5 +30,7 @@ export function notify(text, { stays = false, isError = false, actions = [] } = 
 
 /** @param {unknown} error */
 export function notifyError(error) {
-  notify(error instanceof Error ? error.message : String(error), { isError: true, stays: true });
+  // That the service is away ends by itself.
+  const stays = !(error instanceof Unreachable);
+  notify(error instanceof Error ? error.message : String(error), { isError: true, stays });
 }

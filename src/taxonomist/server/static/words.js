@@ -30,25 +30,28 @@ export const moment = (time) => TIME.format(new Date(time));
 export const day = (time) => DAY.format(new Date(time));
 
 /**
- * A path; each name is isolated, so that its direction of writing does not change the others.
+ * A name within a sentence: its direction of writing does not change that of the sentence.
+ * @param {string} name
+ */
+export const isolated = (name) => `\u2068${name}\u2069`;
+
+/**
+ * A path. A node that has the name of its parent is left out.
  * @param {string[]} names
  */
-export const path = (names) => names.map((name) => `\u2068${name}\u2069`).join(" › ");
+export const path = (names) => names.filter((name, i) => name !== names[i - 1]).map(isolated).join(" › ");
+
+/**
+ * The start of a long text.
+ * @param {string} text
+ * @param {number} most characters
+ */
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 /** @param {Estimated} found */
 export function interval(found) {
   if (found.share === null) return "nothing measured yet";
   return `${percent(found.low)} to ${percent(found.high)}, ${counted(found.n, "document")}`;
-}
-
-/**
- * The start of a document's texts, for lists.
- * @param {Record<string, string>} texts
- * @param {number} [length]
- */
-export function beginning(texts, length = 160) {
-  const text = Object.values(texts).filter(Boolean).join(" · ").replace(/\s+/g, " ").trim();
-  return text.length > length ? `${text.slice(0, length)} …` : text;
 }
 
 export const ACTIONS = /** @type {Record<string, string>} */ ({

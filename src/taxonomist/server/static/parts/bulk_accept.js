@@ -3,7 +3,8 @@
 import { randomKey } from "../api.js";
 import { el, fill } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
-import { beginning, counted, number, path, percent } from "../words.js";
+import { counted, number, path, percent } from "../words.js";
+import { excerpt } from "./excerpt.js";
 
 export class BulkAccept {
   /**
@@ -60,8 +61,8 @@ export class BulkAccept {
     const offer = document.offer;
     const answer = (/** @type {boolean} */ isRight, /** @type {string} */ name) => el("label", { class: "answer" },
       el("input", { type: "radio", name: `bulk-${document.number}`, onchange: () => { verdicts.set(document.document_id, isRight); onVerdict(); } }), name);
-    return el("li", { class: "waiting-row" }, el("span", { class: "waiting-text", dir: "auto" }, beginning(document.texts, 300)),
-      el("span", { class: "waiting-offer" }, el("strong", {}, offer?.names.join(", ")), " ", percent(offer?.alternatives[0]?.probability ?? 0),
+    return el("li", { class: "waiting-row" }, excerpt(document.texts),
+      el("span", { class: "waiting-offer" }, el("strong", {}, offer?.names.join(", ")), el("span", { class: "chance" }, percent(offer?.alternatives[0]?.probability ?? 0)),
         el("span", { class: "path" }, (offer?.paths ?? []).map(path).join("; "))),
       el("fieldset", { class: "answers" }, el("legend", { class: "unseen" }, `Is the offer for ${document.document_id} right?`), answer(true, "right"), answer(false, "wrong")));
   }

@@ -1,7 +1,7 @@
 // Drawings: shares over time, and the reliability of probabilities.
 
 import { el, svg } from "../dom.js";
-import { day, percent } from "../words.js";
+import { day, moment, percent } from "../words.js";
 
 const WIDTH = 420;
 const HEIGHT = 240;
@@ -14,10 +14,11 @@ const across = (share) => EDGE.left + share * (WIDTH - EDGE.left - EDGE.right);
 
 /**
  * @param {string} title
+ * @param {string} note
  * @param {SVGElement[]} parts
  * @param {[number, string][]} below places and names below the axis
  */
-function frame(title, parts, below) {
+function frame(title, note, parts, below) {
   const lines = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
     svg("line", { class: "grid", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: up(share), y2: up(share) }),
     svg("text", { x: EDGE.left - 6, y: up(share) + 4, "text-anchor": "end" }, percent(share)),
@@ -25,8 +26,8 @@ function frame(title, parts, below) {
   const names = below.map(([place, name]) => svg("text", {
     x: across(place), y: HEIGHT - 8, "text-anchor": place === 0 ? "start" : place === 1 ? "end" : "middle",
   }, name));
-  return el("figure", {}, svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": title },
-    ...lines, ...names, ...parts), el("figcaption", {}, title));
+  return el("figure", {}, el("figcaption", {}, el("strong", {}, title), " ", note), svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": title },
+    ...lines, ...names, ...parts));
 }
 
 /**
@@ -44,16 +45,18 @@ function estimate(x, right, title) {
 export function overTime(periods) {
   const place = (/** @type {number} */ i) => (periods.length > 1 ? 0.05 + 0.9 * i / (periods.length - 1) : 0.5);
   const line = periods.map(({ right }, i) => `${i ? "L" : "M"}${across(place(i))} ${up(right.share ?? 0)}`).join("");
-  return frame("Share of right offers over time, with intervals of 95%", [
+  const [first, last] = [periods[0].start, periods[periods.length - 1].end];
+  const when = day(first) === day(last) ? moment : day;
+  return frame("Right offers over time", "with intervals of 95%", [
     svg("path", { class: "line s0", d: line }),
     ...periods.map(({ start, end, right }, i) =>
-      estimate(across(place(i)), right, `${day(start)} to ${day(end)}: ${percent(right.share ?? 0)} of ${right.n}`)),
-  ], periods.length ? [[0, day(periods[0].start)], [1, day(periods[periods.length - 1].end)]] : []);
+      estimate(across(place(i)), right, `${when(start)} to ${when(end)}: ${percent(right.share ?? 0)} of ${right.n}`)),
+  ], [[0, when(first)], [1, when(last)]]);
 }
 
 /** @param {TrackRecord["reliability"]} points */
 export function reliability(points) {
-  return frame("How often offers are right, by their probability", [
+  return frame("Right offers by their probability", "dashed: ideal", [
     svg("line", { class: "ideal", x1: across(0), y1: up(0), x2: across(1), y2: up(1) }),
     ...points.map(({ probability, right }) =>
       estimate(across(probability), right, `${percent(probability)}: ${percent(right.share ?? 0)} of ${right.n}`)),

@@ -13,7 +13,7 @@ export function documentFacts(app, document, branch, total) {
   return [
     document.document_id,
     document.is_random ? el("span", { class: "chip", title: "Belongs to the random share, which measures quality" }, "random share") : null,
-    branch ? el("a", { class: "chip", href: app.link("file"), title: "File all branches" }, `only ${branch} ×`) : null,
+    branch ? el("a", { class: "chip", href: app.link("file"), title: "File all branches" }, "only ", el("bdi", {}, branch), " ×") : null,
     document.event ? el("span", { class: "chip" }, `${ACTIONS[document.state]} before`) : null,
     total ? el("span", { class: "left" }, `${number(total)} waiting`) : null,
   ];
@@ -21,11 +21,18 @@ export function documentFacts(app, document, branch, total) {
 
 /**
  * @param {App} app
+ * @param {string} id
+ */
+export const noDocument = (app, id) => el("div", { class: "empty" }, el("h2", {}, "There is no such document."),
+  el("p", {}, "This project has none with the id ", el("bdi", {}, id), "."), el("p", {}, el("a", { href: app.link("file") }, "File the next one"), "."));
+
+/**
+ * @param {App} app
  * @param {boolean} hasOthers whether others have documents open that wait
  */
 export function nothingWaits(app, hasOthers) {
   return el("div", { class: "empty" }, el("h2", {}, "Nothing waits."),
-    el("p", {}, hasOthers ? "Others have the last documents open." : "All documents are decided."),
+    el("p", {}, hasOthers ? "Others have the last documents open." : "There is no document left to decide about."),
     el("p", {}, el("a", { href: app.link("queue") }, "Add documents to the queue"), " or ",
       el("a", { href: app.link("quality") }, "see how good the model is"), "."));
 }

@@ -1,6 +1,7 @@
 // Ask the model again about a document: within a branch, at a level, or for a node that is sure.
 
 import { query } from "../api.js";
+import { el } from "../dom.js";
 import { percent } from "../words.js";
 import { placeOf } from "./choice.js";
 
@@ -8,7 +9,7 @@ const SURE = 0.8;
 
 /**
  * @typedef {object} Narrowed
- * @property {string} text what was asked
+ * @property {(Node | string)[]} text what was asked
  * @property {OfferedCategory[]} alternatives empty to leave the suggestions as they are
  * @property {Place[]} places what the model decides for
  * @property {boolean} isTooVague whether no node is sure
@@ -41,9 +42,9 @@ export class Narrowing {
    * @param {DocumentInfo} document
    */
   stopEarly(document) {
-    return this._ask(document, { confident: SURE, top: 0 }, (chance) => chance
-      ? `The deepest node that is right with ${percent(SURE)} or more: ${chance}.`
-      : `No node is right with ${percent(SURE)} or more.`);
+    return this._ask(document, { confident: SURE, top: 0 }, (chance, names) => names.size
+      ? [`Stopped where the model is sure (${percent(SURE)} or more)${chance}.`]
+      : [`The model is sure of no node (${percent(SURE)} or more).`]);
   }
 
   /**
@@ -51,7 +52,7 @@ export class Narrowing {
    * @param {string} branch
    */
   restrict(document, branch) {
-    return this._ask(document, { branch, top: 9 }, (_, names) => `Only within ${names.get(branch)?.name ?? branch}.`, [branch]);
+    return this._ask(document, { branch, top: 9 }, (_, names) => ["Only within ", el("bdi", {}, names.get(branch)?.name ?? branch), "."], [branch]);
   }
 
   /**
@@ -59,13 +60,13 @@ export class Narrowing {
    * @param {number} level
    */
   level(document, level) {
-    return this._ask(document, { level, top: 0 }, (chance) => `At level ${level}: ${chance}.`);
+    return this._ask(document, { level, top: 0 }, (chance) => [`At level ${level}${chance}.`]);
   }
 
   /**
    * @param {DocumentInfo} document
    * @param {Record<string, unknown>} options
-   * @param {(chance: string, names: Map<string, TreeNode>) => string} say
+   * @param {(chance: string, names: Map<string, TreeNode>) => (Node | string)[]} say
    * @param {string[]} [more] ids of nodes whose names are needed
    */
   async _ask(document, options, say, more = []) {
@@ -82,7 +83,8 @@ export class Narrowing {
     const places = found.labels.flatMap((label) => byId.has(label) ? [placeOf(/** @type {TreeNode} */ (byId.get(label)))] : []);
     this.isActive = true;
     this._onFound({
-      text: say(found.probabilities.map(percent).join(", "), byId),
+      // The probabilities of a set would say little without its names.
+      text: say(found.probabilities.length === 1 ? `: ${percent(found.probabilities[0])}` : "", byId),
       alternatives: found.top.flatMap((each) => byId.has(each.label)
         ? [{ ...placeOf(/** @type {TreeNode} */ (byId.get(each.label))), probability: each.probability }] : []),
       places,

@@ -1,7 +1,7 @@
 // What other people decide meanwhile.
 
 import { query } from "../api.js";
-import { ACTIONS } from "../words.js";
+import { ACTIONS, isolated } from "../words.js";
 
 const LOOK_MS = 3000;
 
@@ -11,7 +11,7 @@ const LOOK_MS = 3000;
  * @param {Record<string, string>} names
  */
 export const whatOf = (event, names) =>
-  event.labels.map((label) => names[label] ?? label).join(", ") || ACTIONS[event.action];
+  event.labels.map((label) => isolated(names[label] ?? label)).join(", ") || ACTIONS[event.action];
 
 /**
  * Say who decided about a document last; empty if nobody did.

@@ -1,30 +1,70 @@
-// The words for and against a category, in a line.
+// Why a document belongs to a category: its words for and against it, marked and in a line.
 
 import { el, fill } from "../dom.js";
-import { percent } from "../words.js";
+import { cut, percent } from "../words.js";
 
 const MOST_FOR = 6;
 const MOST_AGAINST = 4;
+const MOST_CHARACTERS = 60; // of a name or a word
+const PATIENCE_MS = 200;
+
+export class Reasons {
+  /**
+   * @param {import("./supply.js").Supply} supply
+   * @param {import("./evidence.js").Evidence} evidence
+   */
+  constructor(supply, evidence) {
+    this._supply = supply;
+    this._evidence = evidence;
+    this._asked = 0;
+    this.element = el("p", { class: "why note" });
+  }
+
+  /**
+   * Show the evidence for a category; nothing without a document or a category.
+   * @param {DocumentInfo | null} document
+   * @param {string | undefined} label
+   */
+  async show(document, label) {
+    const asked = this._asked += 1;
+    if (!document || !label) { this._say(null, []); return; }
+    // Those of another category would mislead.
+    setTimeout(() => { if (asked === this._asked) this._say(null, ["…"]); }, PATIENCE_MS);
+    const found = await this._supply.explain(document, label);
+    if (asked !== this._asked) return;
+    this._asked += 1;
+    this._say(found, found ? words(found) : ["The model gives reasons for its categories, not for the nodes above them."]);
+  }
+
+  /**
+   * @param {Explanation | null} found
+   * @param {(Node | string)[]} line
+   */
+  _say(found, line) {
+    this._evidence.mark(found);
+    fill(this.element, ...line);
+  }
+}
 
 /**
- * Say why a document belongs to a category.
- * @param {HTMLElement} place
- * @param {Explanation | null} found null if the model cannot say
- * @param {string} label
+ * Return the words for and against a category.
+ * @param {Explanation} found
  */
-export function sayWhy(place, found, label) {
-  if (!found) { fill(place, "The model has no reasons for this node."); return; }
+function words(found) {
   /** @type {Map<string, number>} */
   const sums = new Map();
   for (const { word, value } of found.levels.flatMap((level) => level.words)) {
     sums.set(word, (sums.get(word) ?? 0) + value);
   }
-  const words = [...sums].sort((a, b) => b[1] - a[1]);
-  const pro = words.filter(([, value]) => value > 0).slice(0, MOST_FOR);
-  const contra = words.filter(([, value]) => value < 0).reverse().slice(0, MOST_AGAINST);
-  const list = (/** @type {[string, number][]} */ some, /** @type {string} */ kind) =>
-    some.map(([word]) => el("mark", { class: kind }, word));
+  const sorted = [...sums].sort((a, b) => b[1] - a[1]);
+  const pro = sorted.filter(([, value]) => value > 0).slice(0, MOST_FOR);
+  const contra = sorted.filter(([, value]) => value < 0).reverse().slice(0, MOST_AGAINST);
+  // In a graph, the last level need not be the category.
+  const category = found.levels.find((level) => level.node === found.category)?.name || found.category;
+  const name = el("strong", { title: category }, cut(category, MOST_CHARACTERS));
   const chance = found.probability === null ? "" : ` (${percent(found.probability)})`;
-  fill(place, `For ${found.levels.at(-1)?.name || label}${chance}: `,
-    ...(pro.length ? list(pro, "for") : ["no word"]), contra.length ? " Against: " : "", ...list(contra, "against"));
+  if (!pro.length && !contra.length) return ["No word speaks for or against ", name, `${chance}.`];
+  const list = (/** @type {[string, number][]} */ some, /** @type {string} */ kind) =>
+    some.map(([word]) => el("mark", { class: kind }, cut(word, MOST_CHARACTERS)));
+  return ["For ", name, `${chance}: `, ...(pro.length ? list(pro, "for") : ["no word"]), contra.length ? " Against: " : "", ...list(contra, "against")];
 }

@@ -67,7 +67,7 @@ export class SearchBox {
       class: i === this._active ? "hit active" : "hit", role: "option", id: `${this._id}-${i}`,
       "aria-selected": String(i === this._active),
       onmousedown: (/** @type {MouseEvent} */ event) => { event.preventDefault(); this._choose(i); },
-    }, el("span", { class: "hit-name" }, node.name, node.id !== node.name ? el("span", { class: "code" }, node.id) : null),
+    title: path(node.names) }, el("span", { class: "hit-name" }, node.name, node.id !== node.name ? el("span", { class: "code" }, node.id) : null),
     el("span", { class: "path" }, path(node.names.slice(0, -1))))));
     if (!this._found.length) this._list.append(el("p", { class: "note" }, "Nothing found."));
     this._list.hidden = false;

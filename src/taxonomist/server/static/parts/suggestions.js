@@ -47,7 +47,7 @@ export class Suggestions {
       class: ["suggestion", this._chosen.has(each.label) && "chosen", i === this._active && "active"]
         .filter(Boolean).join(" "),
       role: "option", id: `suggestion-${i}`, "aria-selected": String(this._chosen.has(each.label)),
-      onclick: () => this._onChoose(i),
+      title: path(each.path_names), onclick: () => this._onChoose(i),
     },
     el("kbd", {}, i + 1),
     el("span", { class: "suggestion-name" }, each.name),

@@ -1,13 +1,13 @@
 // The next documents, fetched before they are needed, with the explanations of their offers.
 
-import { Unreachable, query } from "../api.js";
+import { patiently, query } from "../api.js";
 import { Leases } from "./leases.js";
 
+const WORDS = 12; // of each level, for and against
 const PAGE = 20;
 const FEW = 8;
 const EXPLAINED_AHEAD = 2;
 const HELD_AHEAD = 2;
-const RETRY_MS = 1000;
 
 export class Supply {
   /**
@@ -21,6 +21,7 @@ export class Supply {
     this._app = app;
     this._onTaken = onTaken;
     this._shown = "";
+    this._isClosed = false;
     this._leases = new Leases(app, () => this._onLeases());
     this._branch = branch;
     /** @type {DocumentInfo[]} */
@@ -46,7 +47,6 @@ export class Supply {
     await this._leases.check(this._ready.slice(0, HELD_AHEAD + 1).map((each) => each.document_id));
     if (!this._ready.length) await this._fill();
     const found = this._ready.shift() ?? null;
-    if (this._ready.length < FEW) void this._fill().catch(() => {});
     this.prepare();
     return found;
   }
@@ -56,15 +56,8 @@ export class Supply {
    * @param {() => boolean} isWanted
    * @returns {Promise<DocumentInfo | null>}
    */
-  async nextWhile(isWanted) {
-    for (;;) {
-      try {
-        return await this.next();
-      } catch (error) {
-        if (!(error instanceof Unreachable) || !isWanted()) throw error;
-        await new Promise((go) => { setTimeout(go, RETRY_MS); });
-      }
-    }
+  nextWhile(isWanted) {
+    return patiently(() => this.next(), isWanted);
   }
 
   /**
@@ -86,15 +79,17 @@ export class Supply {
   }
 
   close() {
+    this._isClosed = true;
     this._leases.close();
   }
 
-  /** Explain the offers of the documents that come next. */
+  /** Explain the offers of the documents that come next, and fetch more. */
   prepare() {
     for (const each of this._ready.slice(0, EXPLAINED_AHEAD)) {
       const label = each.offer?.labels[0];
       if (label) void this.explain(each, label);
     }
+    if (this._ready.length < FEW) void this._fill().catch(() => {});
   }
 
   /**
@@ -147,9 +142,8 @@ export class Supply {
     let found = this._explained.get(key);
     if (!found) {
       const texts = this._app.project.columns.map((name) => [name, document.texts[name] ?? ""]);
-      found = /** @type {Promise<Explanation | null>} */ (this._app.ask("POST", "explain", {
-        document: { texts: Object.fromEntries(texts) }, category, words: 6,
-      }).catch(() => null));
+      const body = { document: { texts: Object.fromEntries(texts) }, category, words: WORDS };
+      found = patiently(() => this._app.ask("POST", "explain", body), () => !this._isClosed).catch(() => null);
       this._explained.set(key, found);
       if (this._explained.size > 200) this._explained.delete([...this._explained.keys()][0]);
     }

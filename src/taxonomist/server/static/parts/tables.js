@@ -1,4 +1,6 @@
-// Files that people drop: texts and tables.
+// Files that people open or drop: texts and tables.
+
+import { el } from "../dom.js";
 
 const FORMULA = /^[=+\-@\t\r]/;
 
@@ -88,6 +90,17 @@ export function save(name, text) {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/**
+ * Return a field for a file, and its label, which looks like a button.
+ * @param {string} name
+ * @param {(file: File) => void} take
+ */
+export function filePicker(name, take) {
+  const pick = el("input", { type: "file", accept: ".txt,.csv,.tsv,text/plain,text/csv", class: "unseen", id: "pick",
+    onchange: () => { const file = pick.files?.[0]; if (file) take(file); pick.value = ""; } });
+  return [pick, el("label", { class: "button", for: "pick", title: "A text or a CSV file; or drop it here" }, name)];
 }
 
 /**

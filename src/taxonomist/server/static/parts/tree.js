@@ -1,7 +1,7 @@
 // A tree of the taxonomy: children are loaded when they are seen, and only the rows in view exist.
 // It follows the WAI-ARIA pattern of trees, with one active row.
 
-import { query } from "../api.js";
+import { patiently, query } from "../api.js";
 import { bar, el, fill } from "../dom.js";
 import { notifyError } from "../notices.js";
 import { KeyLine } from "./key_line.js";
@@ -9,6 +9,7 @@ import { percent } from "../words.js";
 
 const PAGE = 100;
 const SPARE_ROWS = 8;
+const LONGEST_CODE = 12; // a longer one, such as an address, says little in a row
 const JOINT = "\u001f";
 const KEYS = ["ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "Home", "End", " "];
 
@@ -26,6 +27,9 @@ const KEYS = ["ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "Home", "End", 
  * @property {number} count
  * @property {number} depth
  */
+
+/** @param {TreeNode} node */
+const nameAndCode = (node) => (node.id === node.name ? node.name : `${node.name} (${node.id})`);
 
 export class Tree {
   /**
@@ -65,7 +69,7 @@ export class Tree {
       onscroll: () => this._draw(),
     }, this._list);
     new ResizeObserver(() => this._draw()).observe(this.element);
-    void this._load(null, 0);
+    this._top = this._load(null, 0);
   }
 
   /** The active node, if its row is loaded. */
@@ -83,6 +87,12 @@ export class Tree {
       for (const node of path) this._lit.set(node, Math.min(1, (this._lit.get(node) ?? 0) + probability));
     }
     this._draw();
+  }
+
+  /** Make the first row active. */
+  async start() {
+    await this._top;
+    if (!this._active) this._move("Home");
   }
 
   /**
@@ -166,8 +176,9 @@ export class Tree {
     if (known && !child && known.asked.has(offset)) return;
     known?.asked.add(offset);
     try {
-      const page = /** @type {TreePage} */ (await this._app.ask(
-        "GET", query("tree", { parent, offset, child, limit: PAGE })));
+      const path = query("tree", { parent, offset, child, limit: PAGE });
+      const page = /** @type {TreePage} */ (await patiently(
+        () => this._app.ask("GET", path), () => this.element.isConnected));
       const branch = this._branches.get(parent) ??
         { total: page.total, nodes: new Array(page.total), asked: new Set([offset]) };
       page.nodes.forEach((node, i) => { branch.nodes[page.offset + i] = node; });
@@ -238,15 +249,15 @@ export class Tree {
     const element = el("div", {
       class: ["tree-row", row.key === this._active && "active", chance && "lit", isChosen && "chosen"]
         .filter(Boolean).join(" "),
-      role: "treeitem", id: `${this._id}-${place}`,
+      role: "treeitem", id: `${this._id}-${place}`, title: node && nameAndCode(node),
       "aria-level": row.depth, "aria-setsize": row.count, "aria-posinset": row.place + 1,
       "aria-expanded": node?.n_children ? String(isOpen) : null,
       "aria-selected": String(isChosen),
       onclick: (/** @type {MouseEvent} */ event) => this._clicked(row, event),
     },
     el("span", { class: "twisty", "aria-hidden": "true" }, node?.n_children ? (isOpen ? "▾" : "▸") : ""),
-    el("span", { class: "tree-name", title: node ? node.name : null }, node ? node.name : "…"),
-    node && node.id !== node.name && el("span", { class: "code" }, node.id),
+    node && node.id !== node.name && node.id.length <= LONGEST_CODE && el("span", { class: "code" }, node.id),
+    el("span", { class: "tree-name" }, node ? node.name : "…"),
     chance ? el("span", { class: "tree-chance" }, bar(chance), percent(chance)) : null,
     !chance && node?.n_decided ? el("span", { class: "tree-count", title: "decided documents" }, node.n_decided) : null);
     element.style.insetBlockStart = `${place * this._rowHeight}px`;

@@ -1,9 +1,10 @@
 // Disputes: decisions and rows of the training table that the model doubts, to be checked.
 
-import { el, fill } from "../dom.js";
+import { el, fill, loading } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
+import { excerpt } from "../parts/excerpt.js";
 import { FileView } from "./file.js";
-import { beginning, counted, moment, percent } from "../words.js";
+import { counted, moment, percent } from "../words.js";
 
 const LOOK_MS = 1000;
 const MOST = 200;
@@ -16,7 +17,7 @@ export class DisputesView {
   constructor(app, wanted) {
     this._app = app;
     this._isClosed = false;
-    this._list = el("ol", { class: "plain waiting" });
+    this._list = el("ol", { class: "plain waiting" }, el("li", {}, loading()));
     this._note = el("p", { class: "note", role: "status" });
     this._job = el("div", { class: "controls" });
     /** @type {FileView | null} */
@@ -66,12 +67,14 @@ export class DisputesView {
 
   /** @param {DisputeInfo} each */
   _row(each) {
-    const chance = each.chosen_probability ? ` ${percent(each.chosen_probability)}` : " (not among the best ten)";
-    return el("li", { class: "waiting-row" },
-      el("span", { class: "waiting-text", dir: "auto" }, beginning(each.texts, 260)),
-      el("span", { class: "waiting-offer" }, each.is_row ? "Given: " : "Decided: ", el("strong", {}, each.label_names.join(", ") || "nothing"), chance,
-        el("br"), "Model: ", el("strong", {}, each.offered_names.join(", ")), ` ${percent(each.offered_probability)}`),
-      el("span", { class: "note" }, each.is_row ? "training table " : `${each.document_id} · ${each.user} · ${moment(each.at ?? "")} `,
+    const side = (/** @type {string} */ who, /** @type {string[]} */ names, /** @type {number} */ chance) => el("span", { class: "side-of-two" },
+      el("span", { class: "note" }, who), el("strong", {}, names.join(", ") || "nothing"),
+      chance ? el("span", { class: "chance" }, percent(chance)) : el("span", { class: "chance", title: "not among its ten best" }, "–"));
+    return el("li", { class: "waiting-row" }, excerpt(each.texts),
+      el("span", {},
+        side(each.is_row ? "Given" : "Decided", each.label_names, each.chosen_probability),
+        side("Model", each.offered_names, each.offered_probability)),
+      el("span", { class: "note" }, el("span", {}, each.is_row ? "training table" : `${each.document_id} · ${each.user} · ${moment(each.at ?? "")}`),
         el("button", { class: "button", disabled: !this._app.mayDecide, onclick: () => this._check(each).catch(notifyError) }, "Check")));
   }
 

@@ -1,21 +1,23 @@
 // File documents: the document, the suggestions, the tree, and keys for everything.
 
-import { randomKey } from "../api.js";
+import { Problem, randomKey } from "../api.js";
 import { el, fill, speak } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
 import { Choice, placeOf } from "../parts/choice.js";
-import { sayChosen } from "../parts/chosen.js";
+import { Chosen } from "../parts/chosen.js";
 import { claim } from "../parts/claim.js";
-import { documentFacts, nothingWaits } from "../parts/document_facts.js";
+import { commands } from "../parts/commands.js";
+import { documentFacts, noDocument, nothingWaits } from "../parts/document_facts.js";
 import { Evidence } from "../parts/evidence.js";
 import { KeyLine } from "../parts/key_line.js";
 import { Narrowing } from "../parts/narrowing.js";
-import { Others, whatOf, whoDecided } from "../parts/others.js";
-import { sayWhy } from "../parts/reasons.js";
+import { Others, whoDecided } from "../parts/others.js";
+import { Reasons } from "../parts/reasons.js";
 import { SearchBox } from "../parts/search_box.js";
 import { Suggestions } from "../parts/suggestions.js";
 import { Supply } from "../parts/supply.js";
 import { Tree } from "../parts/tree.js";
+import { Warning } from "../parts/warning.js";
 import { ACTIONS, number } from "../words.js";
 
 const PATIENCE_MS = 300;
@@ -39,7 +41,7 @@ export class FileView {
     this._isCheck = onDone !== undefined;
     this._onDone = onDone;
     this._branch = branch;
-    this._supply = new Supply(app, { branch: branch ?? null, onTaken: (user) => this._otherHas(user) });
+    this._supply = new Supply(app, { branch: branch ?? null, onTaken: (user) => this._warning.open(user) });
     this._choice = new Choice(app.project.is_multilabel);
     /** @type {DocumentInfo | null} */
     this._document = null;
@@ -50,13 +52,13 @@ export class FileView {
     this._isLevelAsked = false;
     this._isClosed = false;
     this._isComing = false;
-    this._asked = "";
+    this._focus = "";
     this._keys = new KeyLine();
     this._evidence = new Evidence(app.project.columns);
     this._suggestions = new Suggestions({
       isMultilabel: app.project.is_multilabel, keys: this._keys,
       onChoose: (place) => this._chooseSuggestion(place),
-      onLook: (place) => this._explain(this._suggestions.found[place]?.label),
+      onLook: (place) => this._look(this._suggestions.found[place]?.label),
     });
     this._tree = new Tree(app, {
       label: "Taxonomy", keys: this._keys,
@@ -68,34 +70,32 @@ export class FileView {
       onWait: (choice) => { this._focusDocument(); this._wait(choice); },
     });
     this._facts = el("p", { class: "note facts-line" });
-    this._why = el("p", { class: "why note" });
-    this._warning = el("div", { class: "warning", role: "alert", hidden: true });
-    this._chosen = el("div", { class: "chosen-now", "aria-live": "polite" });
+    this._reasons = new Reasons(this._supply, this._evidence);
+    this._warning = new Warning({
+      user: app.session.user,
+      onNext: this._isCheck ? null : () => this._takeNext(),
+      onAgain: (id) => this._start(id).catch(notifyError),
+    });
+    this._chosen = new Chosen({
+      isSet: app.project.is_multilabel, mayDecide: app.mayDecide,
+      onConfirm: () => this._keys.run(() => this._confirm()),
+      onLook: (label) => this._look(label), onTakeOut: (place) => this._toggle(place),
+    });
     this._narrow = el("div", { class: "narrow", hidden: true });
     const pane = el("section", { class: "card document", "aria-label": "Document" },
-      this._facts, dispute ? claim(app, dispute, (nodes) => this._wait(this._chooseNodes(nodes))) : null, this._warning, this._evidence.element, this._why);
+      this._facts, dispute ? claim(app, dispute, (nodes) => this._wait(this._chooseNodes(nodes))) : null, this._warning.element, this._evidence.element, this._reasons.element);
     this.element = el("div", { class: "file" },
       el("h1", { class: "unseen" }, "File documents"), pane,
       el("section", { class: "card middle", "aria-label": "Suggestions" },
-        this._narrow, this._suggestions.element, this._chosen, this._buttons()),
+        this._narrow, this._suggestions.element, this._chosen.element, commands(app.mayDecide, (key) => this._keys.run(/** @type {() => void} */ (this._actOf(key))))),
       el("section", { class: "card side", "aria-label": "Taxonomy" }, this._search.element, this._tree.element));
     this._narrowing = new Narrowing(app, (found) => this._narrowed(found));
     this._others = new Others(app, (event, names) => this._otherDecided(event, names));
     this._refused = (/** @type {import("../outbox.js").Entry} */ entry, /** @type {import("../api.js").Problem} */ problem) =>
       void this._onRefused(entry, problem);
     app.outbox.onRefused.push(this._refused);
+    this._chosen.show(null);
     this._start(wanted).catch(notifyError);
-  }
-
-  _buttons() {
-    /** @type {[string, string, () => void][]} */
-    const all = [
-      ["Confirm", "Enter", () => this._confirm()], ["Too vague", "v", () => this._tooVague()],
-      ["None fits", "r", () => this._decide("reject", [])], ["Skip", "s", () => this._decide("skip", [])],
-      ["Undo", "u", () => this._undo()],
-    ];
-    return el("div", { class: "buttons" }, ...all.map(([name, key, act], i) =>
-      el("button", { class: i ? "button" : "button primary", onclick: () => this._keys.run(act), disabled: !this._app.mayDecide }, name, el("kbd", { "aria-hidden": "true" }, key))));
   }
 
   /**
@@ -103,7 +103,12 @@ export class FileView {
    * @param {Promise<unknown>} answer
    */
   _wait(answer) {
-    this._keys.during(answer).catch(notifyError);
+    let isComing = true;
+    setTimeout(() => { if (isComing) this.element.classList.add("asking"); }, PATIENCE_MS);
+    this._keys.during(answer).catch(notifyError).finally(() => {
+      isComing = false;
+      this.element.classList.remove("asking");
+    });
   }
 
   /** @param {Promise<TreeNode[]>} found */
@@ -118,12 +123,15 @@ export class FileView {
   async _start(wanted) {
     if (!wanted) return this._next();
     const turn = this._leave();
-    const found = /** @type {DocumentInfo} */ (
-      await this._app.ask("GET", `documents/${encodeURIComponent(wanted)}`));
+    const found = /** @type {DocumentInfo | null} */ (await this._app.ask("GET", `documents/${encodeURIComponent(wanted)}`).catch((error) => {
+      if (error instanceof Problem && error.status === 404) return null;
+      throw error;
+    }));
     if (turn !== this._turn) return;
+    if (!found) { this._show(null, noDocument(this._app, wanted)); return; }
     this._supply.leaveOut(wanted);
     this._show(found);
-    void this._supply.prepare();
+    this._supply.prepare();
   }
 
   /**
@@ -139,6 +147,12 @@ export class FileView {
     return turn;
   }
 
+  /** Leave the document in view to others. */
+  _takeNext() {
+    this._supply.leaveOut(this._document?.document_id ?? "");
+    this._next().catch(notifyError);
+  }
+
   /** Show the next document. */
   async _next() {
     const turn = this._leave();
@@ -147,8 +161,11 @@ export class FileView {
     else if (found) this._supply.giveBack(found);
   }
 
-  /** @param {DocumentInfo | null} document */
-  _show(document) {
+  /**
+   * @param {DocumentInfo | null} document
+   * @param {HTMLElement} [instead] what to show without a document
+   */
+  _show(document, instead = nothingWaits(this._app, this._supply.hasOthers)) {
     this._turn += 1;
     this._document = document;
     this._isComing = false;
@@ -156,18 +173,17 @@ export class FileView {
     this.element.classList.remove("coming");
     this._narrowing.clear();
     this._isLevelAsked = false;
-    this._warning.hidden = true;
+    this._warning.hide();
     this._shownAt = performance.now();
     this.element.classList.toggle("nothing", !document);
     this.element.dataset.document = document?.document_id ?? "";
     this._supply.hold(document);
     if (!document) {
       fill(this._facts);
-      fill(this._why);
-      fill(this._evidence.element, nothingWaits(this._app, this._supply.hasOthers));
       this._suggestions.show([]);
       this._choice.set([]);
       this._drawChoice();
+      fill(this._evidence.element, instead);
       return;
     }
     this._evidence.show(document.texts);
@@ -194,7 +210,7 @@ export class FileView {
 
   /** @param {import("../parts/narrowing.js").Narrowed} found */
   _narrowed({ text, alternatives, places, isTooVague }) {
-    fill(this._narrow, text, " ", el("button", { class: "link", onclick: () => this._restore() }, "Lift ", el("kbd", {}, "Esc")));
+    fill(this._narrow, el("span", {}, ...text), el("button", { class: "button", onclick: () => this._restore() }, "Back", el("kbd", { "aria-hidden": "true" }, "Esc")));
     this._narrow.hidden = false;
     if (alternatives.length) {
       this._suggestions.show(alternatives);
@@ -217,27 +233,19 @@ export class FileView {
     this._narrow.hidden = !this._narrowing.isActive && !this._isLevelAsked;
     this._suggestions.mark(this._choice.labels);
     this._tree.mark(this._choice.labels);
-    if (this._document) {
-      sayChosen(this._chosen, this._choice, {
-        isSet: this._app.project.is_multilabel,
-        onLook: (label) => this._explain(label), onTakeOut: (place) => this._toggle(place),
-      });
-    } else fill(this._chosen);
-    this._explain(this._choice.labels.at(-1));
+    this._chosen.show(this._document && this._choice);
+    const { labels } = this._choice;
+    this._look(labels.includes(this._focus) ? this._focus : labels[0]);
   }
 
   /**
-   * Mark the words for and against a category.
+   * Show the evidence for a category.
    * @param {string | undefined} label
    */
-  async _explain(label) {
-    const document = this._document;
-    const asked = this._asked = `${document?.document_id} ${label}`;
-    if (!document || !label) { fill(this._why); this._evidence.mark(null); return; }
-    const found = await this._supply.explain(document, label);
-    if (asked !== this._asked) return;
-    this._evidence.mark(found);
-    sayWhy(this._why, found, label);
+  _look(label) {
+    this._focus = label ?? "";
+    this._chosen.focus(this._focus);
+    void this._reasons.show(this._document, label);
   }
 
   /** @param {number} place */
@@ -252,6 +260,7 @@ export class FileView {
   /** @param {Place} place */
   _toggle(place) {
     this._choice.toggle(place);
+    this._focus = place.label;
     this._drawChoice();
   }
 
@@ -341,7 +350,7 @@ export class FileView {
   _askLevel() {
     this._isLevelAsked = true;
     const depth = this._app.project.depth;
-    fill(this._narrow, "Level: ", ...Array.from({ length: Math.min(9, depth) }, (_, i) =>
+    fill(this._narrow, "At which level? ", ...Array.from({ length: Math.min(9, depth) }, (_, i) =>
       el("button", { class: "button", onclick: () => this._keys.run(() => this._level(i + 1)) }, i + 1)));
     this._narrow.hidden = false;
     speak(`Which level? 1 to ${number(depth)}.`);
@@ -363,24 +372,7 @@ export class FileView {
       if (event.action !== "undo" && event.action !== "skip") this._supply.leaveOut(event.document_id);
       return;
     }
-    this._warn(`${event.user} decided about this document just now: ${whatOf(event, names)}.`,
-      el("button", { class: "button", onclick: () => this._start(event.document_id).catch(notifyError) }, "Decide again"));
-  }
-
-  /** @param {string} user who has the document open, too */
-  _otherHas(user) {
-    const who = user === this._app.session.user ? "Somebody else" : user;
-    this._warn(`${who} has this document open, too.`);
-  }
-
-  /**
-   * @param {string} text
-   * @param {HTMLElement} [button]
-   */
-  _warn(text, button) {
-    const next = () => { this._supply.leaveOut(this._document?.document_id ?? ""); this._next().catch(notifyError); };
-    fill(this._warning, el("p", {}, text), this._isCheck ? null : el("button", { class: "button", onclick: next }, "Take the next one"), button);
-    this._warning.hidden = false;
+    this._warning.decided(event, names);
   }
 
   /**

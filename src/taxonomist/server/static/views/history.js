@@ -1,7 +1,7 @@
 // History: every decision, who took it, when, and what was offered.
 
 import { query } from "../api.js";
-import { el, fill } from "../dom.js";
+import { el, fill, loading } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
 import { save, writeCsv } from "../parts/tables.js";
 import { ACTIONS, moment } from "../words.js";
@@ -12,6 +12,7 @@ export class HistoryView {
   /** @param {App} app */
   constructor(app) {
     this._app = app;
+    this._asked = 0;
     /** @type {number | null} */
     this._next = 0;
     /** @type {Set<number>} numbers of events that others undo */
@@ -36,16 +37,20 @@ export class HistoryView {
   }
 
   _restart() {
-    fill(this._rows);
+    fill(this._rows, el("tr", {}, el("td", { colspan: 7 }, loading())));
     this._next = 0;
     this._undone.clear();
     this._load().catch(notifyError);
   }
 
   async _load() {
+    const asked = this._asked += 1;
+    const isFirst = !this._next;
     const page = /** @type {EventPage} */ (await this._app.ask("GET", query("decisions", { ...this._filter, limit: PAGE, after: this._next })));
+    if (asked !== this._asked) return;
     this._next = page.next;
     this._more.hidden = page.next === null;
+    if (isFirst) fill(this._rows);
     for (const event of page.events) if (event.undoes) this._undone.add(event.undoes);
     this._rows.append(...page.events.map((event) => this._row(event, page.names)));
     if (!this._rows.children.length) this._rows.append(el("tr", {}, el("td", { colspan: 7, class: "empty" }, "No decision yet.")));

@@ -1,6 +1,6 @@
 // Quality: how good the model is, what is confused, the versions, and trainings.
 
-import { bar, el, fill } from "../dom.js";
+import { bar, el, fill, loading } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
 import { overTime, reliability } from "../parts/charts.js";
 import { counted, interval, moment, number, percent } from "../words.js";
@@ -14,7 +14,7 @@ export class QualityView {
   constructor(app) {
     this._app = app;
     this._isClosed = false;
-    this._record = el("div", {});
+    this._record = el("div", {}, loading());
     this._versions = el("section", {});
     this._training = el("section", { class: "card training", "aria-live": "polite" });
     this.element = el("div", { class: "quality" }, el("h1", {}, "Quality"), this._record,
@@ -47,9 +47,9 @@ export class QualityView {
         : el("p", { class: "note" }, "Quality is measured on the random share: decide about some documents of it."),
       el("h2", {}, "Confusions"),
       found.confusions.length ? el("div", { class: "charts" },
-        el("figure", {}, el("figcaption", {}, "How far off, in steps of the taxonomy"), el("ul", { class: "plain words" }, ...found.distances.map((each) =>
-          el("li", {}, el("span", {}, `${each.distance} (${number(each.n)})`), bar(each.n / most, "fill missed"))))),
-        table(["Offered", "Decided", "Times", "Distance"], found.confusions.slice(0, 15).map((each) =>
+        el("figure", {}, el("figcaption", {}, el("strong", {}, "How far off wrong offers are")), el("ul", { class: "plain distances" }, ...found.distances.map((each) =>
+          el("li", {}, el("span", {}, counted(each.distance, "step")), bar(each.n / most, "fill missed"), el("span", {}, number(each.n)))))),
+        table(["Offered", "Decided", "Times", "Steps"], found.confusions.slice(0, 10).map((each) =>
           [each.offered_names.join(", ") || "nothing", each.chosen_names.join(", ") || "nothing", number(each.n), String(each.distance)]), "Confusions"))
         : el("p", { class: "note" }, "No offer was corrected yet."));
   }
@@ -119,13 +119,13 @@ export class QualityView {
     }
     const result = job?.result ?? {};
     fill(this._training, start,
-      can_retrain ? null : el("p", { class: "note" }, "There is no training table: start the service with --data."),
+      el("p", { class: "note" }, can_retrain ? "A new model learns from the training table and all decisions. It goes live unless it is worse." : "There is no training table: start the service with --data."),
       job ? el("p", {}, `Last training: ${job.state}, ${moment(job.started_at)} by ${job.user}. `,
         job.state === "trained" ? "The new model is worse, so it did not go live. " : "",
         typeof result.error === "string" ? result.error : "",
         result.kept_features ? ["It kept the words that it knew. ", el("button", {
           class: "link", disabled: !this._app.mayAdminister, onclick: () => this._start(true),
-        }, "Train from scratch")] : null) : el("p", { class: "note" }, "It has not been trained here yet."));
+        }, "Train from scratch")] : null) : null);
   }
 
   /** Start a training. */

@@ -1,10 +1,11 @@
 // The taxonomy: browse and search it, and see what is known about a node.
 
-import { bar, el, fill } from "../dom.js";
+import { bar, el, fill, loading } from "../dom.js";
 import { notifyError } from "../notices.js";
+import { excerpt } from "../parts/excerpt.js";
 import { SearchBox } from "../parts/search_box.js";
 import { Tree } from "../parts/tree.js";
-import { beginning, counted, interval, number, path, percent } from "../words.js";
+import { counted, interval, number, path, percent } from "../words.js";
 
 export class TaxonomyView {
   /**
@@ -14,14 +15,15 @@ export class TaxonomyView {
   constructor(app, wanted) {
     this._app = app;
     this._asked = 0;
+    this._isClosed = false;
     this._details = el("section", { class: "card details", "aria-live": "polite", "aria-label": "Node" },
-      el("p", { class: "empty" }, "Choose a node."));
+      loading());
     this._tree = new Tree(app, { label: "Taxonomy", onActive: (node) => this._show(node.id) });
     this._search = new SearchBox(app, { onChoose: (node) => this._go(node.id, node.path) });
     this.element = el("div", { class: "taxonomy" },
       el("h1", {}, "Taxonomy ", el("span", { class: "note" }, `${number(app.project.n_nodes)} nodes, ${number(app.project.n_categories)} of them categories of the model`)),
       el("div", { class: "two" }, el("section", { class: "card side", "aria-label": "Tree" }, this._search.element, this._tree.element), this._details));
-    if (wanted) this._open(wanted).catch(notifyError);
+    (wanted ? this._open(wanted) : this._tree.start()).catch(notifyError);
   }
 
   /** @param {string} id */
@@ -49,6 +51,7 @@ export class TaxonomyView {
   async _fetch(id) {
     const asked = this._asked += 1;
     this._tree.mark([id]);
+    if (!this._isClosed) history.replaceState(null, "", this._app.link("taxonomy", id));
     const found = /** @type {NodeDetails} */ (await this._app.ask("GET", `nodes/${encodeURIComponent(id)}`));
     if (asked === this._asked) this._draw(found);
     return found;
@@ -73,7 +76,7 @@ export class TaxonomyView {
         : el("p", { class: "note" }, "The model has no words for this node."),
       el("h3", {}, "Examples"),
       node.examples.length ? node.examples.map((each) => el("blockquote", { dir: "auto" },
-        el("a", { href: this._app.link("file", each.document_id) }, beginning(each.texts, 220)), each.is_decided ? null : el("span", { class: "chip" }, "by the model")))
+        el("a", { href: this._app.link("file", each.document_id) }, excerpt(each.texts)), each.is_decided ? null : el("span", { class: "chip" }, "by the model")))
         : el("p", { class: "note" }, "No document yet."),
       el("h3", {}, "Worst confusions"),
       node.confusions.length ? el("ul", {}, ...node.confusions.map((each) => el("li", {}, `${number(each.n)} × offered `, el("strong", {}, other(each.offered_names)), ", decided ", el("strong", {}, other(each.chosen_names)))))
@@ -85,6 +88,10 @@ export class TaxonomyView {
     if (event.key === "/") { this._search.focus(); return true; }
     if (event.key.startsWith("Arrow")) { this._tree.element.focus({ preventScroll: true }); return this._tree.onKey(event); }
     return false;
+  }
+
+  close() {
+    this._isClosed = true;
   }
 }
 

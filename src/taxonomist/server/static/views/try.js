@@ -3,7 +3,7 @@
 import { bar, el, fill } from "../dom.js";
 import { notify, notifyError } from "../notices.js";
 import { Evidence } from "../parts/evidence.js";
-import { readDocuments, save, takesFiles, writeCsv } from "../parts/tables.js";
+import { filePicker, readDocuments, save, takesFiles, writeCsv } from "../parts/tables.js";
 import { counted, path, percent } from "../words.js";
 
 const AT_ONCE = 50;
@@ -14,16 +14,15 @@ export class TryView {
   constructor(app) {
     this._app = app;
     this._fields = app.project.columns.map((name) => ({ name, field: this._field(name) }));
-    this._answer = el("section", { class: "card", "aria-live": "polite", hidden: true });
-    const pick = el("input", { type: "file", accept: ".txt,.csv,.tsv,text/plain,text/csv", class: "unseen", id: "pick",
-      onchange: () => { const file = pick.files?.[0]; if (file) void this._takeFile(file); pick.value = ""; } });
+    this._answer = el("section", { class: "card", "aria-live": "polite", "aria-label": "Answer" },
+      el("p", { class: "empty" }, "What the model says comes here, with the words behind it."));
     const form = el("form", { class: "card try-form", onsubmit: (/** @type {Event} */ event) => {
       event.preventDefault();
       this._ask().catch(notifyError);
     } },
     ...this._fields.map(({ name, field }) => el("label", {}, el("span", {}, name), field)),
     el("div", { class: "buttons" }, el("button", { class: "button primary" }, "What is it?", el("kbd", { "aria-hidden": "true" }, "Ctrl Enter")),
-      pick, el("label", { class: "button", for: "pick" }, "Open a file …"),
+      ...filePicker("Open a file …", (file) => void this._takeFile(file)),
       el("span", { class: "note" }, "or drop a text or a CSV file here")));
     takesFiles(form, (file) => void this._takeFile(file));
     form.addEventListener("keydown", (event) => {
@@ -31,14 +30,14 @@ export class TryView {
     });
     this.element = el("div", { class: "try" }, el("h1", {}, "Try it"),
       el("p", { class: "note" }, `Nothing is stored. The model knows ${counted(app.project.n_categories, "category", "categories")}.`),
-      form, this._answer);
+      el("div", { class: "try-parts" }, form, this._answer));
     setTimeout(() => this._fields[0].field.focus());
   }
 
   /** @param {string} name */
   _field(name) {
     const isLong = name === this._app.project.columns.at(-1);
-    return el("textarea", { name, rows: isLong ? 8 : 2, dir: "auto", placeholder: isLong ? "Paste a text" : "" });
+    return el("textarea", { name, rows: isLong ? 9 : 2, dir: "auto", placeholder: isLong ? "Paste a text" : "" });
   }
 
   get _texts() {
@@ -58,6 +57,7 @@ export class TryView {
       evidence.mark(/** @type {Explanation} */ (
         await this._app.ask("POST", "explain", { document: { texts }, category })));
     };
+    this.element.classList.remove("many");
     fill(this._answer,
       el("h2", {}, found.names.map((name, i) => name || found.labels[i]).join(", ") || "No category"),
       ...found.paths.map((steps) => el("p", { class: "path" }, path(steps))),
@@ -69,7 +69,6 @@ export class TryView {
       evidence.element,
       el("div", { class: "buttons" }, el("button", { class: "button", onclick: () => this._save([{ document_id: null, texts }], [found]) }, "Save as CSV"),
         this._app.mayDecide ? el("button", { class: "button", onclick: () => this._addToQueue([{ texts }]) }, "Put into the queue") : null));
-    this._answer.hidden = false;
     const first = found.labels[0] ?? found.top[0]?.label;
     if (first) await explain(first).catch(() => {});
   }
@@ -94,7 +93,7 @@ export class TryView {
   async _askMany(documents) {
     /** @type {DecidedText[]} */
     const results = [];
-    this._answer.hidden = false;
+    this.element.classList.add("many");
     for (let i = 0; i < documents.length; i += AT_ONCE) {
       fill(this._answer, el("progress", { max: documents.length, value: i }), ` ${counted(i, "text")} of ${documents.length}`);
       const part = documents.slice(i, i + AT_ONCE).map(({ texts }) => ({ texts }));
