@@ -267,7 +267,7 @@ class TablePredictions:
         self.note = "\n".join(filter(None, [*self._table.notes, skipped]))
 
     def _predicted(self) -> Iterator[tuple[list[Item], list[Prediction]]]:
-        """Yield blocks with their predictions, which threads make while others are read, written."""
+        """Yield blocks with their predictions; threads predict while others are read, written."""
         waiting: deque[tuple[list[Item], Future[list[Prediction]]]] = deque()
         with ThreadPoolExecutor(AT_ONCE) as pool:
             items = read_items(self._table, self._columns, self.bad)
