@@ -1,4 +1,4 @@
-"""Move a finished file or folder into place, also where other programs keep it open.
+"""Write files: errors with their names, and finished ones into place while others are open.
 
 On POSIX, a file can be replaced while another program reads it. Windows refuses that, and also to
 rename a folder with an open file in it. Virus scanners and indexers open new files for a moment, so
@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from os import PathLike
 
 PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -50,3 +52,20 @@ def move_into_place(source: str | PathLike[str], target: str | PathLike[str]) ->
         if sys.platform == "win32":
             reason = f"{reason}; close the programs in which it is open"
         raise PermissionError(error.errno, reason, os.fspath(target)) from error
+
+
+@contextmanager
+def naming(path: str | PathLike[str]) -> Iterator[None]:
+    """Name a file in errors of the body that name none, such as that of a full disk.
+
+    Parameters
+    ----------
+    path
+        What is written.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.strerror:
+            error.filename = os.fspath(path)
+        raise

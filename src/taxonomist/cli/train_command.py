@@ -289,12 +289,14 @@ def _resumable(out: Path, resume: bool) -> Iterator[None]:
     try:
         with resumable(out, resume=resume):
             yield
-    except BaseException:
+    except BaseException as error:
         if n_kept(out):
             print_note(
                 f"Finished branches are kept in {branches_folder(out)}. To continue from them, run "
                 "the same command with --resume."
             )
+        elif isinstance(error, OSError):
+            print_note("No branch was finished, so nothing is kept.")
         raise
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from taxonomist._files import move_into_place
+from taxonomist._files import move_into_place, naming
 from taxonomist._spreadsheets import guarded
 from taxonomist._terminals import visible
 from taxonomist.errors import FormatError
@@ -66,7 +66,7 @@ def open_output(out: Path | None) -> Iterator[IO[str]]:
     temporary = out.with_name(f".{out.name}.{secrets.token_hex(4)}")
     opener: Any = gzip.open if out.suffix.lower() == ".gz" else io.open
     try:
-        with opener(temporary, "wt", **TEXT) as stream:
+        with naming(out), opener(temporary, "wt", **TEXT) as stream:
             yield stream
         move_into_place(temporary, out)
     finally:

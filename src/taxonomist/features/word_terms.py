@@ -6,7 +6,7 @@ Few words make up most of all texts, so that most n-grams are neither made nor l
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import accumulate, count
+from itertools import accumulate, count, repeat
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -34,7 +34,7 @@ KnownTerms: TypeAlias = "dict[str, int] | TermTable"
 """The columns of terms."""
 
 MOST_WORDS = 2**17
-"""Words that are kept at most."""
+"""Words that are kept at most, beside as many as there are terms."""
 MOST_GRAMS = 2**21
 """Known n-grams of words that are kept at most."""
 WORDS_AT_ONCE = 4096
@@ -77,10 +77,12 @@ class WordTerms:
     def of(self, words: list[str]) -> TermsOfWords:
         """Return what is known of distinct words."""
         with _lock:
-            new = [word for word in words if word not in self._number]
+            numbers = np.fromiter(map(self._number.get, words, repeat(-1)), np.intp, len(words))
+            is_new = numbers < 0
+            numbers[is_new] = np.arange(is_new.sum()) + len(self._number)
+            new = [words[place] for place in np.flatnonzero(is_new).tolist()]
             for begin in range(0, len(new), WORDS_AT_ONCE):
                 self._add(new[begin : begin + WORDS_AT_ONCE])
-            numbers = np.fromiter(map(self._number.__getitem__, words), np.intp, len(words))
             ends, stops = self._ends.given, self._stops.given
             found = TermsOfWords(
                 self._term.given[numbers],
@@ -92,7 +94,8 @@ class WordTerms:
                 stops[numbers],
                 stops[numbers + 1],
             )
-            if len(self._number) > MOST_WORDS or len(found.gram) > MOST_GRAMS:
+            most_words = MOST_WORDS + len(self.vocabulary)
+            if len(self._number) > most_words or len(found.gram) > MOST_GRAMS:
                 self._forget()
         return found
 

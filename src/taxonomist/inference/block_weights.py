@@ -25,7 +25,7 @@ from taxonomist.errors import ModelFileError
 from taxonomist.inference.frequent_features import FrequentFeatures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -116,6 +116,39 @@ class BlockWeights:
         first = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
         scale = np.ones(len(widths), np.float32)
         return cls(WeightBlocks(indptr, ordered, start, first, scale, values, bias), n_features)
+
+    # Files -------------------------------------------------------------------------------------
+
+    def hold_back(self, wait: Callable[[], object]) -> None:
+        """Let the next use of the weights call a function first, which raises if they are damaged.
+
+        Parameters
+        ----------
+        wait
+            The function. It is called again until it raises nothing.
+        """
+        state = vars(self)
+        state["_held"] = state.pop("table"), wait
+
+    def __getattr__(self, name: str) -> WeightBlocks:
+        """Return the weights that were held back."""
+        held = vars(self).get("_held")
+        if name != "table" or held is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        table, wait = held
+        wait()
+        vars(self)["table"] = table
+        vars(self).pop("_held", None)
+        found: WeightBlocks = table
+        return found
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the state to copy, with weights that can be used."""
+        return {"table": self.table} | vars(self)
+
+    def file_state(self) -> dict[str, object]:
+        """Return the state to save."""
+        return {"table": self.table, "n_features": self.n_features}
 
     # Lookup ------------------------------------------------------------------------------------
 

@@ -50,10 +50,14 @@ class Decoder:
     ----------
     has_foreign
         Whether an object of a class outside Taxonomist, such as scikit-learn's, was decoded.
+    held
+        Objects whose large arrays were not compared with their checksums yet; their classes have a
+        method ``hold_back``.
     """
 
     def __init__(self, registry: Registry, reader: PartReader) -> None:
         self.has_foreign = False
+        self.held: list[Any] = []
         self._registry = registry
         self._reader = reader
         self._met: dict[int, Any] = {}
@@ -126,7 +130,10 @@ class Decoder:
     def _object(self, node: Any) -> Any:
         """Return an object; parameters that are missing in the file get their defaults."""
         kind = self._class(node["class"])
-        state = {name: self.decode(value) for name, value in node["attributes"].items()}
+        is_current = node.get("version", 1) == getattr(kind, "file_version", 1)
+        can_wait = is_current and hasattr(kind, "hold_back")
+        with self._reader.deferring(can_wait):
+            state = {name: self.decode(value) for name, value in node["attributes"].items()}
         if not all(map(str.isidentifier, state)):
             raise ModelFileError(f"{node['class']} has attributes without a valid name.")
         if node["class"] in CONSTRUCTOR_ARGUMENTS:
@@ -142,6 +149,8 @@ class Decoder:
                     value.__dict__[name] = parameter.default
         value.__dict__.update(state)
         check_object(value)
+        if can_wait:
+            self.held.append(value)
         return value
 
     def _upgraded(self, kind: type, node: Any, state: dict[str, Any]) -> dict[str, object]:

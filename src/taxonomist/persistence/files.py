@@ -122,8 +122,9 @@ def load(
     verify
         Whether to compare the checksums of all files. Models of 16 MiB and more are compared when
         they are first loaded, and again if one of their files was written to; the user's cache
-        folder holds notes of this. ``"always"`` compares each time. If False, only file sizes are
-        compared.
+        folder holds notes of this. Large arrays of weights of ``PathSVC`` are compared in the
+        background then, and their first use waits for it. ``"always"`` compares each time, before
+        the model is returned. If False, only file sizes are compared.
     kinds
         Additional classes, as in ``save``.
 
@@ -137,7 +138,8 @@ def load(
     ModelFileError
         If there is no model at the path, or if the model is damaged, incomplete, in a newer format,
         or contains unknown classes. A fitted model is asked about one item, so that damage is found
-        here and not by its first user.
+        here and not by its first user. The first use of a model raises it if only large weights
+        are damaged.
     """
     folder = Path(path)
     for _ in range(LOAD_ATTEMPTS - 1):
@@ -195,6 +197,10 @@ def _load(
         if head.get("classes") is not None and not hasattr(model, "classes_"):
             raise ModelFileError(f"{folder} is damaged: the model has lost its classes.")
         try_out(model)
+        check = reader.compare_later()
+        if check is not None:
+            for value in decoder.held:
+                value.hold_back(check.wait)
     except ModelFileError:
         raise
     except Exception as error:  # whatever a changed file leads to

@@ -21,7 +21,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Any
 
-from taxonomist._files import move_into_place
+from taxonomist._files import move_into_place, naming
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence.parts import (
     RESTORE,
@@ -130,7 +130,8 @@ def _write(
     """Write parts and a manifest under a temporary name; return the path of the manifest."""
     inside = base / f"parts-{token}"
     inside.mkdir(parents=True)
-    written = write_parts(inside, parts)
+    with naming(inside):
+        written = write_parts(inside, parts)
     entries = [each.entry for each in written]
     _flush_folder(inside)
     manifest = base / f"{MANIFEST}.{token}"

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -13,11 +14,12 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from taxonomist.errors import ModelFileError
+from taxonomist.persistence.later_check import LaterCheck
 from taxonomist.persistence.regular import open_regular, read_regular
 from taxonomist.persistence.verified import Verified
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from io import BufferedReader
     from pathlib import Path
 
@@ -29,6 +31,9 @@ PART_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 NOTED_BYTES = 2**24
 """Size of a model from which on it is noted that its checksums were compared."""
+
+LATER_BYTES = 2**24
+"""Size of an array from which on it may be compared after the model was opened."""
 
 MAX_JSON_BYTES = 2**30
 """Maximum size of a JSON part that is read."""
@@ -200,6 +205,9 @@ class PartReader:
         self._entries = {_checked_name(entry["name"]): entry for entry in entries}
         self._mmap = mmap
         self._read: dict[str, Any] = {}
+        self._notes: Verified | None = None
+        self._unverified: dict[str, BufferedReader] = {}
+        self._defers = False
 
     def check(self, verify: bool | str) -> None:
         """Raise if a part is missing or was changed.
@@ -211,8 +219,8 @@ class PartReader:
             since the last time, unless it is ``"always"``. If False, only file sizes are compared.
         """
         self.n_bytes = sum(entry["bytes"] for entry in self._entries.values())
-        is_noted = verify is True and self.n_bytes >= NOTED_BYTES
-        notes = Verified(self._model / self._folder) if is_noted else None
+        if verify is True and self.n_bytes >= NOTED_BYTES:
+            self._notes = Verified(self._model / self._folder)
         for name, entry in self._entries.items():
             with self._opened(name) as file:
                 status = os.fstat(file.fileno())
@@ -221,24 +229,57 @@ class PartReader:
                         f"{self._model / self._folder / name} has {status.st_size} bytes, but "
                         f"should have {entry['bytes']}: it is truncated or was changed. {RESTORE}"
                     )
-                if verify and not (notes and notes.has(name, status, entry["sha256"])):
-                    self._compare(name, file, entry["sha256"])
-                    if notes:
-                        notes.add(name, status, entry["sha256"])
-        if notes:
-            notes.save()
+                if not verify or (self._notes and self._notes.has(name, status, entry["sha256"])):
+                    continue
+                if self._notes and self._mmap and _can_wait(entry):
+                    # The file may be removed, and the model still be used.
+                    self._unverified[name] = os.fdopen(os.dup(file.fileno()), "rb")
+                else:
+                    self._compare(name, file)
+        if self._notes:
+            self._notes.save()
 
-    def _compare(self, name: str, file: BufferedReader, expected: str) -> None:
-        """Raise if the checksum of a part is not the expected one."""
+    @contextmanager
+    def deferring(self, defers: bool) -> Iterator[None]:
+        """Let large arrays that are read be compared by ``compare_later``, if ``defers``."""
+        before, self._defers = self._defers, self._defers or defers
+        try:
+            yield
+        finally:
+            self._defers = before
+
+    def compare_later(self) -> LaterCheck | None:
+        """Start to compare the arrays that were not compared yet; return None if all were."""
+        return LaterCheck(self._compare_rest) if self._unverified else None
+
+    def _compare_rest(self) -> None:
+        for name in list(self._unverified):
+            self._compare_now(name)
+        if self._notes:
+            self._notes.save()
+
+    def _compare_now(self, name: str) -> None:
+        """Raise if an array that was not compared yet is damaged."""
+        with self._unverified[name] as file:
+            self._compare(name, file)
+        del self._unverified[name]
+
+    def _compare(self, name: str, file: BufferedReader) -> None:
+        """Raise if the checksum of a part is not the expected one; else note it."""
+        status, expected = os.fstat(file.fileno()), self._entries[name]["sha256"]
         found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != expected:
             raise ModelFileError(
                 f"{self._model / self._folder / name} is damaged: its SHA-256 is {found[:12]}..., "
                 f"but should be {str(expected)[:12]}.... {RESTORE}"
             )
+        if self._notes:
+            self._notes.add(name, status, expected)
 
     def array(self, name: str) -> Any:
         """Return the array of a part; changes to it do not change the file."""
+        if name in self._unverified and not self._defers:
+            self._compare_now(name)
         return self._once(name, self._load_array)
 
     def value(self, name: str) -> Any:
@@ -316,6 +357,11 @@ def read_array(file: IO[bytes], mmap: bool) -> Any:
 
 
 RESTORE = "Restore the folder from a copy, or save the model again."
+
+
+def _can_wait(entry: Any) -> bool:
+    """Return whether a part is an array that takes a while to compare."""
+    return "shape" in entry and bool(entry["bytes"] >= LATER_BYTES)
 
 
 def _checked_name(name: Any) -> str:

@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from taxonomist._files import move_into_place
+from taxonomist._files import move_into_place, naming
 from taxonomist.compiled.node_jobs import Variables
 
 if TYPE_CHECKING:
@@ -122,9 +122,12 @@ class KeptPortions:
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._path(number)
         unfinished = path.with_suffix(".part")
-        with unfinished.open("wb") as stream:
-            np.savez(stream, allow_pickle=False, **content)
-        move_into_place(unfinished, path)
+        try:
+            with naming(self._folder), unfinished.open("wb") as stream:
+                np.savez(stream, allow_pickle=False, **content)
+            move_into_place(unfinished, path)
+        finally:
+            unfinished.unlink(missing_ok=True)
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{self._digest}-{number}.npz"

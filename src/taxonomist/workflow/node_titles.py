@@ -29,13 +29,15 @@ class NodeTitles:
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self._taxonomy = taxonomy
+        self._names: dict[str, str] = {}
         self._paths: dict[str, tuple[str, ...]] = {}
 
     def name(self, node: str) -> str:
         """Return the name of a node; empty if it has only a code."""
-        if self._is_coded:
-            return self._taxonomy.raw_names.get(node, "")
-        return self._short(node)
+        if node not in self._names:
+            coded = self._taxonomy.raw_names.get(node, "")
+            self._names[node] = coded if self._is_coded else self._short(node)
+        return self._names[node]
 
     def path(self, node: str) -> tuple[str, ...]:
         """Return the steps on the path from the top to a node; a DAG's first one."""

@@ -42,6 +42,8 @@ MOST_ITEMS = 8_000
 """Maximum number of items in a block: enough for speed."""
 MOST_CHARACTERS = 2**22
 """Characters in a block, about: few enough for any memory."""
+AT_ONCE = 2
+"""Blocks that are predicted at the same time: words are looked up by one core only."""
 MOST_PROBABILITIES = 4_000_000
 """Maximum number of probabilities in memory."""
 FEWEST_KNOWN = 0.5
@@ -265,15 +267,15 @@ class TablePredictions:
         self.note = "\n".join(filter(None, [*self._table.notes, skipped]))
 
     def _predicted(self) -> Iterator[tuple[list[Item], list[Prediction]]]:
-        """Yield blocks with their predictions; a thread predicts while others are read, written."""
+        """Yield blocks with their predictions; threads predict while others are read, written."""
         waiting: deque[tuple[list[Item], Future[list[Prediction]]]] = deque()
-        with ThreadPoolExecutor(1) as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             items = read_items(self._table, self._columns, self.bad)
             for block in _blocks(items, self._predictor.block_size):
                 if self.bad.count and not self._skip_bad:
                     break
                 waiting.append((block, pool.submit(self._predictor.predict, block)))
-                if len(waiting) > 1:
+                if len(waiting) > AT_ONCE:
                     done, predictions = waiting.popleft()
                     yield done, predictions.result()
             for done, predictions in waiting:

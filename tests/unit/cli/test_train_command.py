@@ -439,3 +439,21 @@ def test_a_killed_training_is_resumed(call, folder, monkeypatch):
     assert not (folder / "model.branches").exists()
     assert parts
     assert parts == {path.name: path.read_bytes() for path in folder.glob("model/**/*.npy")}
+
+
+def test_a_full_disk_ends_the_training_and_what_is_kept_is_said(call, folder, monkeypatch):
+    from taxonomist.solvers import checkpoints
+
+    def refuse(*_args, **_options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoints, "LEAST_WORK", 0)
+    monkeypatch.setattr(checkpoints.np, "savez", refuse)
+    write_csv(folder / "data.csv", rows(140))
+    options = ("-t", "taxonomy.csv", "--features", "words", "--names", "off", "--weights", "1,1")
+    done, _ = train(call, *options)
+    assert done.code == 2
+    assert "No branch was finished, so nothing is kept." in done.err
+    assert "taxonomist: model.branches: No space left on device." in done.err
+    assert not list((folder / "model.branches").iterdir())
+    assert not (folder / "model").exists()

@@ -204,6 +204,15 @@ def test_threads_may_ask_for_words_at_the_same_time(monkeypatch):
         assert all(pool.map(ask, range(200)))
 
 
+def test_as_many_words_are_kept_as_there_are_terms(monkeypatch):
+    monkeypatch.setattr(word_terms, "MOST_WORDS", 3)
+    terms = WordTerms({f"w{k}": k for k in range(100)}, None)
+    assert terms.of([f"w{k}" for k in range(103)]).term.tolist() == [*range(100), -1, -1, -1]
+    assert len(terms._number) == 103
+    assert terms.of(["w5", "new", "w7"]).term.tolist() == [5, -1, 7]
+    assert not terms._number
+
+
 def test_new_lengths_and_a_new_fit_forget_what_is_known_of_words():
     features = TextFeatures(characters=(2, 2), min_df=1)
     with sparing_nothing():

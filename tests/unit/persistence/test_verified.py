@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
+import pickle
 import shutil
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from taxonomist import PathSVC
 from taxonomist.errors import ModelFileError
-from taxonomist.persistence import load, parts, save, verified
+from taxonomist.persistence import encoding, load, parts, pruned, save, verified
+from taxonomist.persistence.later_check import LaterCheck
+from taxonomist.persistence.parts import PartReader
 from tests.unit.persistence.examples import TREE, problem
 
 
@@ -141,3 +147,102 @@ def test_small_models_have_no_notes(folder, hashed, tmp_path, monkeypatch):
     load(folder)
     assert len(hashed) == 2 * len(files_of(folder))
     assert not (tmp_path / "cache").exists()
+
+
+def damage(path):
+    """Change the last byte of a file."""
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+
+
+class TestLargeWeights:
+    """Large weights are compared in the background, and used only when they were."""
+
+    @pytest.fixture
+    def folder(self, folder, monkeypatch):
+        """Return a saved model whose weights have files of their own, and they alone are large."""
+        monkeypatch.setattr(encoding, "OWN_FILE_BYTES", 1)
+        save(load(folder), folder)
+        (values,) = folder.glob("parts-*/*values.npy")
+        monkeypatch.setattr(parts, "LATER_BYTES", values.stat().st_size)
+        shutil.rmtree(folder.parent / "cache")
+        time.sleep(0.01)
+        return folder
+
+    @pytest.fixture
+    def values(self, folder):
+        """Return the file of the weights."""
+        (found,) = folder.glob("parts-*/*values.npy")
+        return found
+
+    def test_a_model_is_opened_before_they_were_compared(self, folder, monkeypatch):
+        X, _, _ = problem()
+        expected = load(folder).predict(X)
+        shutil.rmtree(folder.parent / "cache")
+        goes_on, compare = threading.Event(), PartReader._compare_rest
+        monkeypatch.setattr(
+            PartReader, "_compare_rest", lambda self: goes_on.wait() and compare(self)
+        )
+        model = load(folder)
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(model.predict, X)
+            with pytest.raises(TimeoutError):
+                answer.result(timeout=0.1)
+            goes_on.set()
+            assert answer.result().tolist() == expected.tolist()
+
+    @pytest.mark.parametrize(
+        "use",
+        [
+            lambda model, X, _: model.predict(X),
+            lambda model, X, _: model.explain(X[:1]),
+            lambda model, *_: model.scorer_.top_features(2),
+            lambda model, *_: pruned(model, 0.5),
+            lambda model, *_: pickle.dumps(model),
+            lambda model, *_: copy.deepcopy(model),
+            lambda model, _, folder: save(model, folder / "again"),
+        ],
+        ids=["predict", "explain", "top_features", "pruned", "pickle", "deepcopy", "save"],
+    )
+    def test_damaged_weights_are_never_used(self, folder, values, use, tmp_path):
+        X, _, _ = problem()
+        use(load(folder), X, tmp_path)
+        damage(values)
+        model = load(folder)
+        for _ in range(2):
+            with pytest.raises(ModelFileError, match="values.npy is damaged: its SHA-256"):
+                use(model, X, tmp_path)
+        with pytest.raises(ModelFileError, match="is damaged"):
+            load(folder, verify="always")
+        with pytest.raises(ModelFileError, match="is damaged"):
+            load(folder, mmap=False)
+
+    def test_they_are_compared_once(self, folder, hashed):
+        X, _, _ = problem()
+        load(folder).predict(X)
+        n = len(hashed)
+        model = load(folder)
+        assert "table" in vars(model.scorer_.weights)
+        assert len(hashed) == n
+
+    def test_a_model_that_was_removed_meanwhile_goes_on(self, folder, monkeypatch):
+        X, y, _ = problem()
+        expected = load(folder).predict(X)
+        shutil.rmtree(folder.parent / "cache")
+        goes_on, compare = threading.Event(), PartReader._compare_rest
+        monkeypatch.setattr(
+            PartReader, "_compare_rest", lambda self: goes_on.wait() and compare(self)
+        )
+        model = load(folder)
+        save(PathSVC(TREE, C=9, random_state=0).fit(X, y), folder)
+        goes_on.set()
+        assert model.predict(X).tolist() == expected.tolist()
+
+    def test_a_process_that_lost_the_thread_compares_them_itself(self):
+        check = LaterCheck(lambda: None)
+        check.wait()
+        calls = []
+        check._is_done, check._check = False, lambda: calls.append(1)
+        check.wait()
+        check.wait()
+        assert calls == [1]
