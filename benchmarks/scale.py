@@ -28,6 +28,7 @@ import numpy as np
 
 from benchmarks import path_svc, scale_text
 from benchmarks.record import save_part
+from taxonomist.experiments.work.memory import in_mib
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,7 @@ def run_command(*args: object) -> dict[str, Any]:
     return {
         "wall": time.perf_counter() - start,
         "cpu": usage.ru_utime + usage.ru_stime,
-        "peak_mib": usage.ru_maxrss / 1024,
+        "peak_mib": in_mib(usage.ru_maxrss),
         "said": json.loads(out) if "--json" in args else None,
     }
 

@@ -1,6 +1,6 @@
 """The service under load: requests a second, times, errors, memory.
 
-Command: python -m benchmarks service
+Command: python -m benchmarks service (on Linux)
 Clients and server share this machine. The model ``default`` is what ``TextClassifier`` makes of the
 bundled corpus by default: words and character n-grams, 151 categories. ``words`` is the demo of the
 service, which learns from words alone so that it starts in seconds. Every text has 200 words.
@@ -184,6 +184,8 @@ def models(folder: Path) -> dict[str, Path]:
 
 def run() -> None:
     """Measure all servers, and record the figures."""
+    if sys.platform != "linux":
+        sys.exit("The CPU and the memory of a server are read from /proc, which only Linux has.")
     given = texts()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

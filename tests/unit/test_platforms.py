@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,13 @@ def test_peak_memory_of_macos_is_in_bytes(resource, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     resource.ru_maxrss *= 1024
     assert memory.peak_mib() == 300
+
+
+def test_one_function_knows_the_unit_of_peaks():
+    used = r"\bru_maxrss\b(?!`)"
+    known = {path for path in SOURCES if re.search(used, path.read_text(encoding="utf-8"))}
+    bare = {path.name for path in known if "in_mib(" not in path.read_text(encoding="utf-8")}
+    assert not bare
 
 
 def test_peak_memory_of_windows_is_unknown(resource, monkeypatch):

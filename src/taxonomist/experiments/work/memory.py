@@ -13,10 +13,7 @@ started this one."""
 
 
 def peak_mib() -> float:
-    """Return the peak memory of this process in MiB, or NaN if the system does not tell it.
-
-    ``ru_maxrss`` counts bytes on macOS and KiB on Linux and the BSDs; Windows has neither.
-    """
+    """Return the peak memory of this process in MiB, or NaN if the system does not tell it."""
     try:
         found = re.search(r"^VmHWM:\s+(\d+) kB", STATUS.read_text(encoding="ascii"), re.M)
     except OSError:
@@ -27,5 +24,9 @@ def peak_mib() -> float:
         import resource
     except ImportError:
         return math.nan
-    units_per_mib = 2**20 if sys.platform == "darwin" else 2**10
-    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / units_per_mib
+    return in_mib(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+def in_mib(ru_maxrss: int) -> float:
+    """Return a peak in MiB: systems count it in KiB, macOS in bytes, and Windows not at all."""
+    return ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
