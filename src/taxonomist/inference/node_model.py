@@ -21,6 +21,8 @@ from scipy.special import expit
 from taxonomist._threads import one_blas_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
     from taxonomist.taxonomy import Taxonomy
 
@@ -115,9 +117,12 @@ class NodeModel:
         nodes, items, is_in, counts = _pairs(frequencies.is_open, truth)
         if is_in.all() or not is_in.any():
             return cls.of_margins(taxonomy, frequencies)
-        table = margin_features(taxonomy, margins)[:, nodes, items].T.astype(np.float64)
         about = _about(taxonomy, frequencies)[nodes]
-        rows = np.hstack([table, table * about[:, [1]], about[:, 1:]])
+        rows = np.empty((len(nodes), 2 * N_MARGINS + about.shape[1] - 1))
+        for k, part in enumerate(margin_features(taxonomy, margins)):
+            rows[:, k] = part[nodes, items]
+        rows[:, N_MARGINS : 2 * N_MARGINS] = rows[:, :N_MARGINS] * about[:, [1]]
+        rows[:, 2 * N_MARGINS :] = about[:, 1:]
         model = LogisticRegression(solver="newton-cholesky")
         with one_blas_thread():
             model.fit(rows, is_in, weights[items] * counts)
@@ -197,23 +202,27 @@ class NodeModel:
         return NodeMargins(above, beside), float(odds[limit])
 
 
-def margin_features(taxonomy: Taxonomy, margins: NodeMargins) -> Reals:
-    """Return six margins of all pairs of a node and an item, (6, n_nodes, n_items)."""
+def margin_features(taxonomy: Taxonomy, margins: NodeMargins) -> Iterator[Reals]:
+    """Yield six margins of all pairs of a node and an item, (n_nodes, n_items) each."""
     own, beside = margins
+    yield own
+    yield beside
     above = _strictly_above(taxonomy)
     counts = np.diff(above.indptr)[:, None]
-    mean = np.where(counts > 0, (above @ own) / np.maximum(counts, 1), own)
-    least, most = own.copy(), own.copy()
+    yield np.where(counts > 0, (above @ own) / np.maximum(counts, 1), own)
     families = parent_lists(taxonomy)
+    least = own.copy()
     for code, parents in enumerate(families):
         for parent in parents:
             if parent:
                 np.minimum(least[code], least[parent], out=least[code])
+    yield least
+    most = own.copy()
     for code in range(len(own) - 1, 0, -1):
         for parent in families[code]:
             np.maximum(most[parent], most[code], out=most[parent])
-    best = np.broadcast_to(own[1:].max(axis=0, initial=-1.0), own.shape)
-    return np.stack([own, beside, mean, least, most, best])
+    yield most
+    yield np.broadcast_to(own[1:].max(axis=0, initial=-1.0), own.shape)
 
 
 def _about(taxonomy: Taxonomy, frequencies: Frequencies) -> Floats:

@@ -37,7 +37,7 @@ def job_arrays(seed=0):
         np.array([0, 0, 1]),
         np.array([0, 2, 4]),
         np.array([2, 4, 6]),
-        np.array([2, 4, 8]),
+        np.array([4, 8, 16]),
         np.array([7, 8, 9], dtype=np.uint64),
     )
 
@@ -50,14 +50,14 @@ def solved(loop, start, jobs=(2, 0, 1), n_features=9):
     rows = Rows(np.empty(21, np.intp), np.empty(180, np.int32), np.empty(180, np.float32))
     place = np.full(n_features, -1, np.int32)
     # What is there from earlier jobs must not matter.
-    scratch = Scratch.of(20, 8)
+    scratch = Scratch.of(20, 16)
     scratch.change[:] = 7
     room = node_jobs.JobRoom(
         rows,
         read_only(rows),
         np.empty(n_features, np.int32),
         place,
-        np.full(8 * (n_features + 1), 7, np.float32),
+        np.full(16 * (n_features + 1), 7, np.float32),
         np.full(40, 7, np.float32),
         scratch,
     )
