@@ -43,15 +43,19 @@ class Service:
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
         self.store = EventStore(settings.db_url)
-        self.store.migrate()
         self.monitor = Monitor()
         self.gate = Gate(settings, self.store)
-        self.projects = open_projects(settings, self.store, self.monitor.batch)
         self.trainings = Trainings(settings, self.store)
-        if settings.has_samples:
-            self._add_samples()
         self._looking: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
+        try:
+            self.store.migrate()
+            self.projects = open_projects(settings, self.store, self.monitor.batch)
+            if settings.has_samples:
+                self._add_samples()
+        except BaseException:
+            self.store.close()
+            raise
 
     def _add_samples(self) -> None:
         """Put documents into the queue of the demo, if it has none yet."""
