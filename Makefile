@@ -15,7 +15,7 @@ endif
 # Tests start many processes, which start faster from compiled byte code.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo serve node screenshots test test-corpora test-slow test-vectors test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
+.PHONY: help demo serve node screenshots test test-corpora test-postgresql test-slow test-vectors test-lowest test-pythons reproduction-bounds lint format docs peers bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make serve         serve a model of the bundled corpus on http://localhost:8000"
 	@echo "make test          lint and run the tests"
 	@echo "make test-corpora  run the tests that need corpora: make test-corpora TAXONOMIST_DATA=folder"
+	@echo "make test-postgresql  run all tests of the service on PostgreSQL"
 	@echo "make test-slow     run the tests that take longer"
 	@echo "make test-vectors  run the tests of the built-in encoder of sentences, in .venv-vectors"
 	@echo "make test-lowest   run the main paths with the lowest versions of all packages, in .venv-lowest"
@@ -92,6 +93,10 @@ test: lint
 # Make hands variables of its command line to the commands that it runs.
 test-corpora: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -m "corpora and not slow"
+
+# With SQLite, they are a part of the tests.
+test-postgresql: $(VENV)/.dev
+	$(BIN)/pytest -n 2 --dist loadfile -m slow -k "postgresql and not killed_again" tests/unit/server
 
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow

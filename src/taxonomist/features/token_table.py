@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from taxonomist._spill import BLOCK_BYTES, Spool, row_cuts
+from taxonomist.compiled.arrays import fixed
 from taxonomist.compiled.jit import can_spare
 from taxonomist.compiled.term_index import TermIndex
 from taxonomist.compiled.words import Counting, CountingRoom, TermsOfWords, count_terms
@@ -318,7 +319,8 @@ def _words_alone(table: TokenTable, factors: Floats, column: Integers) -> Counti
     nowhere, nothing = np.zeros(len(column), np.intp), np.empty(0, np.int32)
     points, no_slots = np.empty(0, np.uint32), np.full(1, -1, np.int64)
     words = TermsOfWords(column, nowhere, nowhere, nothing, nothing, points, nowhere, nowhere)
-    index = TermIndex(points, np.zeros(1, np.intp), no_slots)
+    # As those of a vocabulary: arrays of another type would compile the loop once more.
+    index = TermIndex(fixed(points), np.zeros(1, np.intp), no_slots)
     return Counting(table.codes, table.ends, factors, words, NO_SEQUENCES, index)
 
 

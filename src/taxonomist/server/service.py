@@ -43,14 +43,19 @@ class Service:
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
         self.store = EventStore(settings.db_url)
-        self.store.migrate()
         self.monitor = Monitor()
         self.gate = Gate(settings, self.store)
-        self.projects = open_projects(settings, self.store, self.monitor.batch)
         self.trainings = Trainings(settings, self.store)
-        if settings.has_samples:
-            self._add_samples()
         self._looking: asyncio.Task[None] | None = None
+        self._stopping = asyncio.Event()
+        try:
+            self.store.migrate()
+            self.projects = open_projects(settings, self.store, self.monitor.batch)
+            if settings.has_samples:
+                self._add_samples()
+        except BaseException:
+            self.store.close()
+            raise
 
     def _add_samples(self) -> None:
         """Put documents into the queue of the demo, if it has none yet."""
@@ -78,9 +83,14 @@ class Service:
         """Begin to look for versions that go live."""
         self._looking = asyncio.get_running_loop().create_task(self._look())
 
+    async def _stops(self) -> bool:
+        """Wait for a while; return whether the service stops."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), LOOK_SECONDS)
+        return self._stopping.is_set()
+
     async def _look(self) -> None:
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
+        while not await self._stops():
             if self.settings.parent not in (0, os.getppid()):
                 logger.error("the server that started this process is gone, so it ends")
                 os.kill(os.getpid(), signal.SIGTERM)
@@ -97,10 +107,10 @@ class Service:
 
     async def stop(self) -> None:
         """Answer what was accepted, end trainings, and close the store."""
+        self._stopping.set()
         if self._looking is not None:
-            self._looking.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._looking
+            # A thread that asks the store goes on if its task is cancelled.
+            await self._looking
         for project in self.projects.values():
             await project.batcher.close()
         await asyncio.to_thread(self.trainings.stop)

@@ -163,6 +163,21 @@ def assert_same(found, expected):
         assert one.tobytes() == other.tobytes()
 
 
+def test_a_loop_is_compiled_once_for_learning_and_for_known_terms():
+    with sparing_nothing():
+        features = TextFeatures(words=(1, 2), characters=(2, 3), min_df=1)
+        texts = ["a black cat", "the cat"]
+        expected = features.fit_transform(texts)
+        compiled = len(token_table.count_terms.signatures)
+        found = features.transform(texts)
+        saved = TextFeatures(words=(1, 2), characters=(2, 3), min_df=1)
+        vars(saved).update(features.file_state())
+        again = saved.transform(texts)
+    assert_same(found, expected)
+    assert_same(again, expected)
+    assert len(token_table.count_terms.signatures) == compiled > 0
+
+
 def test_words_that_return_are_not_looked_up_again(monkeypatch):
     vocabulary = {"cat": 0, '"cat"': 1, '"ca"': 2}
     terms = WordTerms(vocabulary, (2, 3))

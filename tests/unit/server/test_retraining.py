@@ -13,10 +13,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from fastapi.testclient import TestClient
 from sqlalchemy.exc import OperationalError
 
 from taxonomist.errors import ModelFileError
-from taxonomist.server import training_memory, training_process
+from taxonomist.server import make_app, training_memory, training_process
 from taxonomist.server.live_model import LiveModel
 from taxonomist.server.store import EventStore
 from taxonomist.server.store.jobs import add_job, end_job
@@ -327,6 +328,27 @@ def test_a_new_folder_goes_live_and_an_old_one_that_moved_is_found(
     other = make_model(tmp_path / "other", table)
     found = serve(replace(settings, models={"beings": str(other)}))
     assert found.get("/ready").json()["projects"]["beings"] != before
+
+
+def test_a_server_that_stops_waits_for_whoever_asks_the_store(settings, serve, monkeypatch):
+    began, order, close = threading.Event(), [], EventStore.close
+
+    def refresh(_):
+        began.set()
+        time.sleep(0.2)
+        order.append("asked")
+
+    def closed(store):
+        order.append("closed")
+        close(store)
+
+    monkeypatch.setattr("taxonomist.server.service.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("taxonomist.server.projects.Project.refresh", refresh)
+    with TestClient(make_app(settings)):
+        assert began.wait(10)
+        monkeypatch.setattr(EventStore, "close", closed)
+    time.sleep(0.3)
+    assert order[-1] == "closed"
 
 
 def test_waiting_documents_are_scored_again_by_a_new_model(settings, serve, db):

@@ -17,6 +17,7 @@ from taxonomist.server.logs import set_up_logs
 from taxonomist.server.problems import as_problem
 from taxonomist.server.rates import RateLimit
 from taxonomist.server.running import prepared
+from taxonomist.server.store import EventStore
 from tests.unit.server.conftest import make_tokens
 from tests.unit.server.test_annif_routes import FORM, PROJECT, is_problem
 from tests.unit.server.test_filing import add, decide
@@ -403,7 +404,7 @@ def test_too_many_for_the_database(settings, serve, monkeypatch):
     assert client.get(f"{PROJECT}/documents").status_code == 200
 
 
-def test_models_are_checked(tmp_path, settings, shared):
+def test_models_are_checked(tmp_path, settings, shared, monkeypatch):
     import shutil
 
     shutil.copytree(shared / "beings", tmp_path / "bad")
@@ -411,6 +412,9 @@ def test_models_are_checked(tmp_path, settings, shared):
     content = bytearray(part.read_bytes())
     content[-1] ^= 255
     part.write_bytes(content)
+    closed, close = [], EventStore.close
+    monkeypatch.setattr(EventStore, "close", lambda store: (closed.append(store), close(store)))
     for place in (tmp_path / "bad", tmp_path / "none"):
         with pytest.raises(ModelFileError):
             make_app(replace(settings, models={"bad": str(place)}))
+    assert len(closed) == 2
