@@ -33,7 +33,7 @@ export class Reasons {
     const found = await this._supply.explain(document, label);
     if (asked !== this._asked) return;
     this._asked += 1;
-    this._say(found, found ? words(found) : ["The model gives reasons for its categories, not for the nodes above them."]);
+    this._say(found, found ? words(found) : ["The model has no reasons for this node."]);
   }
 
   /**
