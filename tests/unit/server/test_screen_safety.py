@@ -31,7 +31,7 @@ WORDS = {"a": "alpha ape", "b": "beta bee", "c": "gamma cat", "d": "delta dog"}
 IN_ORDER = """selector => {
     const [first, second] = document.querySelectorAll(`${selector} > *`);
     if (!second) return false;
-    const [a, b] = [first.getBoundingClientRect(), second.getBoundingClientRect()];
+    const [a, b] = [[...first.getClientRects()].at(-1), second.getClientRects()[0]];
     return b.top >= a.bottom - 2 || b.left >= a.right;
 }"""
 """Whether the second part comes after the first, also to the eye."""
