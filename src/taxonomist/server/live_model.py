@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from taxonomist.compiled.jit import sparing_nothing
+from taxonomist.datasets.items import Item
 from taxonomist.errors import ModelFileError
 from taxonomist.persistence import describe
 from taxonomist.server.store.documents import Offer
@@ -16,16 +19,15 @@ from taxonomist.text import TextClassifier
 from taxonomist.workflow.choices import NarrowedChoice, choose, expected_losses, most_probable
 from taxonomist.workflow.label_ancestors import LabelAncestors
 from taxonomist.workflow.node_titles import NodeTitles
-from taxonomist.workflow.predictions import Predictor
+from taxonomist.workflow.predictions import Predictor, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from taxonomist.datasets.items import Item
     from taxonomist.taxonomy import Taxonomy
     from taxonomist.text.explanation import TextExplanation
-    from taxonomist.workflow.predictions import Prediction, Wanted
+    from taxonomist.workflow.predictions import Prediction
 
 __all__ = ["LiveModel", "model_version"]
 
@@ -131,8 +133,31 @@ class LiveModel:
         return Predictor(self.classifier, wanted).predict(items)
 
     def explain(self, text: Mapping[str, str], n: int, category: str | None) -> TextExplanation:
-        """Return the words for and against a category."""
-        return self.classifier.explain(dict(text), n=n, category=category)
+        """Return the words for and against a category, or a node above categories."""
+        if category is None or category in self.categories:
+            return self.classifier.explain(dict(text), n=n, category=category)
+        return self._explain_above(dict(text), n, category)
+
+    def _explain_above(self, text: dict[str, str], n: int, node: str) -> TextExplanation:
+        """Explain the best category below a node, but only the levels down to the node."""
+        (found,) = self.predict([Item(1, None, text)], Wanted(top=1, branch=node))
+        n_words = sum(map(len, text.values()))  # a text has no more words than characters
+        whole = self.classifier.explain(text, n=n_words, category=found.top[0][0])
+        above = {node, *self.taxonomy.ancestors(node)}
+        levels = [level for level in whole.levels if level[0] in above]
+        totals: Counter[str] = Counter()
+        for *_, words in levels:
+            totals.update(dict(words))
+        return replace(
+            whole,
+            category=node,
+            path=self.taxonomy.paths(node, limit=1)[0],
+            probability=None,
+            score=sum(value for _, _, value, _ in levels),
+            levels=tuple((*level[:3], level[3][:n]) for level in levels),
+            totals=totals,
+            meaning=(),
+        )
 
     @property
     def can_explain(self) -> bool:

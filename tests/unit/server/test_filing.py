@@ -274,6 +274,20 @@ def test_explain(client):
     is_problem(client.post(f"{PROJECT}/explain", json={**body, "category": "none"}), 400)
 
 
+def test_explain_a_node_above(client):
+    body = {"document": {"text": "it barks, leaves and milk"}, "words": 9}
+    whole = client.post(f"{PROJECT}/explain", json={**body, "category": "dog"}).json()
+    found = client.post(f"{PROJECT}/explain", json={**body, "category": "animal"}).json()
+    assert (found["category"], found["path"]) == ("animal", ["animal"])
+    (level,) = found["levels"]
+    assert level == whole["levels"][0]
+    assert found["score"] == level["value"]
+    # The marks are those of this level alone.
+    values = {word["word"]: word["value"] for word in level["words"]}
+    marked = {found["text"][a["start"] : a["end"]]: a["value"] for a in found["spans"]}
+    assert marked == values
+
+
 def test_label_sets(settings, shared, serve):
     client = serve(replace(settings, models={"sets": str(shared / "sets")}))
     project = "/v1/projects/sets"

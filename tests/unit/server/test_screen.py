@@ -254,7 +254,7 @@ REASONS = """async () => {
         { node: "cat", name: "Cats", words: [{ word: "purrs", value: 1 }] },
         { node: "pet", name: "Pets", words: [{ word: "barks", value: -1 }] }] };
     const reasons = new Reasons({ explain: async () => found }, { mark: () => {} });
-    await reasons.show({}, "cat");
+    await reasons.show({}, { label: "cat", name: "Cats", path: [], path_names: [] });
     return reasons.element.textContent;
 }"""
 

@@ -31,7 +31,7 @@ WORDS = {"a": "alpha ape", "b": "beta bee", "c": "gamma cat", "d": "delta dog"}
 IN_ORDER = """selector => {
     const [first, second] = document.querySelectorAll(`${selector} > *`);
     if (!second) return false;
-    const [a, b] = [first.getBoundingClientRect(), second.getBoundingClientRect()];
+    const [a, b] = [[...first.getClientRects()].at(-1), second.getClientRects()[0]];
     return b.top >= a.bottom - 2 || b.left >= a.right;
 }"""
 """Whether the second part comes after the first, also to the eye."""
@@ -101,6 +101,83 @@ def test_hostile_texts_and_names(hostile, browser):
     assert all(any(name.startswith(each) for name in names) for each in shown)
     ann.page.set_viewport_size({"width": 390, "height": 800})
     is_untouched(ann)
+    ann.close()
+
+
+FOCUSED = """() => {
+    const at = document.activeElement;
+    const style = getComputedStyle(at.matches(".texts") ? at.closest(".card") : at);
+    const accent = getComputedStyle(document.querySelector("a[aria-current]")).backgroundColor;
+    return {
+        name: at === document.body ? "" : at.outerHTML.slice(0, 90),
+        isSeen: style.outlineStyle !== "none" || style.borderTopColor === accent,
+    };
+}"""
+
+
+def test_tab_goes_everywhere_and_is_seen(hostile, browser):
+    """No keyboard trap: from the document, Tab comes back to it through all that can be used."""
+    texts = [{"text": f"alpha ape tab {i}"} for i in range(2)]
+    hostile.post("/v1/projects/evil/documents", {"documents": texts})
+    ann = Person(browser, hostile.url, project="evil", reduced_motion="reduce")
+    ann.page.wait_for_selector(".why mark")
+    start = ann.page.evaluate(FOCUSED)["name"]
+    passed = []
+    for _ in range(60):
+        ann.press("Tab")
+        found = ann.page.evaluate(FOCUSED)
+        assert found["isSeen"] or not found["name"], found
+        passed.append(found["name"])
+        if found["name"] == start:
+            break
+    assert passed[-1] == start
+    for part in ("suggestions", "confirm", "combobox", 'role="tree"', "History", "Skip"):
+        assert any(part in name for name in passed), part
+    moving = "[...document.querySelectorAll('*')].filter(e => "
+    moving += "getComputedStyle(e).transitionDuration !== '0s').length"
+    assert ann.page.evaluate(moving) == 0
+    ann.close()
+
+
+def pointed(person, selector):
+    """Return the element that is active in a list or a tree, as a screen reader knows it."""
+    return person.page.evaluate(
+        """selector => {
+            const list = document.querySelector(selector);
+            const at = document.getElementById(list.getAttribute("aria-activedescendant"));
+            const of = name => at.getAttribute(`aria-${name}`);
+            return { role: at.role, level: of("level"), expanded: of("expanded"),
+                selected: of("selected"), place: `${of("posinset")} of ${of("setsize")}` };
+        }""",
+        selector,
+    )
+
+
+def test_trees_and_lists_follow_their_patterns(hostile, browser):
+    hostile.post("/v1/projects/evil/documents", {"documents": [{"text": "alpha ape aria"}]})
+    ann = Person(browser, hostile.url, "taxonomy", project="evil")
+    ann.page.get_by_role("tree").focus()
+    ann.page.wait_for_selector(".tree-row.active")
+    ann.press("Home")
+    top = {"role": "treeitem", "level": "1", "selected": "true", "place": "1 of 2"}
+    assert pointed(ann, "[role=tree]") == {**top, "expanded": "false"}
+    ann.press("ArrowRight")
+    ann.page.wait_for_selector("[aria-level='2']")
+    assert pointed(ann, "[role=tree]") == {**top, "expanded": "true"}
+    ann.press("ArrowRight", "ArrowDown")
+    found = pointed(ann, "[role=tree]")
+    assert (found["level"], found["expanded"], found["place"]) == ("2", None, "2 of 2")
+    ann.press("ArrowLeft")
+    assert pointed(ann, "[role=tree]") == {**top, "expanded": "true"}
+    ann.press("ArrowLeft", "End")
+    assert pointed(ann, "[role=tree]")["place"] == "2 of 2"
+    ann.open("file")
+    ann.page.wait_for_selector(".suggestion")
+    ann.page.get_by_role("listbox").focus()
+    assert pointed(ann, ".suggestions")["selected"] == "true"
+    ann.press("ArrowDown")
+    assert pointed(ann, ".suggestions")["role"] == "option"
+    assert pointed(ann, ".suggestions")["selected"] == "false"
     ann.close()
 
 

@@ -89,7 +89,7 @@ class ExplainRequest(StrictModel):
     """A text, and what to explain about it."""
 
     document: GivenText
-    category: Key | None = Field(None, description="A category; by default the predicted one.")
+    category: Key | None = Field(None, description="A node; by default the predicted category.")
     words: int = Field(10, ge=1, le=100, description="Words for each level.")
 
 
@@ -152,12 +152,15 @@ def decide(project: ReadProject, service: Running, body: DecideRequest) -> Decid
 
 @router.post("/explain")
 def explain(project: ReadProject, service: Running, body: ExplainRequest) -> ExplainAnswer:
-    """Return the words of a text for and against a category, level by level."""
+    """Return the words of a text for and against a category, level by level.
+
+    For a node above categories, these are the levels of the best category below it, down to it.
+    """
     model = project.live
     if not model.can_explain:
         raise problem(409, "This kind of model cannot explain its predictions.")
-    if body.category is not None and body.category not in model.categories:
-        raise problem(400, "The category is not one that the model can choose.")
+    if body.category is not None and body.category not in model.taxonomy:
+        raise problem(400, "The category is not a node of the taxonomy.")
     text = as_columns(service, model, body.document)
     found = model.explain(text, body.words, body.category)
     spans = [WordPlace(start=a, end=b, value=value) for a, b, value in found.spans]

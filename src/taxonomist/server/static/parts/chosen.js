@@ -9,7 +9,7 @@ export class Chosen {
    * @param {boolean} options.isSet whether documents have label sets
    * @param {boolean} options.mayDecide
    * @param {() => void} options.onConfirm
-   * @param {(label: string) => void} options.onLook
+   * @param {(place: Place) => void} options.onLook
    * @param {(place: Place) => void} options.onTakeOut
    */
   constructor({ isSet, mayDecide, onConfirm, onLook, onTakeOut }) {
@@ -27,7 +27,7 @@ export class Chosen {
   show(choice) {
     fill(this._words, ...(choice ? this._whatEnterDoes(choice) : ["Confirm"]));
     fill(this._chips, ...(choice?.places ?? []).map((each) => el("li", { class: "chip", "data-label": each.label },
-      el("button", { class: "link", title: path(each.path_names), onclick: () => this._onLook(each.label) }, each.name),
+      el("button", { class: "link", title: path(each.path_names), onclick: () => this._onLook(each) }, each.name),
       el("button", { class: "close", "aria-label": `Take out ${each.name}`, onclick: () => this._onTakeOut(each) }, "×"))));
   }
 

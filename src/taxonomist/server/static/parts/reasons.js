@@ -23,17 +23,17 @@ export class Reasons {
   /**
    * Show the evidence for a category; nothing without a document or a category.
    * @param {DocumentInfo | null} document
-   * @param {string | undefined} label
+   * @param {Place | undefined} place
    */
-  async show(document, label) {
+  async show(document, place) {
     const asked = this._asked += 1;
-    if (!document || !label) { this._say(null, []); return; }
+    if (!document || !place) { this._say(null, []); return; }
     // Those of another category would mislead.
     setTimeout(() => { if (asked === this._asked) this._say(null, ["…"]); }, PATIENCE_MS);
-    const found = await this._supply.explain(document, label);
+    const found = await this._supply.explain(document, place.label);
     if (asked !== this._asked) return;
     this._asked += 1;
-    this._say(found, found ? words(found) : ["The model gives reasons for its categories, not for the nodes above them."]);
+    this._say(found, found ? words(found, place.name) : ["The model has no reasons for this node."]);
   }
 
   /**
@@ -49,8 +49,9 @@ export class Reasons {
 /**
  * Return the words for and against a category.
  * @param {Explanation} found
+ * @param {string} category name of the category
  */
-function words(found) {
+function words(found, category) {
   /** @type {Map<string, number>} */
   const sums = new Map();
   for (const { word, value } of found.levels.flatMap((level) => level.words)) {
@@ -59,8 +60,6 @@ function words(found) {
   const sorted = [...sums].sort((a, b) => b[1] - a[1]);
   const pro = sorted.filter(([, value]) => value > 0).slice(0, MOST_FOR);
   const contra = sorted.filter(([, value]) => value < 0).reverse().slice(0, MOST_AGAINST);
-  // In a graph, the last level need not be the category.
-  const category = found.levels.find((level) => level.node === found.category)?.name || found.category;
   const name = el("strong", { title: category }, cut(category, MOST_CHARACTERS));
   const chance = found.probability === null ? "" : ` (${percent(found.probability)})`;
   if (!pro.length && !contra.length) return ["No word speaks for or against ", name, `${chance}.`];

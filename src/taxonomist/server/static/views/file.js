@@ -58,7 +58,7 @@ export class FileView {
     this._suggestions = new Suggestions({
       isMultilabel: app.project.is_multilabel, keys: this._keys,
       onChoose: (place) => this._chooseSuggestion(place),
-      onLook: (place) => this._look(this._suggestions.found[place]?.label),
+      onLook: (place) => this._look(this._suggestions.found[place]),
     });
     this._tree = new Tree(app, {
       label: "Taxonomy", keys: this._keys,
@@ -79,7 +79,7 @@ export class FileView {
     this._chosen = new Chosen({
       isSet: app.project.is_multilabel, mayDecide: app.mayDecide,
       onConfirm: () => this._keys.run(() => this._confirm()),
-      onLook: (label) => this._look(label), onTakeOut: (place) => this._toggle(place),
+      onLook: (place) => this._look(place), onTakeOut: (place) => this._toggle(place),
     });
     this._narrow = el("div", { class: "narrow", hidden: true });
     const pane = el("section", { class: "card document", "aria-label": "Document" },
@@ -234,18 +234,18 @@ export class FileView {
     this._suggestions.mark(this._choice.labels);
     this._tree.mark(this._choice.labels);
     this._chosen.show(this._document && this._choice);
-    const { labels } = this._choice;
-    this._look(labels.includes(this._focus) ? this._focus : labels[0]);
+    const { places } = this._choice;
+    this._look(places.find((place) => place.label === this._focus) ?? places[0]);
   }
 
   /**
    * Show the evidence for a category.
-   * @param {string | undefined} label
+   * @param {Place | undefined} place
    */
-  _look(label) {
-    this._focus = label ?? "";
+  _look(place) {
+    this._focus = place?.label ?? "";
     this._chosen.focus(this._focus);
-    void this._reasons.show(this._document, label);
+    void this._reasons.show(this._document, place);
   }
 
   /** @param {number} place */
