@@ -7,7 +7,7 @@ Not recorded, with fewer documents: python -m benchmarks.scale file peers --docu
 ``peers`` and ``HiClass`` compare models of the same vectors, each in a process of its own; HiClass
 has a part of its own with few documents, because it takes so long and so much memory.
 ``documents-1/8`` and the like have parts of the documents or of the categories, and the names of
-corpora compare on all their documents. ``names`` trains on the names of all codes of ICD-10-CM, with
+corpora compare on all their documents. ``names`` trains on the names of all codes of ICD-10-CM with
 seventh characters for injuries: the list prints these as a rule, and not as codes.
 """
 
