@@ -6,6 +6,7 @@ Files compressed with gzip, and zip archives with one table, are decompressed.
 from __future__ import annotations
 
 import logging
+from dataclasses import fields
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from taxonomist.datasets.label_taxonomy import label_taxonomy, shown
 from taxonomist.datasets.rows import open_table
 from taxonomist.datasets.table_file import TableSource
 from taxonomist.datasets.table_formats import FORMATS
-from taxonomist.errors import FormatError
+from taxonomist.errors import FormatError, closest
 from taxonomist.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
@@ -180,6 +181,10 @@ def _read(
     source = source._replace(encoding=encoding)
     if label is not None:
         columns["labels"] = label
+    known = [field.name for field in fields(Columns)]
+    if unknown := columns.keys() - known:
+        hint = closest(min(unknown), known)
+        raise TypeError(f"There is no option {min(unknown)!r} for a table.{hint}")
     return read_table(source, taxonomy, Columns(**columns), skip_bad=skip_bad, strict=strict)
 
 

@@ -136,10 +136,12 @@ class ChosenFeatures(NamedTuple):
             said += f", columns weighted {', '.join(f'{weight:g}' for weight in best.weights)}"
         if self.gain is None or (best.features == SIMPLE and best.weights is None):
             return f"{said}."
+        low, high = self.gain["low"], self.gain["high"]
+        verdict = "" if low > 0 or high < 0 else " This is within the noise."
         return (
             f"{said}: hierarchical F1 of held-out documents {best.f1:.3f}, "
-            f"{self.gain['estimate']:+z.3f} "
-            f"({self.gain['low']:+z.3f} to {self.gain['high']:+z.3f}) beside words alone."
+            f"{self.gain['estimate']:+z.3f} ({low:+z.3f} to {high:+z.3f}) beside words "
+            f"alone.{verdict}"
         )
 
 

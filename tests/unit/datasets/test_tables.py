@@ -216,6 +216,14 @@ def test_what_cannot_be_decoded(tmp_path: Path) -> None:
         read_parquet(latin)
 
 
+def test_unknown_options(tmp_path: Path) -> None:
+    path = tmp_path / "items.csv"
+    path.write_text("text,label\nit purrs,cat\n")
+    message = r"no option 'path_separator' for a table\. Did you mean 'path_sep'"
+    with pytest.raises(TypeError, match=message):
+        read(path, label="label", path_separator="/")
+
+
 def test_unknown_suffix(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"has an unknown suffix; the known ones are \.csv"):
         read(tmp_path / "a.docx")

@@ -68,6 +68,14 @@ def test_a_gain_of_zero_has_no_sign():
     assert "0.500, +0.000 (+0.000 to +0.000) beside" in found.facts["said"]
 
 
+@pytest.mark.parametrize(("low", "is_noise"), [(-0.1, True), (0.1, False)])
+def test_a_gain_within_the_noise_is_called_so(low, is_noise):
+    gain = {"estimate": 0.2, "low": low, "high": 0.3}
+    trial = FeatureTrial("words 1-2", None, 0.5, 1.0)
+    found = ChosenFeatures({"weights": None}, "words 1-2", [trial], gain, 80, [])
+    assert found.facts["said"].endswith("This is within the noise.") == is_noise
+
+
 def test_pairs_are_chosen_where_order_matters():
     model = TextClassifier(TREE, vectors="off", names="off", budget=None).fit(*pairs())
     assert model.feature_set_.startswith("words 1-2")
