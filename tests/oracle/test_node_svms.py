@@ -9,7 +9,7 @@ from scipy import sparse
 from taxonomist import PathSVC, Taxonomy
 from taxonomist.compiled.arrays import Labels
 from taxonomist.inference.block_weights import sparse_rows
-from taxonomist.solvers import node_svms
+from taxonomist.solvers import row_norms
 from taxonomist.solvers.node_svms import Groups, NodeOptions, NodeProblems, solve
 from tests.reference.node_svms import optimum
 
@@ -158,8 +158,8 @@ def test_norms_do_not_depend_on_how_many_rows_are_squared_together(n_items, monk
     X = sparse.random_array((n_items, 5), density=0.5, rng=np.random.default_rng(0))
     rows = sparse_rows(sparse.csr_array(X))
     # Rounding errors show where the sum before is large.
-    whole = node_svms.row_norms(rows, 2.0, 1e12)
-    monkeypatch.setattr(node_svms, "ROWS_TOGETHER", 3)
-    np.testing.assert_array_equal(node_svms.row_norms(rows, 2.0, 1e12), whole)
+    whole = row_norms.row_norms(rows, 2.0, 1e12)
+    monkeypatch.setattr(row_norms, "ROWS_TOGETHER", 3)
+    np.testing.assert_array_equal(row_norms.row_norms(rows, 2.0, 1e12), whole)
     expected = np.square(X.toarray()).sum(axis=1) + 4
-    np.testing.assert_allclose(node_svms.row_norms(rows, 2.0), expected, rtol=1e-6)
+    np.testing.assert_allclose(row_norms.row_norms(rows, 2.0), expected, rtol=1e-6)

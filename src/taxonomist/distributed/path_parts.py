@@ -13,7 +13,7 @@ from scipy.sparse import csc_array, csr_array, vstack
 
 from taxonomist.inference.block_weights import sparse_rows
 from taxonomist.models.path_learning import closed_labels
-from taxonomist.solvers.node_svms import row_norms, sum_of_squares
+from taxonomist.solvers.row_norms import row_norms, sum_of_squares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,7 +27,7 @@ from taxonomist.compiled.arrays import Labels, Rows, read_only
 from taxonomist.compiled.node_svm import BlockArrays, BlockState, Scratch, ascend_share
 from taxonomist.solvers.changes import Change
 from taxonomist.solvers.node_jobs import widths_for
-from taxonomist.solvers.node_svms import row_norms
+from taxonomist.solvers.row_norms import row_norms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -41,6 +41,7 @@ from taxonomist.inference.block_weights import BlockWeights, in_order
 from taxonomist.solvers.checkpoints import KeptPortions
 from taxonomist.solvers.newton_svm import MOST_FEATURES, solve_newton
 from taxonomist.solvers.node_jobs import JobSizes, joined, mixed_seeds, start_rows, written
+from taxonomist.solvers.row_norms import row_norms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = FEW[-1]
 """Most columns of a block: their weights of one feature fill a cache line."""
-ROWS_TOGETHER = 1024
-"""Rows whose squares are in memory at the same time."""
 
 
 @dataclass(frozen=True)
@@ -267,35 +266,6 @@ class _Found(NamedTuple):
     jobs: Integers
     values: Reals
     alpha: CSR
-
-
-def row_norms(rows: Rows, constant: float, before: float = 0.0) -> Reals:
-    """Return ||x_i||² of rows, with the constant feature.
-
-    Parameters
-    ----------
-    rows
-        The items.
-    constant
-        The value of the constant feature.
-    before
-        The sum of squares of the rows before these, see ``sum_of_squares``. With it, the rounding
-        errors are those of all rows together.
-    """
-    found = np.empty(len(rows.indptr) - 1, np.float32)
-    # Sums of all entries at once would take more memory than the rows.
-    for begin in range(0, len(found), ROWS_TOGETHER):
-        ends = rows.indptr[begin : begin + ROWS_TOGETHER + 1]
-        squares = np.square(rows.data[ends[0] : ends[-1]], dtype=np.float64)
-        sums = np.cumsum(np.concatenate([[before], squares]))
-        found[begin : begin + ROWS_TOGETHER] = np.diff(sums[ends - ends[0]]) + constant**2
-        before = sums[-1]
-    return found
-
-
-def sum_of_squares(rows: Rows, before: float = 0.0) -> float:
-    """Return the sum of the squares of all entries, added up one after another."""
-    return float(np.cumsum(np.concatenate([[before], np.square(rows.data, dtype=np.float64)]))[-1])
 
 
 def blocks_of(columns: Codes) -> Blocks:
