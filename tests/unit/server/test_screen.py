@@ -235,6 +235,12 @@ def test_offline_for_a_moment(screen, person):
     ann.wait("() => document.querySelector('.tree-row.active.chosen')")
     assert NAMES[label] in ann.page.text_content(".tree-row.active")
     ann.page.wait_for_selector(".why mark")
+    # It is said also if nothing waits to be sent.
+    ann.offline(True)
+    ann.press("v")
+    ann.wait("() => document.getElementById('state').textContent === 'Offline'")
+    ann.offline(False)
+    ann.settle()
 
 
 def test_nothing_to_file(person):
