@@ -101,12 +101,13 @@ class Person:
             assert time.monotonic() < end, condition
             self.page.wait_for_timeout(20)
 
-    def slow_down(self, milliseconds):
-        """Let every answer of the service come later."""
+    def slow_down(self, milliseconds, only=""):
+        """Let every answer of the service come later, or only those of some addresses."""
         self.page.evaluate(
-            """wait => { const ask = window.fetch; window.fetch = async (...all) => {
-                await new Promise((go) => setTimeout(go, wait)); return ask(...all); }; }""",
-            milliseconds,
+            """([wait, only]) => { const ask = window.fetch; window.fetch = async (...all) => {
+                if (String(all[0]).includes(only)) await new Promise((go) => setTimeout(go, wait));
+                return ask(...all); }; }""",
+            [milliseconds, only],
         )
 
     def offline(self, is_offline):

@@ -235,6 +235,12 @@ def test_offline_for_a_moment(screen, person):
     ann.wait("() => document.querySelector('.tree-row.active.chosen')")
     assert NAMES[label] in ann.page.text_content(".tree-row.active")
     ann.page.wait_for_selector(".why mark")
+    # It is said also if nothing waits to be sent.
+    ann.offline(True)
+    ann.press("v")
+    ann.wait("() => document.getElementById('state').textContent === 'Offline'")
+    ann.offline(False)
+    ann.settle()
 
 
 def test_nothing_to_file(person):
@@ -389,6 +395,29 @@ def test_many_at_once_after_a_sample(screen, person):
     assert sum(action == "undo" for _, action, _ in events_of(screen)) >= len(found) - 10
 
 
+DROP = """([text, selector]) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([text], "rows.csv"));
+    const event = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
+    document.querySelector(selector).dispatchEvent(event);
+}"""
+
+
+def test_history_shows_what_was_asked_last(screen, person):
+    add_documents(screen, ["to be listed", "to be listed, too"], prefix="listed")
+    for i, action in enumerate(("accept", "reject")):
+        body = {"document_id": f"listed{i}", "action": action}
+        screen.post(f"/v1/projects/{PROJECT}/decisions", body)
+    ann = person("history")
+    ann.page.wait_for_selector("td .button")
+    ann.slow_down(400, "action=accept")
+    for action in ("accept", "reject"):
+        ann.page.select_option("select[aria-label=Action]", action)
+    ann.page.wait_for_timeout(700)
+    decisions = ann.page.locator("tbody td:nth-child(4)").all_text_contents()
+    assert set(decisions) == {"rejected"}
+
+
 def test_the_other_views(screen, person, tmp_path):
     """Try a file, look at a node, undo in the history."""
     ann = person("try")
@@ -403,6 +432,8 @@ def test_the_other_views(screen, person, tmp_path):
     assert lines[0] == "id,text,label,name,path,probability"
     assert lines[1].startswith('a,"it barks, runs",dog,Dogs,Animals > Dogs,')
     assert lines[3].startswith("'=c,acorns leaves,oak,")
+    ann.page.evaluate(DROP, ["id,text\nx,moo\ny,bark\n", ".try-form"])
+    ann.see("2 texts")
     ann.page.get_by_label("text").fill("it barks and runs")
     ann.press("Control+Enter")
     ann.page.wait_for_selector(".try mark.for")

@@ -1,6 +1,6 @@
 // The screen: who is signed in, which project and view are shown, and where keys go.
 
-import { Problem, Unreachable, call } from "./api.js";
+import { Problem, Unreachable, call, patiently } from "./api.js";
 import { byId, el, fill } from "./dom.js";
 import { isTaken, showKeys } from "./keys.js";
 import { notifyError } from "./notices.js";
@@ -37,6 +37,7 @@ let session = null;
 /** @type {View | null} */
 let view = null;
 let goUntil = 0;
+let isAway = false;
 
 /**
  * The parts of the address: project, view, argument.
@@ -72,6 +73,7 @@ function appOf(known, project) {
         return await call(method, `projects/${encodeURIComponent(project.project_id)}/${path}`, body);
       } catch (error) {
         if (error instanceof Problem && error.status === 401) void start();
+        if (error instanceof Unreachable) void sayAway();
         throw error;
       }
     },
@@ -123,12 +125,21 @@ function drawTop(project, current) {
 function drawState() {
   const place = document.getElementById("state");
   if (!place) return;
-  const isAway = !outbox.isReachable;
-  place.classList.toggle("away", isAway);
-  place.title = isAway ? "They are sent as soon as the service answers." : "";
-  place.textContent = isAway
-    ? `Offline: ${counted(outbox.size, "decision")} kept here`
-    : outbox.size ? "Saving …" : "";
+  const isOffline = isAway || !outbox.isReachable;
+  place.classList.toggle("away", isOffline);
+  if (isOffline) place.textContent = outbox.size ? `Offline: ${counted(outbox.size, "decision")} kept here` : "Offline";
+  else place.textContent = outbox.size ? "Saving …" : "";
+  place.title = isOffline ? "All goes on as soon as the service answers." : "";
+}
+
+/** Say that the service does not answer, until it does. */
+async function sayAway() {
+  if (isAway) return;
+  isAway = true;
+  drawState();
+  await patiently(() => call("GET", "session"), () => true);
+  isAway = false;
+  drawState();
 }
 
 /** Let somebody sign in, whether a token is needed or this service is open to readers. */

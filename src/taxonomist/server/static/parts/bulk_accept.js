@@ -93,7 +93,8 @@ export class BulkAccept {
     }
     fill(this._place);
     const undo = () => void this._app.ask("DELETE", `bulk-accept/${batch}`).then(() => { notify("Undone."); this._onDone(); }).catch(notifyError);
-    notify(`${counted(accepted, "document")} accepted besides the sample.`, { stays: true, actions: [["Undo all of them", undo]] });
+    if (accepted) notify(`${counted(accepted, "document")} accepted besides the sample.`, { stays: true, actions: [["Undo all of them", undo]] });
+    else notify("The sample was all that matched, and is decided.");
     this._onDone();
   }
 }
