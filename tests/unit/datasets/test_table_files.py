@@ -9,7 +9,7 @@ from contextlib import suppress
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from taxonomist import datasets
@@ -96,6 +96,8 @@ def test_utf_8_passes_unchanged_wherever_a_chunk_ends(text, before, n_read):
 @given(text=st.text(st.sampled_from("aüßé €–,\n"), max_size=60))
 def test_cp1252_is_read_as_python_decodes_it(text):
     data = b"\xfcx" + text.encode("cp1252")
+    # Two bytes such as those of "ß–" are also UTF-8; a file with many of them may be damaged UTF-8.
+    assume(data.decode("utf-8", "ignore").isascii())
     found = []
     stream = AsUTF8(io.BufferedReader(io.BytesIO(data)), found.append)
     assert stream.readall().decode() == data.decode("cp1252")
