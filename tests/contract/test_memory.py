@@ -13,10 +13,12 @@ from taxonomist import (
     NumberedClassifier,
     PathSVC,
     Taxonomy,
+    TextClassifier,
 )
 from taxonomist.errors import DataSizeError, ParameterError
 from taxonomist.models import LidstoneNB, path_learning
 from taxonomist.models.dense_arrays import dense_limit_gib
+from taxonomist.text import negatives
 from tests.contract.estimators import CLASSIFIERS
 
 ON_LINUX = pytest.mark.skipif(
@@ -113,6 +115,22 @@ def test_memory_grows_with_the_data_or_the_size_is_refused(peak_mib, model, are_
     # Blocks of items x categories have a fixed size; a dense array of 8 bytes would grow by this.
     dense_growth_mib = 8 * (sizes[1] ** 2 - sizes[0] ** 2) / 2**20
     assert large - small < dense_growth_mib / 4
+
+
+@ON_LINUX
+def test_memory_of_a_text_classifier_grows_with_the_texts(peak_mib, monkeypatch):
+    # As for larger data: up to these sizes, nodes are trained against all other items too.
+    monkeypatch.setattr(negatives, "MOST_WEIGHTS", 0)
+
+    def peak(size):
+        taxonomy, X, y = problem(size)
+        texts = [" ".join(f"w{word}" for word in row.indices) for row in X]
+        model = TextClassifier(taxonomy, features="words", names="off", vectors="off")
+        return peak_mib(lambda: model.fit(texts, y).predict(texts[:50]))
+
+    peak(100)
+    small, large = map(peak, SIZES)
+    assert large - small < 8 * (SIZES[1] ** 2 - SIZES[0] ** 2) / 2**20 / 4
 
 
 @ON_LINUX
