@@ -147,7 +147,7 @@ def once(problem: path_svc.Problem, who: list[str]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         path_svc.write_problem(problem, folder)
-        path_svc.run_apart(folder, "compile", rows[SIBLINGS], saves=False)
+        path_svc.run_apart(folder, "compile", rows[who[0]], saves=False)
         for name in who:
             package = name.partition(",")[0]
             found[name] = path_svc.turn(folder, package, rows[name], problem, saves=True)
