@@ -167,6 +167,22 @@ def test_the_refusal_names_the_size_the_limit_and_what_to_use(monkeypatch):
         HierarchicalSVC(taxonomy, kernel="rbf").fit(X, y)
 
 
+def test_path_svc_refuses_weights_of_all_features_and_many_nodes(monkeypatch):
+    taxonomy, X, y = problem(3000)
+    n_used = len(set(y))
+    monkeypatch.setenv("TAXONOMIST_DENSE_GIB", "0.05")
+    message = (
+        rf"^PathSVC would keep weights of 12,000 features x {n_used:,} nodes that are trained on "
+        r"all items, 0\.1 GiB; the limit is 0\.05 GiB\. Use a taxonomy with more levels and "
+    )
+    # Without a taxonomy all categories are siblings.
+    with pytest.raises(DataSizeError, match=message):
+        PathSVC(negatives="siblings").fit(X, y)
+    with pytest.raises(DataSizeError, match="12,000 features x [12],"):
+        PathSVC(taxonomy, negatives="all").fit(X, y)
+    PathSVC(taxonomy, negatives="siblings").fit(X, y)
+
+
 def test_the_limit_is_four_gib_or_as_set(monkeypatch):
     monkeypatch.delenv("TAXONOMIST_DENSE_GIB", raising=False)
     assert dense_limit_gib() == 4
