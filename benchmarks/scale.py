@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ FEW = 3_000
 SHARES = {"1/8": 0.125, "1/4": 0.25, "1/2": 0.5, "1": 1.0}
 GROWING = ("documents", "categories")
 CORPORA = {"icd10cm": True, "naics2012": True, "onet-soc": True, "cystic-fibrosis-mesh": False}
+SIBLINGS = "PathSVC, siblings"
+"""With ``negatives="siblings"``, where the default would train both kinds."""
 SEVENTH = {
     "A": "initial encounter for closed fracture",
     "B": "initial encounter for open fracture",
@@ -139,32 +142,38 @@ def vectors(n_documents: int, share: float = 1.0) -> path_svc.Problem:
 
 def once(problem: path_svc.Problem, who: list[str]) -> dict[str, Any]:
     """Let contestants learn and predict once, each in a process of its own."""
-    row = path_svc.Row(lambda: problem, {}, {})
+    rows = {name: path_svc.Row(lambda: problem, {}, {}) for name in who}
+    rows[SIBLINGS] = path_svc.Row(lambda: problem, {}, {}, ours={"negatives": "siblings"})
     found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        path_svc.write_problem(problem, Path(folder))
-        path_svc.run_apart(Path(folder), "compile", row, saves=False)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        path_svc.write_problem(problem, folder)
+        path_svc.run_apart(folder, "compile", rows[who[0]], saves=False)
         for name in who:
-            found[name] = path_svc.turn(Path(folder), name, row, problem, saves=True)
+            package = name.partition(",")[0]
+            found[name] = path_svc.turn(folder, package, rows[name], problem, saves=True)
             spent = f"{found[name]['fit_wall']:.1f} s, {found[name]['peak_mib']:.0f} MiB"
             print(f"{problem.X.shape[0]:,} documents, {name}: {spent}", flush=True)
     return found
 
 
-def beside(problem: path_svc.Problem, rivals: tuple[str, ...], limit: float) -> dict[str, Any]:
+def beside(
+    problem: path_svc.Problem, ours: Sequence[str], rivals: Sequence[str], limit: float
+) -> dict[str, Any]:
     """Compare ``PathSVC`` with others, those that are installed."""
     from taxonomist.experiments.work.peers import installed
 
-    rivals = tuple(name for name in rivals if name not in path_svc.PEERS or name in installed())
-    found = once(problem, ["PathSVC", *rivals])
-    ours, bars = found["PathSVC"], []
-    for other in rivals:
-        theirs = found[other]
+    rivals = [name for name in rivals if name not in path_svc.PEERS or name in installed()]
+    found = once(problem, [*ours, *rivals])
+    bars = []
+    for name, other in product(ours, rivals):
+        own, theirs = found[name], found[other]
         for key, most in (("fit_wall", limit), ("fit_cpu", limit), ("peak_mib", 2.0)):
-            bars.append(bar(f"{key} at most {most:g} x {other}", ours[key] / theirs[key], most))
+            words = f"{name}: {key} at most {most:g} x {other}"
+            bars.append(bar(words, own[key] / theirs[key], most))
         # A smaller value is better.
         bars += [
-            bar(f"1 - {key} at most that of {other}", 1 - ours[key], 1 - theirs[key])
+            bar(f"{name}: 1 - {key} at most that of {other}", 1 - own[key], 1 - theirs[key])
             for key in ("exact", "hierarchical_f1")
         ]
     sizes = {"documents": problem.X.shape[0], "nodes": problem.taxonomy.n_nodes}
@@ -235,11 +244,12 @@ def measure(part: str, n_documents: int) -> dict[str, Any]:
     if part == "names":
         return names_as_documents()
     if part == "peers":
-        return beside(vectors(min(n_documents, COMPARED)), RIVALS, 1.5)
+        return beside(vectors(min(n_documents, COMPARED)), ["PathSVC"], RIVALS, 1.5)
     if part == "HiClass":
-        return beside(vectors(min(n_documents, FEW)), (part,), 1.5)
+        return beside(vectors(min(n_documents, FEW)), ["PathSVC"], [part], 1.5)
     if part in CORPORA:
-        return beside(path_svc.named(part, is_single=CORPORA[part]), RIVALS, 1.0)
+        problem = path_svc.named(part, is_single=CORPORA[part])
+        return beside(problem, ["PathSVC", SIBLINGS], RIVALS, 1.0)
     what, _, share = part.partition("-")
     return growth(what, SHARES[share], n_documents)
 

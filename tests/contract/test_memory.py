@@ -13,10 +13,12 @@ from taxonomist import (
     NumberedClassifier,
     PathSVC,
     Taxonomy,
+    TextClassifier,
 )
 from taxonomist.errors import DataSizeError, ParameterError
 from taxonomist.models import LidstoneNB, path_learning
 from taxonomist.models.dense_arrays import dense_limit_gib
+from taxonomist.text import negatives
 from tests.contract.estimators import CLASSIFIERS
 
 ON_LINUX = pytest.mark.skipif(
@@ -116,6 +118,22 @@ def test_memory_grows_with_the_data_or_the_size_is_refused(peak_mib, model, are_
 
 
 @ON_LINUX
+def test_memory_of_a_text_classifier_grows_with_the_texts(peak_mib, monkeypatch):
+    # As for larger data: up to these sizes, nodes are trained against all other items too.
+    monkeypatch.setattr(negatives, "MOST_WEIGHTS", 0)
+
+    def peak(size):
+        taxonomy, X, y = problem(size)
+        texts = [" ".join(f"w{word}" for word in row.indices) for row in X]
+        model = TextClassifier(taxonomy, features="words", names="off", vectors="off")
+        return peak_mib(lambda: model.fit(texts, y).predict(texts[:50]))
+
+    peak(100)
+    small, large = map(peak, SIZES)
+    assert large - small < 8 * (SIZES[1] ** 2 - SIZES[0] ** 2) / 2**20 / 4
+
+
+@ON_LINUX
 @pytest.mark.slow
 def test_path_svc_of_label_sets_grows_with_categories_and_not_with_items_times_categories(
     peak_mib, monkeypatch
@@ -147,6 +165,22 @@ def test_the_refusal_names_the_size_the_limit_and_what_to_use(monkeypatch):
     monkeypatch.setenv("TAXONOMIST_DENSE_GIB", "0.01")
     with pytest.raises(DataSizeError, match="3,000 items x 3,061 nodes"):
         HierarchicalSVC(taxonomy, kernel="rbf").fit(X, y)
+
+
+def test_path_svc_refuses_weights_of_all_features_and_many_nodes(monkeypatch):
+    taxonomy, X, y = problem(3000)
+    n_used = len(set(y))
+    monkeypatch.setenv("TAXONOMIST_DENSE_GIB", "0.05")
+    message = (
+        rf"^PathSVC would keep weights of 12,000 features x {n_used:,} nodes that are trained on "
+        r"all items, 0\.1 GiB; the limit is 0\.05 GiB\. Use a taxonomy with more levels and "
+    )
+    # Without a taxonomy all categories are siblings.
+    with pytest.raises(DataSizeError, match=message):
+        PathSVC(negatives="siblings").fit(X, y)
+    with pytest.raises(DataSizeError, match="12,000 features x [12],"):
+        PathSVC(taxonomy, negatives="all").fit(X, y)
+    PathSVC(taxonomy, negatives="siblings").fit(X, y)
 
 
 def test_the_limit_is_four_gib_or_as_set(monkeypatch):

@@ -22,6 +22,9 @@ DENSE_GIB = 4.0
 DENSE_VARIABLE = "TAXONOMIST_DENSE_GIB"
 """Environment variable with another limit."""
 
+WEIGHT_BYTES = 4
+"""Bytes of a weight of ``PathSVC``."""
+
 
 class DenseArray(NamedTuple):
     """A dense array of a model.
@@ -94,3 +97,30 @@ def check_dense(model: TaxonomyClassifier, training: Training) -> None:
                 f"PathSVC, whose arrays are sparse, or set the environment variable "
                 f"{DENSE_VARIABLE} to a larger limit."
             )
+
+
+def check_weights(n_features: int, n_nodes: int) -> None:
+    """Raise if classifiers that are trained on all items would have more weights than the limit.
+
+    Nearly all features have a weight in such classifiers.
+
+    Parameters
+    ----------
+    n_features
+        The number of features.
+    n_nodes
+        The number of nodes whose classifiers are trained on all items.
+
+    Raises
+    ------
+    DataSizeError
+        With the size, the limit, and what to use instead.
+    """
+    size, limit = n_features * n_nodes * WEIGHT_BYTES / 2**30, dense_limit_gib()
+    if size > limit:
+        raise DataSizeError(
+            f"PathSVC would keep weights of {n_features:,} features x {n_nodes:,} nodes that are "
+            f"trained on all items, {size:,.1f} GiB; the limit is {limit:g} GiB. Use a taxonomy "
+            'with more levels and negatives="siblings", fewer features (min_df, max_features), or '
+            f"LidstoneNB; or set the environment variable {DENSE_VARIABLE} to a larger limit."
+        )

@@ -15,6 +15,7 @@ from taxonomist.inference.block_weights import sparse_rows
 from taxonomist.inference.node_model import Frequencies, NodeModel
 from taxonomist.inference.node_scorer import NodeScorer
 from taxonomist.inference.path_scorer import PathScorer
+from taxonomist.models.dense_arrays import check_weights
 from taxonomist.models.learning import Learned
 from taxonomist.models.path_columns import path_columns
 from taxonomist.models.typical_features import typical_features
@@ -130,6 +131,9 @@ def learn_paths(
         negatives = start.negatives
     negatives = chosen_negatives(negatives, taxonomy, used.X.nnz)
     columns = path_columns(taxonomy, closed_labels(used.targets), negatives)
+    sizes, widths = np.diff(columns.groups.first), np.diff(columns.groups.columns)
+    n_features = min(used.X.shape[1], used.X.nnz)
+    check_weights(n_features, int(widths[sizes == columns.n_items].sum()))
     problems = NodeProblems(
         sparse_rows(used.X),
         used.X.shape[1],

@@ -45,7 +45,7 @@ def choose_model(
     if not isinstance(classifier.model, str):
         return classifier.model, False
     is_multilabel = classifier.is_multilabel_
-    negatives = kind_of_negatives(y, classifier.taxonomy, X.nnz)
+    negatives = kind_of_negatives(y, classifier.taxonomy, X.nnz, X.shape[1])
     if classifier.model == "auto":
         taxonomy = classifier.taxonomy
         if taxonomy is None:

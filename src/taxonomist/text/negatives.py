@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from taxonomist.taxonomy import Taxonomy
 
-__all__ = ["MOST_WORK", "kind_for_trials", "kind_of_negatives", "used_labels"]
+__all__ = ["MOST_WEIGHTS", "MOST_WORK", "kind_for_trials", "kind_of_negatives", "used_labels"]
 
 MOST_WORK = 10_000_000_000
 """Nodes times stored values of all documents up to which there are classifiers against siblings and
@@ -21,6 +21,11 @@ features fell back to siblings where words alone did not, and looked worse. With
 items of which the rest was held out, word pairs and characters have accuracy and hierarchical F1 of
 .429 and .685 with both, and .397 and .668 with siblings, on arxiv; and of .529 and .731, and .517
 and .713, on naics2012."""
+MOST_WEIGHTS = 500_000_000
+"""Nodes with items times features up to which there are both kinds: 2 GB of weights. Classifiers
+against all other items have weights of nearly all features. ``PathSVC`` itself allows no more."""
+NODES_PER_LABEL = 2
+"""Nodes with items for each label that is used, about: few nodes are above many labels."""
 MOST_TRIED = 500
 """Nodes up to which trials learn from both kinds. With the 2,210 of naics2012, a trial of 2,400
 items with characters would take ten seconds of one core instead of one; the best sets of features
@@ -29,8 +34,10 @@ SETS = (list, tuple, set, frozenset)
 """Types of label sets."""
 
 
-def kind_of_negatives(labels: Sequence[object], taxonomy: Taxonomy | None, n_values: float) -> str:
-    """Return the parameter ``negatives`` of ``PathSVC``: both kinds, if that is not too much work.
+def kind_of_negatives(
+    labels: Sequence[object], taxonomy: Taxonomy | None, n_values: float, n_features: int = 0
+) -> str:
+    """Return the parameter ``negatives`` of ``PathSVC``: both kinds, if that is not too much.
 
     Parameters
     ----------
@@ -40,8 +47,15 @@ def kind_of_negatives(labels: Sequence[object], taxonomy: Taxonomy | None, n_val
         The taxonomy; None for a single level.
     n_values
         The number of stored values of all items to train on.
+    n_features
+        The number of features; 0 if their weights are few, whatever it is.
     """
-    return negatives_within(MOST_WORK, _n_nodes(labels, taxonomy), n_values)
+    n_nodes = _n_nodes(labels, taxonomy)
+    if n_nodes * n_features > MOST_WEIGHTS:
+        n_used = min(n_nodes, NODES_PER_LABEL * len(used_labels(labels)))
+        if n_used * n_features > MOST_WEIGHTS:
+            return "siblings"
+    return negatives_within(MOST_WORK, n_nodes, n_values)
 
 
 def kind_for_trials(labels: Sequence[object], taxonomy: Taxonomy | None, n_values: float) -> str:

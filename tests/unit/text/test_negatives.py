@@ -29,6 +29,15 @@ def test_the_work_decides(monkeypatch):
     ]
 
 
+def test_weights_of_both_kinds_are_limited(monkeypatch):
+    monkeypatch.setattr(negatives, "MOST_WEIGHTS", 100)
+    many = Taxonomy.from_paths([f"top > c{k}" for k in range(50)], ids="name")
+    found = [kind_of_negatives(["c1", "c2", "c1"], many, 1, n) for n in (0, 25, 26)]
+    # Two labels are used, and about as many nodes are above.
+    assert found == ["both", "both", "siblings"]
+    assert [kind_of_negatives(many.leaves, many, 1, n) for n in (1, 2)] == ["both", "siblings"]
+
+
 def test_a_sample_gets_the_kind_of_all_documents(monkeypatch):
     X, options = csr_array(np.ones((5, 2))), {"random_state": 0}
     monkeypatch.setattr(negatives, "MOST_WORK", 6 * 20)
