@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from taxonomist.server.routes.screen import static_files
+from taxonomist.server.routes.screen import release, static_files
 from taxonomist.server.store.jobs import add_job
 from taxonomist.server.table_check import check_table
 from taxonomist.server.training_process import TrainingTask
@@ -38,10 +38,17 @@ def test_files_are_small_and_complete(client):
     assert "'unsafe" not in page.headers["content-security-policy"]
     assert "<script>" not in page.text
     scripts = [path for path in found if path.endswith(".js")]
-    assert all(f"static/{path}" in page.text for path in scripts)  # none waits for another one
+    # None waits for another one, and none is asked for again before it changes.
+    assert all(f'"static/{release()}/{path}"' in page.text for path in scripts)
+    assert '="static/main.js"' not in page.text
+    kept = client.get(f"/static/{release()}/main.js")
+    assert kept.content == found["main.js"].body
+    assert "immutable" in kept.headers["cache-control"]
+    assert client.get("/static/0123456789abcdef/main.js").status_code == 404
     for path, each in found.items():
         answer = client.get(f"/static/{path}")
         assert answer.content == each.body
+        assert answer.headers["cache-control"] == "no-cache"
         again = client.get(f"/static/{path}", headers={"If-None-Match": answer.headers["etag"]})
         assert again.status_code == 304
     for path in ("none.js", "../access.py", "%2e%2e/access.py", "types.d.ts", ""):

@@ -33,6 +33,10 @@ KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+PAGE = "index.html"
+ASKED = "no-cache"
+"""Browsers ask each time whether the page has changed; the page names the files of its release."""
+FOREVER = "public, max-age=31536000, immutable"
 TOKENS = "tokens.css"
 """The colours and sizes, which the screen shares with the HTML report."""
 
@@ -46,8 +50,22 @@ class StaticFile(NamedTuple):
 
 
 @cache
+def release() -> str:
+    """Return a hash of all files of the screen, which their addresses have in the page."""
+    return _tag("".join(each.tag for each in _read_files().values()).encode()).strip('"')
+
+
+@cache
 def static_files() -> dict[str, StaticFile]:
     """Return all files of the screen by their paths below ``/static``."""
+    found = dict(_read_files())
+    page = found[PAGE].body.replace(b'="static/', f'="static/{release()}/'.encode())
+    found[PAGE] = found[PAGE]._replace(body=page, tag=_tag(page))
+    return found
+
+
+@cache
+def _read_files() -> dict[str, StaticFile]:
     found: dict[str, StaticFile] = {}
     for path, place in [
         *_walk("", files("taxonomist.server") / "static"),
@@ -56,9 +74,12 @@ def static_files() -> dict[str, StaticFile]:
         kind = KINDS.get(PurePosixPath(path).suffix)
         if kind is not None:
             body = place.read_bytes()
-            tag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
-            found[path] = StaticFile(body, kind, tag)
+            found[path] = StaticFile(body, kind, _tag(body))
     return found
+
+
+def _tag(body: bytes) -> str:
+    return f'"{hashlib.sha256(body).hexdigest()[:16]}"'
 
 
 def _walk(path: str, folder: Traversable) -> list[tuple[str, Traversable]]:
@@ -72,23 +93,23 @@ def _walk(path: str, folder: Traversable) -> list[tuple[str, Traversable]]:
 @router.get("/")
 async def home(request: Request) -> Response:
     """Show the screen."""
-    return _respond(request, static_files()["index.html"])
+    return _respond(request, static_files()[PAGE])
 
 
 @router.get("/static/{path:path}")
 async def static(request: Request, path: str) -> Response:
-    """Return a script or a style of the screen."""
-    found = static_files().get(path)
+    """Return a script or a style of the screen; one whose address has a release never changes."""
+    rest = path.removeprefix(f"{release()}/")
+    found = static_files().get(rest)
     if found is None:
         raise problem(404, "There is no such file.")
-    return _respond(request, found)
+    return _respond(request, found, cached=ASKED if rest == path else FOREVER)
 
 
-def _respond(request: Request, found: StaticFile) -> Response:
-    # Browsers ask each time whether a file has changed, so that all are of one release.
+def _respond(request: Request, found: StaticFile, cached: str = ASKED) -> Response:
     headers = {
         "ETag": found.tag,
-        "Cache-Control": "no-cache",
+        "Cache-Control": cached,
         "Content-Security-Policy": POLICY,
     }
     if request.headers.get("if-none-match") == found.tag:
