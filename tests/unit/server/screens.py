@@ -94,9 +94,9 @@ class Person:
         self.wait("id => document.querySelector('.file').dataset.document !== id", before)
         return before
 
-    def wait(self, condition, argument=None):
+    def wait(self, condition, argument=None, seconds=WAIT_MS / 1000):
         """Wait until a function is true; the page's policy forbids Playwright's own way."""
-        end = time.monotonic() + WAIT_MS / 1000
+        end = time.monotonic() + seconds
         while not self.page.evaluate(condition, argument):
             assert time.monotonic() < end, condition
             self.page.wait_for_timeout(20)

@@ -49,6 +49,22 @@ export function svg(tag, facts = {}, ...children) {
 }
 
 /**
+ * Return a text whose marks of direction end with it, so that they change nothing after it.
+ * @param {string} text
+ */
+export function closed(text) {
+  if (!/[\u202a-\u202e\u2066-\u2069]/.test(text)) return text;
+  let depth = 0;
+  const kept = text.replace(/[\u2066-\u2069]/g, (sign) => {
+    if (sign === "\u2069" && !depth) return "";
+    depth += sign === "\u2069" ? -1 : 1;
+    return sign;
+  });
+  const open = (kept.match(/[\u202a\u202b\u202d\u202e]/g) ?? []).length;
+  return kept + "\u2069".repeat(depth) + "\u202c".repeat(open);
+}
+
+/**
  * Append children.
  * @param {Element} element
  * @param {...(Child | Child[])} children
@@ -56,7 +72,7 @@ export function svg(tag, facts = {}, ...children) {
 export function put(element, ...children) {
   for (const child of children.flat()) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : String(child));
+    element.append(child instanceof Node ? child : closed(String(child)));
   }
 }
 

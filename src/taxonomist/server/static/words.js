@@ -1,5 +1,7 @@
 // Numbers and times as people read them.
 
+import { closed } from "./dom.js";
+
 const PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
 const NUMBER = new Intl.NumberFormat("en");
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -33,7 +35,7 @@ export const day = (time) => DAY.format(new Date(time));
  * A name within a sentence: its direction of writing does not change that of the sentence.
  * @param {string} name
  */
-export const isolated = (name) => `\u2068${name}\u2069`;
+export const isolated = (name) => `\u2068${closed(name)}\u2069`;
 
 /**
  * A path. A node that has the name of its parent is left out.
