@@ -1,13 +1,14 @@
 """Overhead of distribution: a path model on two processes, and rounds of the joint SVM on shards.
 
-Command: python -m benchmarks distributed
+Command: TAXONOMIST_DATA=... python -m benchmarks distributed
 (a) ``PathSVC`` with 2 threads against ``DaskPathSVC`` with 2 worker processes of 1 thread, on
 synthetic texts with 1,000 leaves; fits take turns, seconds are wall time, without compilation.
 (b) ``HierarchicalSVC`` to a gap of 1 % against shards in this process, one after another: rounds,
-bytes, and visits of documents and processor seconds as ratios to the local fit. Processor seconds
-include copies of weights, which do not grow with the documents, so there are two sizes. (c) What
-follows for 100 million documents on 50 workers, on paper: rounds and visits of the largest K, bytes
-from features x nodes, and time from the processor seconds of a visit on one machine.
+bytes, and visits of documents and processor seconds as ratios to the local fit. The bar is on
+visits, which grow with the documents; processor seconds also include copies of weights and some
+milliseconds for each round of a shard, so there are problems of several sizes. (c) What follows
+for 100 million documents on 50 workers, on paper: rounds and visits of the largest K, bytes from
+features x nodes, and time from the processor seconds of a visit on one machine.
 """
 
 from __future__ import annotations
@@ -22,11 +23,18 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import save
+from benchmarks.svm_speed import make_problem
 from benchmarks.synthetic_text import make
 
 N_PATH, N_TURNS, N_PARTS = 20_000, 3, 8
-SHARDS = {4_000: (1, 2, 4, 8, 16), 16_000: (8,)}
-"""The numbers of shards for each number of documents."""
+SHARDS = {
+    "20newsgroups": (2, 4, 8, 16),
+    "section-d-scale": (2, 4, 8, 16),
+    "synthetic-16000": (8,),
+    "synthetic-4000": (1, 2, 4, 8, 16),
+}
+"""The numbers of shards for each problem; the model on paper takes the last row of all."""
+MOST_WORK, MOST_ROUNDS = 3, 1_000
 DOCUMENTS, WORKERS, VALUES = 100_000_000, 50, 100
 FEATURES, NODES = 50_000, 1_500
 FAN_IN = 8
@@ -101,27 +109,35 @@ class Work:
         return counted
 
 
-def joint_rounds(n_items: int) -> tuple[list[dict[str, Any]], float]:
+def joint_problem(name: str) -> tuple[Any, Any, Any]:
+    """Return rows and labels in random order, and the taxonomy."""
+    kind, _, size = name.partition("-")
+    X, y, taxonomy = make(int(size)) if kind == "synthetic" else make_problem(name)[:3]
+    order = np.random.default_rng(0).permutation(X.shape[0])
+    return X[order], np.asarray(y)[order], taxonomy
+
+
+def joint_rounds(name: str) -> tuple[list[dict[str, Any]], float]:
     """Return a row for each number of shards, and the local seconds per visit and value."""
     from taxonomist import HierarchicalSVC
     from taxonomist.distributed.engine import LocalEngine
     from taxonomist.distributed.joint_fit import fit_joint
 
-    X, y, taxonomy = make(n_items)
-    first = X[:300], y[:300]
+    X, y, taxonomy = joint_problem(name)
+    n_items, first = X.shape[0], (X[:300], y[:300])
     fit_joint(LocalEngine(), [[part] for part in (*first, None)], HierarchicalSVC(taxonomy))
     HierarchicalSVC(taxonomy, n_jobs=1).fit(*first)
     with Work() as local:
         HierarchicalSVC(taxonomy, random_state=0, n_jobs=1).fit(X, y)
     rows = []
-    for n_shards in SHARDS[n_items]:
+    for n_shards in SHARDS[name]:
         blocks = [cut(X, n_shards), cut(y, n_shards), [None] * n_shards]
-        model = HierarchicalSVC(taxonomy, random_state=0, max_iter=200)
+        model = HierarchicalSVC(taxonomy, random_state=0, max_iter=MOST_ROUNDS)
         with Work() as work, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model, rounds = fit_joint(LocalEngine(), blocks, model, n_shards)
         row = {
-            "documents": n_items,
+            "problem": name,
             "shards": n_shards,
             "rounds": len(rounds),
             "gap": model.duality_gap_,
@@ -130,8 +146,16 @@ def joint_rounds(n_items: int) -> tuple[list[dict[str, Any]], float]:
             "visits per document": work.n_visits / n_items,
             "visits": work.n_visits / local.n_visits,
             "processor seconds": work.seconds / local.seconds,
+            "local processor seconds": local.seconds,
         }
-        print(" ".join(f"{name} {value:.4g}" for name, value in row.items()), flush=True)
+        print(
+            " ".join(
+                f"{key} {value:.4g}" if not isinstance(value, str) else value
+                for key, value in row.items()
+            ),
+            f"(bar of visits {MOST_WORK})" if n_shards == 8 else "",
+            flush=True,
+        )
         rows.append(row)
     return rows, local.seconds / (local.n_visits * X.nnz / n_items)
 
@@ -164,9 +188,11 @@ def on_paper(row: dict[str, Any], visit_s: float) -> dict[str, float]:
 def run() -> None:
     path = path_times()
     print(f"path model, 2 processes / 2 threads: {path['ratio']:.2f} (bar 1.5)", flush=True)
-    rows, visit_s = joint_rounds(4_000)
+    rows = []
+    for name in SHARDS:
+        found, visit_s = joint_rounds(name)
+        rows += found
     paper = on_paper(rows[-1], visit_s)
-    rows += joint_rounds(16_000)[0]
     for name, value in paper.items():
         print(f"100 million documents, 50 workers: {name} {value:.3g}")
     figures = {"path": path, "joint": rows, "paper": paper}

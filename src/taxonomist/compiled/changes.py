@@ -74,17 +74,3 @@ def sum_of_squares(W: Reals) -> float:
             value = np.float64(W[f, z])
             total += value * value
     return total
-
-
-@compiled()
-def write_scaled(
-    W: Reals,  # in
-    features: Codes,  # in  (n_rows,)
-    factors: Floats,  # in  (n_rows,)
-    out: Reals,  # out  (n_rows, at least n_columns)
-) -> None:
-    """Write some rows of the weights, each times a number."""
-    for r in range(len(features)):
-        w = W[features[r]]
-        for z in range(len(w)):
-            out[r, z] = w[z] * factors[r]

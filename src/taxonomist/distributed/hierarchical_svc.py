@@ -40,8 +40,8 @@ class DaskHierarchicalSVC(DaskClassifier):
         The fitted ``HierarchicalSVC``. Its attributes, such as ``classes_`` and ``duality_gap_``,
         are attributes of this model too.
     rounds_
-        For each round: passes over the items of a shard, bytes sent, length of the step and
-        coupling of the shards.
+        For each round: the part of its items that each shard solved (0 for a certificate), bytes
+        sent, length of the step, coupling and conflict of the shards.
     """
 
     local_class = HierarchicalSVC

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil, log2
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from taxonomist.distributed.engine import reduce
 from taxonomist.distributed.joint_parts import (
     JointSetting,
     begin_duals,
@@ -25,11 +27,17 @@ from taxonomist.losses import category_loss
 from taxonomist.models.certificates import certificate_facts, log_pass, solver_options
 from taxonomist.models.learning import Learned
 from taxonomist.solvers.changes import squared_norm
-from taxonomist.solvers.sequential import FIRST_TOLERANCE, NEAR, SLOWLY
+from taxonomist.solvers.sequential import FIRST_TOLERANCE, NEAR
 from taxonomist.solvers.shards import (
+    BatchFindings,
     RoundOptions,
     ShardFindings,
+    SharedWeights,
+    Window,
+    batch_features,
     best_step,
+    certify_shard,
+    linear_of,
     part_way,
     solve_shard,
 )
@@ -42,16 +50,17 @@ if TYPE_CHECKING:
     from taxonomist.models.hierarchical_svc import HierarchicalSVC
     from taxonomist.solvers.solution import Options
 
-CERTIFIED_GAP = 0.1
-"""Below this estimated gap, or near the tolerance, rounds give a certificate."""
 TINY = np.finfo(float).tiny
-MOST_PASSES = 4
-"""Most passes over the items of a shard after the full one. There is one at first, and two from the
-first certificate on; rounds that lower the gap slowly double that. More than these need as many
-rounds, but more visits."""
-LEAST_STRICTNESS = 1 / 64
-"""How small a part of an item's share of the gap its violation must be at least."""
-TASKS = ShardTasks(begin_duals, shard_weights, solve_shard, ShardFindings.joined, part_way)
+MUCH_CONFLICT, LITTLE_CONFLICT = 0.15, 0.03
+"""If ||Σ_k w(Δα_k)||² / Σ_k ||w(Δα_k)||² - 1 is above the first times √(K - 1), rounds take half
+as many items, and if it is less than the second, twice as many."""
+LEAST_SHARE, MOST_SHARE = 1 / 64, 1 / 4
+"""The smallest and the largest part of its items that one of several shards solves in a round. If
+most items were in all rounds, each shard would go on to correct what another one has just done."""
+STRICTNESS, LEAST_STRICTNESS = 1 / 4, 1 / 64
+"""How small a part of an item's share of the gap its violation must be. It is halved, but not below
+the second one, by certificates that are not good enough."""
+TASKS = ShardTasks(begin_duals, shard_weights, solve_shard, BatchFindings.joined, part_way)
 
 
 @dataclass(frozen=True)
@@ -60,19 +69,22 @@ class Round:
 
     Attributes
     ----------
-    n_passes
-        The largest number of passes over the items of a shard after the full one.
+    share
+        The part of its items that a shard solved; 0 if the round only gave a certificate.
     bytes_out, bytes_back
-        The bytes of the weights, once for each shard, and of the changes that come back.
+        The bytes of the weights that went to all shards, and of the changes that came back.
     step, coupling
         γ, and the mean of all σ'_f.
+    conflict
+        ||Σ_k w(Δα_k)||² / Σ_k ||w(Δα_k)||².
     """
 
-    n_passes: int
+    share: float
     bytes_out: int
-    bytes_back: int
-    step: float
-    coupling: float
+    bytes_back: int = 0
+    step: float = 0.0
+    coupling: float = 1.0
+    conflict: float = 1.0
 
 
 def check_joint(model: HierarchicalSVC) -> None:
@@ -148,14 +160,20 @@ def fit_joint(
     fit = _JointRounds(engine, shards, setting, options, total_cost)
     certificate = fit.run()
     converged = certificate.reaches(options)
-    known = certificate_facts(model, certificate, converged, fit.history, fit.findings.n_pairs)
-    scorer = LinearScorer(fit.certified, setting.attributes, FeatureMap())
+    known = certificate_facts(model, certificate, converged, fit.history, fit.found.n_pairs)
+    scorer = LinearScorer(fit.w, setting.attributes, FeatureMap())
     model.store(Learned(scorer, known), targets)
     return model, fit.rounds
 
 
 class _JointRounds(Rounds):
-    """The rounds of a fit."""
+    """The rounds of a fit.
+
+    A pass over all items takes several rounds, each with other items, in a random order that is
+    drawn anew for every pass. After a pass with a promising estimate, a round gives a certificate.
+    """
+
+    found: ShardFindings
 
     def __init__(
         self,
@@ -175,58 +193,115 @@ class _JointRounds(Rounds):
         self.started = perf_counter()
         largest = setting.loss.rows(range(min(16, len(setting.targets.categories))))
         self.tol = FIRST_TOLERANCE * float(largest.max(initial=0.0))
-        self.strictness, self.n_passes = 1.0, 1
-        self.is_certified = False
-        self.findings: ShardFindings
+        self.strictness = STRICTNESS
+        self.dual = 0.0
+        self.most = MOST_SHARE if len(shards) > 1 else 1.0
+        # As many items in a round as one shard has, within these limits.
+        self.share = float(np.clip(1 / len(shards), LEAST_SHARE, self.most))
+        self.window = Window(options.random_state, 0.0, 0.0)
+        self.lacking, self.violation, self.n_active = 0.0, 0.0, 0
+        self.estimate: Certificate | None = None
 
     def run(self) -> Certificate:
         """Go on until the certificate is good enough; return it."""
-        found = Certificate(np.inf, 0.0, np.inf, np.inf)
         for number in range(self.options.max_iter):
-            is_near = found.gap < CERTIFIED_GAP or found.reaches(self.nearly)
-            self.is_certified = is_near or number == self.options.max_iter - 1
-            previous, found = found, self.certified_round(number)
+            self.is_certified = number == self.options.max_iter - 1 or self._is_promising()
+            found = self.certified_round(number)
             if self.is_certified and found.reaches(self.options):
                 break
-            self._adapt(previous, found)
         return found
 
-    def _adapt(self, previous: Certificate, found: Certificate) -> None:
-        """Set passes and tolerance for the next round."""
-        if self.is_certified:
-            slow = self.n_passes > 1 and found.gap > SLOWLY * previous.gap
-            self.n_passes = min(2 * self.n_passes, MOST_PASSES) if slow else max(self.n_passes, 2)
-            if found.gap > 0.5 * previous.gap:
-                self.strictness = max(0.5 * self.strictness, LEAST_STRICTNESS)
-        self._lower_tolerance(found)
+    def _is_promising(self) -> bool:
+        """Return whether a pass has just ended that may have reached the tolerance."""
+        return self.estimate is not None and self.estimate.reaches(self.nearly)
 
-    def _round(self, number: int) -> Certificate:
-        """Do a round, and return the certificate of the weights before it, or an estimate."""
-        W = self.w.copy()
-        seed = self.options.random_state + number
-        given = RoundOptions(self.n_passes, self.tol, self.is_certified, seed)
-        coupling = float(self.coupling.mean())
-        found = self.exchange(W, given)
-        self.findings = found.findings
-        step = best_step(W, found.moved, self.findings)
-        if self.is_certified:
-            self.certified, certificate = W, self.findings.certificate()
-        else:
-            certificate = self.findings.estimate(squared_norm(W))
-        self.take(found, step)
-        n_bytes = found.bytes_out, found.moved.n_bytes
-        self.rounds.append(Round(self.findings.n_passes, *n_bytes, step, coupling))
+    def _round(self, number: int) -> Certificate:  # noqa: ARG002
+        """Solve some items of each shard, or certify the weights."""
+        found = self._certify() if self.is_certified else self._solve()
         entry = Pass(
             perf_counter() - self.started,
-            certificate.primal,
-            certificate.dual,
-            certificate.violation,
-            self.findings.n_active,
+            found.primal,
+            found.dual,
+            found.violation,
+            self.n_active,
             self.is_certified,
         )
         self.history.append(entry)
         log_pass(entry)
+        return found
+
+    def _certify(self) -> Certificate:
+        """Return the certificate of the present weights; if it is bad, put off the next."""
+        sent = self.send_to_all(self.w.copy())
+        columns = self.shards, self.duals, sent
+        findings = self.engine.map(certify_shard, *columns, shared=self.tasks.shared)
+        joined = reduce(self.engine, ShardFindings.joined, findings)
+        (self.found,) = self.engine.gather([joined])
+        certificate = self.found.certificate()
+        self.rounds.append(Round(0.0, len(sent) * (self.w.nbytes + self.coupling.nbytes)))
+        self.dual, self.n_active = certificate.dual, self.found.n_active
+        if self.estimate is not None:
+            # How much better than the estimate the certificate is tends to stay.
+            better = self.estimate.gap / max(certificate.gap, TINY)
+            self.nearly = replace(self.options, tol=min(better, NEAR) * self.options.tol)
+        self.strictness = max(self.strictness / 2, LEAST_STRICTNESS)
+        self._lower_tolerance(certificate)
+        self.estimate = None
         return certificate
+
+    def _solve(self) -> Certificate:
+        """Solve the next items of each shard; return the estimated certificate of this pass."""
+        window = self._next_window()
+        sent, bytes_out = self._send(window)
+        found = self.exchange(sent, RoundOptions(window, self.tol))
+        coupling = float(self.coupling.mean())
+        step, gain = best_step(self.w, found.moved, found.findings.linear)
+        self.take(found, step)
+        self.dual += gain
+        conflict = found.moved.conflict()
+        part = window.end - window.begin
+        self.rounds.append(Round(part, bytes_out, found.moved.n_bytes, step, coupling, conflict))
+        return self._advance(window, found.findings, conflict)
+
+    def _next_window(self) -> Window:
+        """Return the items of the next round; few that would be left are taken, too."""
+        begin = self.window.end
+        end = begin + self.share
+        return self.window._replace(begin=begin, end=1.0 if end > 1 - self.share / 2 else end)
+
+    def _send(self, window: Window) -> tuple[list[Handle], int]:
+        """Send the weights that shards need; return their handles and their bytes."""
+        asked = self.engine.gather(self.engine.map(batch_features, self.shards, shared=(window,)))
+        # Rows leave the driver one after another; all weights would go from worker to worker.
+        n_rows, n_hops = sum(map(len, asked)), 1 + ceil(log2(len(asked)))
+        if n_rows >= n_hops * len(self.w):
+            sent = self.send_to_all(self.w.copy())
+            return sent, len(sent) * (self.w.nbytes + self.coupling.nbytes)
+        weights = SharedWeights(self.w, self.coupling)
+        parts = [weights.rows(features) for features in asked]
+        n_bytes = sum(part.n_bytes for part in parts)
+        return [self.engine.scatter(part, is_for_all=False) for part in parts], n_bytes
+
+    def _advance(self, window: Window, found: BatchFindings, conflict: float) -> Certificate:
+        """Set what the next round does; return the certificate that this pass makes likely."""
+        self.window = window
+        self.lacking += found.gap
+        self.violation = max(self.violation, found.violation)
+        self.n_active = found.n_active
+        primal = self.dual + self.lacking / window.end
+        gap = (primal - self.dual) / primal if primal > 0 else 0.0
+        estimate = Certificate(primal, self.dual, gap, self.violation)
+        if window.end == 1:
+            self.estimate = estimate
+            self._lower_tolerance(estimate)
+            self.window = Window(window.seed + 1, 0.0, 0.0)
+            self.lacking = self.violation = 0.0
+        others = (len(self.shards) - 1) ** 0.5
+        if conflict - 1 > MUCH_CONFLICT * others:
+            self.share = max(self.share / 2, LEAST_SHARE)
+        elif conflict - 1 <= LITTLE_CONFLICT * others:
+            self.share = min(2 * self.share, self.most)
+        return estimate
 
     def _lower_tolerance(self, found: Certificate) -> None:
         """Lower the tolerance for items to their share of the gap."""
@@ -235,3 +310,9 @@ class _JointRounds(Rounds):
             share = max(share, 0.1 * self.options.tol)
         if share > 0:
             self.tol = max(min(0.6 * self.tol, share), 0.1 * share)
+
+    def _sum_weights(self) -> None:
+        """Compute weights and dual value that follow from the dual variables of all shards."""
+        super()._sum_weights()
+        linear = self.engine.gather(self.engine.map(linear_of, self.duals))
+        self.dual = sum(linear) - squared_norm(self.w) / 2

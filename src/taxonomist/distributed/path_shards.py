@@ -238,7 +238,7 @@ class FamilyRounds(Rounds):
         """Do a round, and return the certificate of the weights before it."""
         W = self.w.astype(np.float32)
         seed = (self.seed + 2 * number) % 2**63 | 1
-        found = self.exchange(W, NodeRound(self.n_passes, seed))
+        found = self.exchange(self.send_to_all(W), NodeRound(self.n_passes, seed))
         half = 0.5 * np.square(W, dtype=np.float64).sum(axis=0)
         self._keep_best(W, half + found.findings.slack, found.findings.linear - half)
         self.take(found, best_steps(self.w, found.moved, found.findings))

@@ -50,8 +50,8 @@ class ShardTasks(NamedTuple):
     weights
         Returns w(α_k), given a shard, its dual variables and ``shared``.
     solve
-        Does a round, given a shard, its dual variables, ``SharedWeights``, ``shared`` and what a
-        round gives. The result has ``duals``, ``change`` and ``findings``.
+        Does a round, given a shard, its dual variables, its ``SharedWeights``, ``shared`` and what
+        a round gives. The result has ``duals``, ``change`` and ``findings``.
     join
         Adds the findings of a list of shards.
     part_way
@@ -79,14 +79,11 @@ class Exchange(NamedTuple):
         The sum of their findings.
     after
         Handles of the dual variables after the changes.
-    bytes_out
-        The bytes of the weights, once for each shard.
     """
 
     moved: Change
     findings: Any
     after: list[Handle]
-    bytes_out: int
 
 
 class Rounds:
@@ -160,19 +157,22 @@ class Rounds:
                 # The scheduler may take a moment to notice.
                 sleep(min(PAUSE * 2**self.n_lost, LONGEST_PAUSE))
 
-    def exchange(self, W: Reals, *given: object) -> Exchange:
-        """Send weights to all shards, and return the sums of what they find."""
-        engine, tasks = self.engine, self.tasks
+    def send_to_all(self, W: Reals) -> list[Handle]:
+        """Send all weights; return their handle for each shard."""
         weights = SharedWeights(W, self.coupling.copy())
-        sent = engine.scatter(weights, is_for_all=False)
-        shared = sent, *tasks.shared, *given
-        results = engine.map(tasks.solve, self.shards, self.duals, shared=shared)
+        return [self.engine.scatter(weights, is_for_all=False)] * len(self.shards)
+
+    def exchange(self, sent: Sequence[Handle], *given: object) -> Exchange:
+        """Solve all shards, each with the weights that it was sent, and return the sums."""
+        engine, tasks = self.engine, self.tasks
+        shared = *tasks.shared, *given
+        results = engine.map(tasks.solve, self.shards, self.duals, sent, shared=shared)
         after = engine.map(duals_of, results)
         change = reduce(engine, Change.joined, engine.map(change_of, results))
         findings = reduce(engine, tasks.join, engine.map(findings_of, results))
         del results
         moved, found = engine.gather([change, findings])
-        return Exchange(moved, found, after, len(self.shards) * weights.n_bytes)
+        return Exchange(moved, found, after)
 
     def take(self, found: Exchange, step: float | Floats) -> None:
         """Make a step along the changes of all shards, and set the coupling to that of these."""

@@ -73,6 +73,11 @@ class Change(NamedTuple):
         """Return the squared norm of the change."""
         return float(np.square(self.values.data, dtype=np.float64).sum())
 
+    def conflict(self) -> float:
+        """Return ||Σ_k w(Δα_k)||² / Σ_k ||w(Δα_k)||²: 1 if the changes do not touch each other."""
+        apart = float(self.squares.sum())
+        return self.squared() / apart if apart > 0 else 1.0
+
     def along(self, w: Reals) -> float:
         """Return the sum of products of the change and weights."""
         return changes.product_with(fixed(self.rows), _sparse_rows(self.values), w)

@@ -175,9 +175,10 @@ def solve_node_shard(
     given
         How the round is done.
     """
-    scale, n_columns = shared.scale(shard.features).astype(np.float32), shared.W.shape[1]
+    given_rows, n_columns = shared.rows(shard.features), shared.W.shape[1]
+    scale = np.sqrt(given_rows.coupling).astype(np.float32)
     before = duals.toarray().astype(np.float32)
-    begin = (shared.W[shard.features] / scale[:, None]).astype(np.float32)
+    begin = (given_rows.W / scale[:, None]).astype(np.float32)
     rows = _scaled_rows(shard.X, scale)
     constant = float(loss.constant * scale[-1])
     W = np.zeros((len(begin), widths_for(n_columns)), np.float32)

@@ -296,24 +296,34 @@ class JointProblem:
         longest = norms.max() * self.attributes.power(2).sum(axis=1).max()
         return bool(norms.min() == 0 or dual * longest > 1 / (2 * LEAST_MARGIN**2))
 
-    def arrays(self) -> JointArrays:
-        """Return the arrays for the compiled loops, as yet without rows."""
-        attributes = self.attributes
+    def arrays(self, like: JointArrays | None = None) -> JointArrays:
+        """Return the arrays for the compiled loops, as yet without rows.
+
+        Parameters
+        ----------
+        like
+            The arrays of other items with the same categories, whose tables are used again.
+        """
         return JointArrays(
             rows=no_rows(),
             row_of=np.zeros(self.n_items, dtype=np.intp),
             labels=Labels(self.labels.indptr.astype(np.intp), self.labels.indices.astype(np.intp)),
             costs=self.costs,
             norms=self.items.norms,
-            attributes=Attributes(
-                attributes.indptr.astype(np.intp),
-                attributes.indices.astype(np.intp),
-                attributes.data.astype(np.float64),
-                self._products(),
-            ),
-            loss=loss_arrays(self.loss),
+            attributes=self._attribute_arrays() if like is None else like.attributes,
+            loss=loss_arrays(self.loss) if like is None else like.loss,
             slack_per_pair=self.slack == "pair",
             dual_form=self.items.dual_form,
+        )
+
+    def _attribute_arrays(self) -> Attributes:
+        """Return Λ for the compiled loops."""
+        attributes = self.attributes
+        return Attributes(
+            attributes.indptr.astype(np.intp),
+            attributes.indices.astype(np.intp),
+            attributes.data.astype(np.float64),
+            self._products(),
         )
 
     def _products(self) -> Floats:

@@ -179,7 +179,6 @@ class PassState:
         self.dual = 0.0
         self.tol = FIRST_TOLERANCE * self._largest_loss()
         self.most_active_passes = 1
-        self.n_passes = 0
         self.strictness = 1.0
 
     def _make_scratch(self) -> QPScratch:
@@ -227,7 +226,6 @@ class PassState:
         for _ in range(self.most_active_passes):
             groups = self.problem.items.groups(self.rng, self.problem.n_items)
             worst = max(self._visit(self._at(group), group) for group in groups)
-            self.n_passes += 1
             if worst <= enough:
                 break
             enough = max(enough, MUCH_BETTER * worst)
@@ -240,12 +238,6 @@ class PassState:
         size = self.problem.n_items if self.is_swept else SMALL_GROUP
         for group in self.problem.items.groups(self.rng, size):
             self._solve_group(group)
-
-    def few_passes(self, n_passes: int, tol: float) -> int:
-        """Solve items within their active sets in at most ``n_passes``; return their number."""
-        self.tol, self.most_active_passes, self.n_passes = tol, n_passes, 0
-        self.active_passes()
-        return self.n_passes
 
     def record(self, callback: Callable[[Pass], object] | None) -> bool:
         """Add a pass to the history; return whether the callback wants to stop."""

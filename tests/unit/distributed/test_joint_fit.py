@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from taxonomist import HierarchicalSVC
+from taxonomist.compiled import inspection, joint
 from taxonomist.distributed import rounds as all_rounds
 from taxonomist.distributed.dask_engine import DaskEngine
 from taxonomist.distributed.engine import Capacity, LocalEngine
 from taxonomist.distributed.joint_fit import fit_joint
 from taxonomist.distributed.rounds import shares_of
 from taxonomist.errors import ClusterError, LabelError, ParameterError
-from taxonomist.solvers.duals import Entries
-from taxonomist.solvers.shards import part_way
+from taxonomist.losses import ZeroOneLoss
+from taxonomist.solvers.duals import Entries, no_duals
+from taxonomist.solvers.problem import one_label_each
+from taxonomist.solvers.shards import (
+    RoundOptions,
+    Shard,
+    SharedWeights,
+    Window,
+    batch_features,
+    part_way,
+    solve_shard,
+    with_items,
+)
+from taxonomist.solvers.solution import Options
 from tests.unit.distributed.problems import TREE, SendingEngine, cut, problem
 
 
@@ -76,26 +91,72 @@ def test_the_dual_never_falls(n_shards, tol):
     model, rounds = fit_joint(LocalEngine(), blocks, HierarchicalSVC(TREE, **options), n_shards)
     dual = [entry.dual for entry in model.history_]
     assert (np.diff(dual) >= -1e-9 * dual[-1]).all()
-    assert all(0 < entry.step <= 1 <= entry.coupling <= n_shards for entry in rounds)
+    solved = [entry for entry in rounds if entry.share]
+    assert all(0 < entry.step <= 1 <= entry.coupling <= n_shards for entry in solved)
+    assert all(entry.share <= 1 / 4 and entry.conflict <= n_shards for entry in solved)
     assert not model.history_[0].is_exact
     assert model.history_[-1].is_exact
     assert model.duality_gap_ <= tol
 
 
 def test_estimates_know_the_dual_of_the_weights():
-    """One more round from the same point is certified, and finds the dual that was estimated."""
+    """The last round certifies the weights, and finds the dual that was known before it."""
     X, y, weights = easy()
     options = {"dtype": "float64", "random_state": 0, "tol": 1e-3}
     duals = []
-    for max_iter in (3, 4):
+    for max_iter in (5, 6):
         model = HierarchicalSVC(TREE, max_iter=max_iter, **options)
         with pytest.warns(ConvergenceWarning):
             fit_joint(LocalEngine(), parts_of(X, y, weights, 4), model, 4)
         duals.append([(entry.is_exact, entry.dual) for entry in model.history_])
-    assert [is_exact for is_exact, _ in duals[0]] == [False, False, True]
-    assert [is_exact for is_exact, _ in duals[1][:3]] == [False, False, False]
-    assert duals[0][2][1] == pytest.approx(duals[1][2][1], rel=1e-9)
+    assert [is_exact for is_exact, _ in duals[0]] == [False] * 4 + [True]
+    assert [is_exact for is_exact, _ in duals[1]] == [False] * 5 + [True]
+    assert duals[0][4][1] == pytest.approx(duals[1][3][1], rel=1e-9)
     assert model.objective_ == pytest.approx(primal(model, X, y, weights))
+
+
+class Visits:
+    """Counts the visits of items, inspected or solved."""
+
+    def __init__(self, monkeypatch):
+        self.n = 0
+        for module, name in ((inspection, "inspect"), (joint, "visit"), (joint, "sweep")):
+            monkeypatch.setattr(module, name, self._counting(getattr(module, name), name))
+
+    def _counting(self, loop, name):
+        def counted(items, *arguments):
+            found = loop(items, *arguments)
+            self.n += found[2] if name == "visit" else len(items)
+            return found
+
+        return counted
+
+
+def texts(n_items=600, n_words=800):
+    """Return normed rows of words that all items share and words of their category, and labels."""
+    rng = np.random.default_rng(0)
+    y = problem(n_items=n_items)[1]
+    common = 1 / (3 + np.arange(n_words))
+    words = rng.choice(n_words, (n_items, 30), p=common / common.sum())
+    own = (37 * TREE.codes(y)[:, None] + rng.integers(0, 20, (n_items, 6))) % n_words
+    X = np.zeros((n_items, n_words))
+    np.add.at(X, (np.arange(n_items)[:, None], np.hstack([words, own])), 1)
+    X = np.log1p(X)
+    return X / np.linalg.norm(X, axis=1, keepdims=True), y
+
+
+@pytest.mark.parametrize("n_shards", [2, 4])
+def test_shards_visit_items_little_oftener_than_one_machine(n_shards, monkeypatch):
+    from scipy.sparse import csr_array
+
+    X, y = texts()
+    visits = Visits(monkeypatch)
+    HierarchicalSVC(TREE, random_state=0, n_jobs=1).fit(csr_array(X), y)
+    n_local, visits.n = visits.n, 0
+    blocks = parts_of(csr_array(X), y, np.ones(len(y)), n_shards)
+    model, _ = fit_joint(LocalEngine(), blocks, HierarchicalSVC(TREE, random_state=0), n_shards)
+    assert model.duality_gap_ <= 0.01
+    assert visits.n <= 3 * n_local
 
 
 def test_weights_that_do_not_fit_are_refused_before_the_work():
@@ -182,11 +243,70 @@ def test_too_many_losses_are_an_error():
         fit_joint(Broken(), parts_of(X, y, weights, 3), HierarchicalSVC(TREE), 3)
 
 
-def test_part_way_between_dual_variables():
-    def duals(*rows):
-        columns = zip(*rows, strict=True)
-        return Entries(*(np.array(column) for column in columns)).stored(3)
+def small_shard(is_sparse=True):
+    """Return a shard of 40 items of 5 categories; its features are those that occur."""
+    from scipy.sparse import csr_array, eye_array
 
+    X = problem(n_items=40)[0]
+    labels = one_label_each(np.arange(40) % 5, 5)
+    given = csr_array(X) if is_sparse else X.toarray()
+    attributes = csr_array(eye_array(5))
+    return Shard.of(
+        given, labels, np.ones(40), attributes, ZeroOneLoss(TREE, np.arange(5)), Options()
+    )
+
+
+def test_windows_of_a_pass_hold_every_item_once():
+    shard = small_shard()
+    ends = [0.0, 0.1, 0.35, 0.99, 1.0]
+    windows = [Window(3, *pair) for pair in pairwise(ends)]
+    members = [shard.members(window) for window in windows]
+    assert sorted(np.concatenate(members)) == list(range(40))
+    assert [len(part) for part in members] == [4, 10, 26, 0]
+    assert shard.members(Window(4, 0.0, 0.1)).tolist() != members[0].tolist()
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_round_needs_no_other_weights_than_a_shard_asks_for(is_sparse):
+    shard, window = small_shard(is_sparse), Window(0, 0.0, 0.25)
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(200, 5)).astype(np.float32)
+    whole = SharedWeights(W, rng.uniform(1, 3, 200))
+    asked = batch_features(shard, window)
+    used = np.unique(shard.X[shard.members(window)].indices) if is_sparse else range(200)
+    assert asked.tolist() == (shard.features[used] if is_sparse else np.arange(200)).tolist()
+    given = RoundOptions(window, 1e-3)
+    begin = no_duals(40)
+    found = [
+        solve_shard(shard, begin, sent, Options(), given) for sent in (whole, whole.rows(asked))
+    ]
+    np.testing.assert_array_equal(found[0].change.values.data, found[1].change.values.data)
+    assert found[0].findings == found[1].findings
+    assert found[0].findings.n_active == len(found[0].duals.beta) > 0
+    # The change is that of the dual variables, all of which are of items in the window.
+    assert set(Entries.of(found[0].duals).item) <= set(shard.members(window))
+    again = shard.weights(found[0].duals, np.float32)
+    assert again.rows.tolist() == found[0].change.rows.tolist()
+    np.testing.assert_allclose(
+        again.values.toarray(), found[0].change.values.toarray(), rtol=1e-4, atol=1e-6
+    )
+
+
+def duals(*rows):
+    columns = zip(*rows, strict=True)
+    return Entries(*(np.array(column) for column in columns)).stored(3)
+
+
+def test_dual_variables_of_some_items_are_replaced():
+    before = duals((0, 1, 2, 0.5, 1.0), (1, 1, 2, 0.7, 1.0), (2, 0, 1, 1.0, 2.0))
+    own = duals((0, 3, 4, 0.1, 1.0), (0, 3, 5, 0.2, 1.0), (1, 0, 2, 0.3, 1.0))
+    found = Entries.of(with_items(before, np.array([2, 0]), own))
+    assert found.item.tolist() == [0, 1, 2, 2]
+    assert found.beta.tolist() == [0.3, 0.7, 0.1, 0.2]
+    assert found.other.tolist() == [2, 2, 4, 5]
+
+
+def test_part_way_between_dual_variables():
     before = duals((0, 1, 2, 0.5, 1.0), (2, 0, 1, 1.0, 2.0))
     after = duals((0, 1, 2, 1.0, 1.0), (0, 1, 3, 0.4, 3.0))
     found = Entries.of(part_way(before, after, 0.5))

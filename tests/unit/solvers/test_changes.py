@@ -22,7 +22,7 @@ def sparse(n_rows, n_columns, seed, dtype="float64"):
 @pytest.fixture(params=[False, True], ids=["compiled", "plain"])
 def _plain(request, monkeypatch):
     if request.param:
-        for name in ("add_rows", "product_with", "add_steps", "sum_of_squares", "write_scaled"):
+        for name in ("add_rows", "product_with", "add_steps", "sum_of_squares"):
             monkeypatch.setattr(loops, name, getattr(loops, name).py_func)
 
 
@@ -53,6 +53,7 @@ def test_nothing_changes():
     found.add_to(w, 1.0)
     assert (w == 1).all()
     assert found.along(w) == found.squared() == 0
+    assert found.conflict() == 1
 
 
 @dtypes
@@ -71,6 +72,7 @@ def test_changes_of_shards_are_added(dtype):
     ratios = np.square(dense[at]).sum(axis=1) / apart[at]
     np.testing.assert_allclose(both.couplings(), np.maximum(1, ratios), rtol=1e-5)
     assert both.squared() == pytest.approx(np.square(dense).sum())
+    assert both.conflict() == pytest.approx(np.square(dense).sum() / apart.sum())
     w = sparse(10, 7, 5, dtype)
     assert both.along(w) == pytest.approx(float((w * dense).sum()), rel=1e-5)
     steps = np.linspace(0, 1, 7)
@@ -84,12 +86,3 @@ def test_changes_of_shards_are_added(dtype):
 def test_the_squared_norm_is_summed_in_double_precision(dtype):
     w = np.full((2000, 7), 0.1, dtype)
     assert squared_norm(w) == pytest.approx(14_000 * float(w[0, 0]) ** 2, rel=1e-12)
-
-
-@dtypes
-def test_scaled_rows(dtype):
-    w, features = sparse(10, 7, 5, dtype), np.array([1, 4, 8])
-    out = np.full((3, 8), 9, dtype)
-    loops.write_scaled(w, features, np.array([1.0, 0.5, 2.0]), out)
-    np.testing.assert_allclose(out[:, :7], w[features] * [[1.0], [0.5], [2.0]], rtol=1e-6)
-    assert (out[:, 7] == 9).all()
