@@ -259,6 +259,25 @@ def test_explanations_sum_to_scores(kind, is_set):
         assert other.score == pytest.approx(scores[i, 0] - scores[i, 1], rel=1e-3, abs=1e-3)
 
 
+def test_the_constant_of_a_set_model_counts_for_the_node_that_matters_most():
+    """A node elsewhere, such as that with the best margin, has nothing but its own margin."""
+    X, _, sets = items()
+    model = PathSVC(TREE, random_state=0).fit(X, sets)
+    scorer, n_elsewhere = model.scorer_, 0
+    for i in range(8):
+        row = sparse.csr_array(X[i : i + 1])
+        raw = np.asarray(scorer.raw(row))
+        for c in range(len(model.classes_)):
+            slopes, _ = scorer._slopes(raw, c)
+            main = scorer.nodes[np.argmax(np.abs(slopes))]
+            for part in scorer.explain(row, c, None, 3):
+                if part.source != main:
+                    own = scorer.nodes == part.source
+                    assert part.value == pytest.approx(slopes[own] @ raw[0, own], abs=1e-5)
+                    n_elsewhere += 1
+    assert n_elsewhere
+
+
 def test_words_explain_a_node_beside_its_siblings_as_they_are():
     """The share of a node's words in r is that of moving its own margin from 0."""
     X, y, _ = items()
