@@ -42,7 +42,7 @@ class DaskEngine:
         self.client = find_client(client)
         self._token = uuid4().hex[:12]
         self._number = 0
-        # Futures that nobody holds any more are released, and need no cancelling.
+        # Futures that nobody holds any more are released already.
         self._made: WeakSet[Future] = WeakSet()
         # Dask cannot make scattered values again, and lost tasks may need them once more.
         self._scattered: list[Future] = []
@@ -117,11 +117,12 @@ class DaskEngine:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Release all futures; after an error, also cancel their tasks."""
-        made = list(self._made)
-        if error[0] is not None and made and self.client.status == "running":
-            self.client.cancel(made, force=True)
-        for future in made:
+        """Release all futures, whose tasks are then forgotten, done or not.
+
+        They are not cancelled: a scheduler that cancels a task on which a released one depends
+        fails, and drops the client with all that it has.
+        """
+        for future in list(self._made):
             future.release()
         self._scattered.clear()
 

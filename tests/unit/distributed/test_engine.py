@@ -85,6 +85,25 @@ def test_nothing_is_left_behind_after_an_error(client):
     wait_for(lambda: not left())
 
 
+def test_an_error_leaves_the_other_work_of_the_client_alone(client):
+    """Also if a task is under way whose input was released."""
+    other = client.submit(one, "other", pure=False)
+
+    def work():
+        with DaskEngine(client) as engine:
+            first = engine.map(one, range(3))
+            second = engine.map(one, first)
+            third = engine.map(one, second)
+            engine.gather(third)
+            del second
+            engine.gather(engine.map(fail, [2]))
+
+    with pytest.raises(ValueError, match="no 2"):
+        work()
+    assert client.submit(one, "later", pure=False).result(timeout=20) == ["later"]
+    assert other.result(timeout=20) == ["other"]
+
+
 def test_capacity(client):
     found = DaskEngine(client).capacity()
     assert found[:2] == (2, 2)
