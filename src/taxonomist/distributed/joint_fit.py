@@ -195,9 +195,10 @@ class _JointRounds(Rounds):
         self.tol = FIRST_TOLERANCE * float(largest.max(initial=0.0))
         self.strictness = STRICTNESS
         self.dual = 0.0
-        self.most = MOST_SHARE if len(shards) > 1 else 1.0
+        # One shard has nobody to conflict with.
+        self.least, self.most = (LEAST_SHARE, MOST_SHARE) if len(shards) > 1 else (1.0, 1.0)
         # As many items in a round as one shard has, within these limits.
-        self.share = float(np.clip(1 / len(shards), LEAST_SHARE, self.most))
+        self.share = float(np.clip(1 / len(shards), self.least, self.most))
         self.window = Window(options.random_state, 0.0, 0.0)
         self.lacking, self.violation, self.n_active = 0.0, 0.0, 0
         self.estimate: Certificate | None = None
@@ -298,7 +299,7 @@ class _JointRounds(Rounds):
             self.lacking = self.violation = 0.0
         others = (len(self.shards) - 1) ** 0.5
         if conflict - 1 > MUCH_CONFLICT * others:
-            self.share = max(self.share / 2, LEAST_SHARE)
+            self.share = max(self.share / 2, self.least)
         elif conflict - 1 <= LITTLE_CONFLICT * others:
             self.share = min(2 * self.share, self.most)
         return estimate

@@ -159,6 +159,16 @@ def test_shards_visit_items_little_oftener_than_one_machine(n_shards, monkeypatc
     assert visits.n <= 3 * n_local
 
 
+def test_one_shard_always_solves_all_its_items():
+    """Its only change is the sum of all, but for rounding."""
+    from scipy.sparse import csr_array
+
+    X, y = texts()
+    blocks = parts_of(csr_array(X), y, np.ones(len(y)), 1)
+    _, rounds = fit_joint(LocalEngine(), blocks, HierarchicalSVC(TREE, random_state=0), 1)
+    assert {entry.share for entry in rounds} == {0.0, 1.0}
+
+
 def test_weights_that_do_not_fit_are_refused_before_the_work():
     class Small(LocalEngine):
         def capacity(self):
