@@ -104,6 +104,13 @@ class DaskEngine:
         with _clear_errors(self.client):
             return list(self.client.gather(list(handles)))
 
+    def finished(self, handles: Sequence[Future]) -> Iterator[Future]:
+        """Yield the handles as their values are there, or have failed."""
+        from distributed import as_completed
+
+        with _clear_errors(self.client):
+            yield from as_completed(list(handles))
+
     def is_held(self, handle: Future) -> bool:
         """Return whether a value is there, and not lost with a worker."""
         with _clear_errors(self.client):

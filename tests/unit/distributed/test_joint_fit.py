@@ -241,6 +241,27 @@ def test_a_lost_worker_is_made_good(monkeypatch):
     assert model.objective_ == pytest.approx(primal(model, X, y, weights), rel=1e-5)
 
 
+def test_a_long_fit_may_lose_many_workers(monkeypatch):
+    """A fit is given up if one round fails again and again."""
+
+    class Leaky(LocalEngine):
+        n_gathered, n_lost = 0, 0
+
+        def gather(self, handles):
+            self.n_gathered += 1
+            if self.n_gathered % 7 == 0:
+                self.n_lost += 1
+                raise ClusterError("lost")
+            return super().gather(handles)
+
+    monkeypatch.setattr(all_rounds, "PAUSE", 0.0)
+    X, y, weights = easy()
+    engine, blocks = Leaky(), parts_of(X, y, weights, 3)
+    model, _ = fit_joint(engine, blocks, HierarchicalSVC(TREE, random_state=0, tol=1e-3), 3)
+    assert engine.n_lost > all_rounds.MOST_LOSSES
+    assert model.duality_gap_ <= 1e-3
+
+
 def test_too_many_losses_are_an_error():
     class Broken(LocalEngine):
         def gather(self, handles):
