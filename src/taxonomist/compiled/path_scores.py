@@ -56,11 +56,15 @@ def write_shares(
             share[b] -= math.log(total[terms.family[b]])
 
 
-@compiled(allocates=True)
-def path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
+def score_room(n_columns: int) -> Floats:
+    """Return room for the values of an item's columns, and of their families."""
+    return np.zeros((4, n_columns))
+
+
+@compiled()
+def path_scores(raw: Reals, terms: PathTerms, room: Floats, out: Floats) -> None:
     """Write the score of every category for every item, given the margins of all columns."""
-    bent, share = np.empty(raw.shape[1]), np.zeros(raw.shape[1])
-    peak, total = np.empty(terms.n_families), np.empty(terms.n_families)
+    bent, share, peak, total = room[0], room[1], room[2], room[3]
     for i in range(len(raw)):
         for b in range(raw.shape[1]):
             bent[b] = squash(raw[i, b])

@@ -11,7 +11,13 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp, softmax
 
 from taxonomist.compiled.jit import can_spare, is_compiled
-from taxonomist.compiled.path_scores import SHARPNESS, PathTerms, few_path_scores, path_scores
+from taxonomist.compiled.path_scores import (
+    SHARPNESS,
+    PathTerms,
+    few_path_scores,
+    path_scores,
+    score_room,
+)
 from taxonomist.compiled.path_search import SearchRoom, SearchTree, search_paths
 from taxonomist.inference.block_scorer import BlockScorer
 from taxonomist.inference.block_weights import sparse_rows
@@ -231,8 +237,10 @@ class PathScorer(BlockScorer):
     def categories(self, raw: Reals) -> Floats:
         """Return the scores of categories, (n_items, n_categories)."""
         scores = np.empty((len(raw), len(self.counts)))
-        is_little = can_spare(path_scores, scores.size, MOST_SUMMED)
-        (few_path_scores if is_little else path_scores)(raw, self.terms, scores)
+        if can_spare(path_scores, scores.size, MOST_SUMMED):
+            few_path_scores(raw, self.terms, scores)
+        else:
+            path_scores(raw, self.terms, score_room(raw.shape[1]), scores)
         if not self.seen.all():
             lowest = scores.min(axis=1, where=self.seen, initial=0.0)
             scores[:, ~self.seen] = lowest[:, None] - 1
