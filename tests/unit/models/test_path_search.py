@@ -175,9 +175,7 @@ def test_scores_of_few_items_need_no_compiled_loop():
     room = path_scores.score_room(raw.shape[1])
     path_scores.path_scores(raw, terms, room, found[0])
     path_scores.few_path_scores(raw, terms, found[1])
-    getattr(path_scores.path_scores, "py_func", path_scores.path_scores)(
-        raw, terms, room, found[2]
-    )
+    getattr(path_scores.path_scores, "py_func", path_scores.path_scores)(raw, terms, room, found[2])
     assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
 
 
