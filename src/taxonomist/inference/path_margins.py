@@ -11,31 +11,38 @@ from taxonomist.compiled.path_scores import SHARPNESS
 
 if TYPE_CHECKING:
     from taxonomist._typing import Codes, Reals
+    from taxonomist.compiled.arrays import Labels
 
 
-def log_shares(margins: Reals, family: Codes) -> Reals:
+def log_shares(margins: Reals, families: Labels) -> Reals:
     """Return the log-probabilities among siblings: log softmax of β times the margins.
 
     Parameters
     ----------
     margins
         Margins, (n_columns, n_items).
-    family
-        The family of each column; the result is 0 for columns with -1.
+    families
+        The families of each column. The result is the largest over them, and 0 without any.
     """
     found = np.zeros_like(margins)
-    order = np.argsort(family, kind="stable")[np.count_nonzero(family < 0) :]
-    starts = np.flatnonzero(np.diff(family[order], prepend=-1))
+    sizes = np.diff(families.indptr)
+    order = np.argsort(families.indices, kind="stable")
     if not len(order):
         return found
+    columns = np.repeat(np.arange(len(sizes)), sizes)[order]
+    starts = np.flatnonzero(np.diff(families.indices[order], prepend=-1))
     ends = np.append(starts, len(order))
     number = np.repeat(np.arange(len(starts)), np.diff(ends))
-    logs = SHARPNESS * margins[order]
+    logs = SHARPNESS * margins[columns]
     logs -= _maxima(logs, starts, np.diff(ends))[number]
     # A product of matrices sums faster than ``reduceat``.
     sums = csr_array((np.ones(len(order), margins.dtype), np.arange(len(order)), ends))
     logs -= np.log(sums @ np.exp(logs))[number]
-    found[order] = logs
+    if sizes.max() == 1:
+        found[columns] = logs
+        return found
+    of_column = logs[np.argsort(columns, kind="stable")]
+    found[sizes > 0] = np.maximum.reduceat(of_column, families.indptr[:-1][sizes > 0])
     return found
 
 

@@ -167,12 +167,13 @@ def test_searches_that_cannot_be_are_refused():
         PathSVC(TREE, beam=0).fit(*items(TREE)[:2])
 
 
-def test_scores_of_few_items_need_no_compiled_loop():
-    taxonomy, X, y = wide_problem()
+@pytest.mark.parametrize("kind", ["tree", "dag"])
+def test_scores_of_few_items_need_no_compiled_loop(kind):
+    taxonomy, X, y = wide_problem() if kind == "tree" else (DAG, *items(DAG)[:2])
     model = PathSVC(taxonomy, negatives="both", random_state=0).fit(X, y)
     raw, terms = model.scorer_.raw(model.check_rows(X, False)), model.scorer_.terms
     found = [np.empty((len(raw), len(model.classes_))) for _ in range(3)]
-    room = path_scores.score_room(raw.shape[1])
+    room = path_scores.score_room(terms)
     path_scores.path_scores(raw, terms, room, found[0])
     path_scores.few_path_scores(raw, terms, found[1])
     getattr(path_scores.path_scores, "py_func", path_scores.path_scores)(raw, terms, room, found[2])
