@@ -22,7 +22,7 @@ from taxonomist.compiled.path_search import SearchRoom, SearchTree, search_paths
 from taxonomist.inference.block_scorer import BlockScorer
 from taxonomist.inference.block_weights import sparse_rows
 from taxonomist.inference.linear_scorer import in_blocks
-from taxonomist.inference.path_margins import log_shares, squash
+from taxonomist.inference.path_margins import FamilyOrder, log_shares, squash
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
@@ -199,6 +199,10 @@ class PathScorer(BlockScorer):
         found = parents[np.repeat(ends[nodes], sizes) + inside]
         return Labels(indptr, np.unique(found, return_inverse=True)[1].astype(np.intp))
 
+    @cached_property
+    def _members(self) -> FamilyOrder:
+        return FamilyOrder.of(self.families)
+
     def parts(self, raw: Reals) -> Reals:
         """Return the parts of the scores of categories with items, (3 or 4, n_seen, n_items)."""
         margins = np.ascontiguousarray(raw.T, dtype=np.float32)
@@ -208,7 +212,7 @@ class PathScorer(BlockScorer):
             if table.nnz and number == 1:
                 part[:] = table @ squash(margins)
             elif table.nnz and number == 2:
-                part[:] = table @ log_shares(margins, self.families)
+                part[:] = table @ log_shares(margins, self._members)
             elif table.nnz:
                 part[:] = table @ margins
         return found
@@ -355,7 +359,7 @@ class PathScorer(BlockScorer):
         used = np.flatnonzero(weights.any(axis=0))
         linear, curved = weights[0, used], weights[1:, used]
         own, bent = margins[used], squash(margins)[used]
-        at = np.stack([bent, log_shares(margins[:, None], self.families)[used, 0]])
+        at = np.stack([bent, log_shares(margins[:, None], self._members)[used, 0]])
         at_0 = self._bent_at_0(margins, used)
         mean_slopes = np.divide(at - at_0, own, out=np.zeros_like(at), where=own != 0)
         values = linear * own + (curved * at).sum(axis=0)
@@ -366,10 +370,10 @@ class PathScorer(BlockScorer):
 
     def _bent_at_0(self, margins: Floats, columns: Codes) -> Floats:
         """Return q and r of some columns if their own margin were 0, (2, n_columns)."""
-        found, families = np.full((2, len(columns)), -1.0), self.families
+        found = np.full((2, len(columns)), -1.0)
         for k, column in enumerate(columns.tolist()):
             moved = np.where(np.arange(len(margins)) == column, 0.0, margins)
-            found[1, k] = log_shares(moved[:, None], families)[column, 0]
+            found[1, k] = log_shares(moved[:, None], self._members)[column, 0]
         return found
 
     def _weights_of(self, category: int) -> tuple[Floats, float]:

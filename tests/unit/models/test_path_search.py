@@ -222,7 +222,9 @@ def test_candidates_of_folds_with_fewer_categories_fit_as_they_are():
     rng = np.random.default_rng(0)
     parts, true = rng.normal(size=(3, 30, 8)), rng.integers(0, 5, size=30)
     few, many = Candidates.chosen(parts[:, :, :5], true, 9), Candidates.chosen(parts, true, 9)
-    joined = Candidates.join([few, many])
+    blocks = [few, many]
+    joined = Candidates.join(blocks)
+    assert blocks == []
     assert joined.columns.shape == (60, 8)
     assert (joined.columns[np.arange(60), joined.true] == np.tile(true, 2)).all()
     weights = np.ones(30)
