@@ -6,8 +6,9 @@ digest of all sources of this package. Sources that change lead to new files, an
 may hold classes that are gone, are never opened.
 
 This file and ``dispatchers`` have all of numba's internals that we use: ``FunctionCache``,
-``CompileResultCacheImpl``, the methods of locators, and ``get_call_template`` and ``get_overload``
-of dispatchers. They have been the same since numba 0.61 at least.
+``CompileResultCacheImpl``, the methods of locators, the modules of libraries, and
+``get_call_template`` and ``get_overload`` of dispatchers. They have been the same since numba 0.61
+at least.
 """
 
 from __future__ import annotations
@@ -142,6 +143,23 @@ class _LoopFiles(_numba.core.caching.CompileResultCacheImpl):
         name = f"{module}.{function.__name__}{self.form}"
         self._filename_base = f"{name}-{digest_of_sources()}.{python}"
 
+    def reduce(self, cres: Any) -> Any:
+        """Return what to write of a compiled loop, and whether it calls numba's runtime."""
+        return calls_runtime(cres.library), super().reduce(cres)
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return a compiled loop; most need only themselves."""
+        needs_runtime, rest = payload
+        if needs_runtime:
+            target_context.refresh()
+        return super().rebuild(target_context, rest)
+
+
+def calls_runtime(library: Any) -> bool:
+    """Return whether code calls numba's runtime, which counts references to new arrays."""
+    module = library._final_module
+    return any("NRT_" in symbol.name for symbol in (*module.functions, *module.global_variables))
+
 
 def is_cached(function: Callable[..., Any]) -> bool:
     """Return whether a loop, as Python calls it, is in the cache."""
@@ -168,9 +186,14 @@ class LoopCache(_numba.core.caching.FunctionCache):
     _impl_class = _LoopFiles
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a compiled loop, None if it is not cached or cannot be read."""
+        """Return a compiled loop, None if it is not cached or cannot be read.
+
+        numba would first prepare to compile, which takes 36 MiB and a quarter of a second. If there
+        is something to compile, it does so then.
+        """
         try:
-            return super().load_overload(sig, target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
         except OSError:
             _warn_of_errors()
             return None

@@ -16,11 +16,12 @@ PRECISION = 1e-9
 """Newton steps end when the next one would gain less than this, in nats over all items."""
 
 
-@compiled(allocates=True)
+@compiled()
 def choose_categories(
     excess: Floats,  # in (n_items, n_categories)
     least: int,
     most: int,  # least <= most <= n_categories
+    best: Codes,  # scratch (>= most, >= 1)
     chosen: Bools,  # out (n_items, n_categories)  False before
 ) -> int:
     """Mark the positive values of each row, but at least ``least`` and at most ``most`` of them.
@@ -29,7 +30,6 @@ def choose_categories(
     NaN, or -1.
     """
     n_items, n_categories = excess.shape
-    best = np.zeros(max(most, 1), dtype=np.intp)
     for i in range(n_items):
         n_positive = 0
         for c in range(n_categories):

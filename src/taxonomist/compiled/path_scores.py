@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from taxonomist._typing import Codes, Floats, Integers, Reals
+from taxonomist.compiled.arrays import Labels
 from taxonomist.compiled.jit import compiled
 
 SHARPNESS = 4.0
@@ -17,7 +18,8 @@ SHARPNESS = 4.0
 class PathTerms(NamedTuple):
     """The terms of every category's score as CSR rows.
 
-    A term is a margin, plain and squashed, and its column's log-probability among siblings.
+    A term is a margin, plain and squashed, and its column's log-probability among siblings. The
+    children of a node are a family; a column belongs to one for each parent of its node.
     """
 
     indptr: Codes  # (n_categories + 1,)
@@ -26,7 +28,7 @@ class PathTerms(NamedTuple):
     squashed: Floats  # (nnz,)
     among: Floats  # (nnz,)
     offset: Floats  # (n_categories,)
-    family: Codes  # (n_columns,)  columns of siblings have the same number; -1 for the others
+    families: Labels  # of each column; none without a classifier against siblings
     n_families: int
 
 
@@ -41,26 +43,32 @@ def squash(margin: float) -> float:
 def write_shares(
     margins: Reals, terms: PathTerms, peak: Floats, total: Floats, share: Floats
 ) -> None:
-    """Write the log-probabilities of an item's columns among siblings; others stay as they are."""
+    """Write the log-probabilities of an item's columns among siblings, in their best family."""
+    begin, family = terms.families.indptr, terms.families.indices
     for f in range(terms.n_families):
         peak[f], total[f] = -np.inf, 0.0
     for b in range(len(margins)):
-        if terms.family[b] >= 0:
-            peak[terms.family[b]] = max(peak[terms.family[b]], margins[b])
+        for k in range(begin[b], begin[b + 1]):
+            peak[family[k]] = max(peak[family[k]], margins[b])
     for b in range(len(margins)):
-        if terms.family[b] >= 0:
-            share[b] = SHARPNESS * (margins[b] - peak[terms.family[b]])
-            total[terms.family[b]] += math.exp(share[b])
+        for k in range(begin[b], begin[b + 1]):
+            total[family[k]] += math.exp(SHARPNESS * (margins[b] - peak[family[k]]))
     for b in range(len(margins)):
-        if terms.family[b] >= 0:
-            share[b] -= math.log(total[terms.family[b]])
+        share[b] = -np.inf if begin[b] < begin[b + 1] else 0.0
+        for k in range(begin[b], begin[b + 1]):
+            f = family[k]
+            share[b] = max(share[b], SHARPNESS * (margins[b] - peak[f]) - math.log(total[f]))
 
 
-@compiled(allocates=True)
-def path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
+def score_room(terms: PathTerms) -> Floats:
+    """Return room for the values of an item's columns, and of their families."""
+    return np.empty((4, max(len(terms.families.indptr) - 1, terms.n_families)))
+
+
+@compiled()
+def path_scores(raw: Reals, terms: PathTerms, room: Floats, out: Floats) -> None:
     """Write the score of every category for every item, given the margins of all columns."""
-    bent, share = np.empty(raw.shape[1]), np.zeros(raw.shape[1])
-    peak, total = np.empty(terms.n_families), np.empty(terms.n_families)
+    bent, share, peak, total = room[0], room[1], room[2], room[3]
     for i in range(len(raw)):
         for b in range(raw.shape[1]):
             bent[b] = squash(raw[i, b])
@@ -77,12 +85,9 @@ def path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
 def few_path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
     """Do the same as ``path_scores`` for few items, without numba; the results are the same."""
     rows = np.repeat(np.arange(len(terms.offset)), np.diff(terms.indptr))
-    columns = np.flatnonzero(terms.family >= 0)
-    family = terms.family[columns]
     for i in range(len(raw)):
         everything = raw[i].astype(np.float64)
-        share = np.zeros(len(everything))
-        share[columns] = _shares(everything[columns], family, terms.n_families)
+        share = _shares(everything, terms)
         margins = everything[terms.columns]
         lacks = np.maximum(0.0, 1.0 - margins)
         plain = terms.linear * margins + terms.squashed * (-lacks * lacks)
@@ -92,13 +97,16 @@ def few_path_scores(raw: Reals, terms: PathTerms, out: Floats) -> None:
         out[i] += terms.offset
 
 
-def _shares(margins: Floats, family: Codes, n_families: int) -> Floats:
-    """Return log-probabilities among siblings, rounded as in the loop."""
-    peak, total = np.full(n_families, -np.inf), np.zeros(n_families)
-    np.maximum.at(peak, family, margins)
-    found: Floats = SHARPNESS * (margins - peak[family])
+def _shares(margins: Floats, terms: PathTerms) -> Floats:
+    """Return what ``write_shares`` writes, rounded as there."""
+    sizes, family = np.diff(terms.families.indptr), terms.families.indices
+    column = np.repeat(np.arange(len(margins)), sizes)
+    peak, total = np.full(terms.n_families, -np.inf), np.zeros(terms.n_families)
+    np.maximum.at(peak, family, margins[column])
+    ahead = SHARPNESS * (margins[column] - peak[family])
     # numpy's own functions may round otherwise.
-    np.add.at(total, family, [math.exp(value) for value in found.tolist()])
+    np.add.at(total, family, [math.exp(value) for value in ahead.tolist()])
     logs = np.array([math.log(value) for value in total.tolist()])
-    found -= logs[family]
+    found = np.where(sizes > 0, -np.inf, 0.0)
+    np.maximum.at(found, column, ahead - logs[family])
     return found

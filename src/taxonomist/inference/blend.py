@@ -57,13 +57,15 @@ def fit_blend(
     finite, is_out = _split(parts)
 
     def loss(theta: Floats) -> tuple[float, Floats]:
-        scores = _weighted_sum(theta, finite) + offset
+        scores = _weighted_sum(theta, finite)
+        scores += offset
         scores[is_out] = -np.inf
         scores -= scores.max(axis=1, keepdims=True)
-        shares = np.exp(scores)
+        own = scores[everyone, columns]
+        shares = np.exp(scores, out=scores)
         sums = shares.sum(axis=1, keepdims=True)
         shares /= sums
-        logs = scores[everyone, columns] - np.log(sums[:, 0])
+        logs = own - np.log(sums[:, 0])
         expected = np.einsum("kic,ic->ki", finite, shares)
         away = theta - guess
         value = -float(weights @ logs) + 0.5 * PRIOR * float(away @ away)
@@ -108,9 +110,11 @@ def fit_trust(
 
     def loss(point: Floats) -> tuple[float, Floats]:
         a, chance = np.exp(point[0]), expit(point[1])
-        logs = a * ahead + places
+        logs = a * ahead
+        logs += places
         top = logs.max(axis=1, keepdims=True)
-        shares = np.exp(logs - top)
+        logs -= top
+        shares = np.exp(logs, out=logs)
         sums = shares.sum(axis=1)
         decided = np.exp(-top[:, 0]) / sums
         slope = -decided * np.einsum("ic,ic->i", shares, ahead) / sums

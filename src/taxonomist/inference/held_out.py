@@ -135,7 +135,8 @@ class EvidenceReader(HeldOutReader):
 
     def _take(self, items: Codes, scores: Floats, truth: Bools) -> None:
         best = np.zeros(scores.shape, dtype=bool)
-        choose_categories(scores, self.depth, self.depth, best)
+        room = np.empty(max(self.depth, 1), np.intp)
+        choose_categories(scores, self.depth, self.depth, room, best)
         own = np.nonzero(best | truth)
         self.own.append((self._keys(items[own[0]], own[1]), scores[own]))
         lists = self.list_starts, self.listed_items, self.listed_scores

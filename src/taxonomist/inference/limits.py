@@ -106,9 +106,12 @@ def choose(excess: Floats, least: int, most: int) -> CSR:
         raise ParameterError(f"Limits are {least} and {most}; give 0 <= least <= most.")
     n_items, n_categories = excess.shape
     chosen = np.zeros(excess.shape, dtype=bool)
-    is_little = can_spare(choose_categories, n_items, MOST_ITEMS)
-    mark = choose_few_categories if is_little else choose_categories
-    missing = mark(excess, min(least, n_categories), min(most, n_categories), chosen)
+    least, most = min(least, n_categories), min(most, n_categories)
+    if can_spare(choose_categories, n_items, MOST_ITEMS):
+        missing = choose_few_categories(excess, least, most, chosen)
+    else:
+        room = np.empty(max(most, 1), np.intp)
+        missing = choose_categories(excess, least, most, room, chosen)
     if missing >= 0:
         row, column = divmod(missing, n_categories)
         raise LabelError(f"The excess of category {column} in row {row} is NaN: score all items.")

@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
+from taxonomist.compiled.arrays import Labels
 from taxonomist.compiled.jit import can_spare, is_compiled
-from taxonomist.compiled.path_scores import SHARPNESS, PathTerms, few_path_scores, path_scores
+from taxonomist.compiled.path_scores import (
+    PathTerms,
+    few_path_scores,
+    path_scores,
+    score_room,
+)
 from taxonomist.compiled.path_search import SearchRoom, SearchTree, search_paths
 from taxonomist.inference.block_scorer import BlockScorer
 from taxonomist.inference.block_weights import sparse_rows
 from taxonomist.inference.linear_scorer import in_blocks
-from taxonomist.inference.node_model import parent_lists
-from taxonomist.inference.path_margins import log_shares, squash
+from taxonomist.inference.path_margins import FamilyOrder, log_shares, squash
 
 if TYPE_CHECKING:
     from taxonomist._typing import CSR, Bools, Codes, Floats, Reals
@@ -85,13 +90,13 @@ class PathScorer(BlockScorer):
 
     f(x, c) = θ_1 s_c(x) + θ_2 Σ_z q(s_z(x)) + θ_3 Σ_z r_z(x) + θ_4 g_c(x) - τ log n_c,
 
-    q(s) = -max(0, 1 - s)²,   r_z(x) = β t_z(x) - log Σ_z' exp(β t_z'(x)),
+    q(s) = -max(0, 1 - s)²,   r_z(x) = β t_z(x) - min_p log Σ_z' exp(β t_z'(x)),
 
     where z runs over the nodes from the top to c, s_z is the margin of node z against all other
-    items, t_z its margin against siblings, z' runs over z and its siblings, β = ``SHARPNESS``, g_c
-    is the score of typical features, if there is one, and n_c the number of training items of c. q
-    and r keep a sure node from paying for a doubtful one. The last term makes up for the low
-    margins of rare categories.
+    items, t_z its margin against siblings, p runs over the parents of z and z' over the children of
+    p, β = ``SHARPNESS``, g_c is the score of typical features, if there is one, and n_c the number
+    of training items of c. q and r keep a sure node from paying for a doubtful one. The last term
+    makes up for the low margins of rare categories.
 
     Attributes
     ----------
@@ -182,13 +187,21 @@ class PathScorer(BlockScorer):
         return tuple(csr_array(table[self.seen], dtype=np.float32) for table in self.tables)
 
     @cached_property
-    def family(self) -> Codes:
-        """A number for each column, the same for classifiers of siblings, or -1."""
-        nodes = np.flatnonzero(self.beside >= 0)
-        _, numbers = np.unique(_parents(self.taxonomy)[nodes], return_inverse=True)
-        found = np.full(self.weights.n_columns, -1, np.intp)
-        found[self.beside[nodes]] = numbers
-        return found
+    def families(self) -> Labels:
+        """The parents of the node of each column that is a classifier against siblings."""
+        nodes = np.full(self.weights.n_columns, -1, np.intp)
+        has = np.flatnonzero(self.beside >= 0)
+        nodes[self.beside[has]] = has
+        ends, parents = self.taxonomy.parent_indptr, self.taxonomy.parent_indices
+        sizes = np.where(nodes >= 0, np.diff(ends)[nodes], 0)
+        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        inside = np.arange(indptr[-1]) - np.repeat(indptr[:-1], sizes)
+        found = parents[np.repeat(ends[nodes], sizes) + inside]
+        return Labels(indptr, np.unique(found, return_inverse=True)[1].astype(np.intp))
+
+    @cached_property
+    def _members(self) -> FamilyOrder:
+        return FamilyOrder.of(self.families)
 
     def parts(self, raw: Reals) -> Reals:
         """Return the parts of the scores of categories with items, (3 or 4, n_seen, n_items)."""
@@ -199,7 +212,7 @@ class PathScorer(BlockScorer):
             if table.nnz and number == 1:
                 part[:] = table @ squash(margins)
             elif table.nnz and number == 2:
-                part[:] = table @ log_shares(margins, self.family)
+                part[:] = table @ log_shares(margins, self._members)
             elif table.nnz:
                 part[:] = table @ margins
         return found
@@ -224,15 +237,17 @@ class PathScorer(BlockScorer):
             weights(0.0, blend.above, blend.beside, 0.0),
             weights(0.0, 0.0, blend.among, 0.0),
             blend.rarity * self.rarity,
-            self.family,
-            int(self.family.max(initial=-1)) + 1,
+            self.families,
+            int(self.families.indices.max(initial=-1)) + 1,
         )
 
     def categories(self, raw: Reals) -> Floats:
         """Return the scores of categories, (n_items, n_categories)."""
         scores = np.empty((len(raw), len(self.counts)))
-        is_little = can_spare(path_scores, scores.size, MOST_SUMMED)
-        (few_path_scores if is_little else path_scores)(raw, self.terms, scores)
+        if can_spare(path_scores, scores.size, MOST_SUMMED):
+            few_path_scores(raw, self.terms, scores)
+        else:
+            path_scores(raw, self.terms, score_room(self.terms), scores)
         if not self.seen.all():
             lowest = scores.min(axis=1, where=self.seen, initial=0.0)
             scores[:, ~self.seen] = lowest[:, None] - 1
@@ -344,7 +359,7 @@ class PathScorer(BlockScorer):
         used = np.flatnonzero(weights.any(axis=0))
         linear, curved = weights[0, used], weights[1:, used]
         own, bent = margins[used], squash(margins)[used]
-        at = np.stack([bent, log_shares(margins[:, None], self.family)[used, 0]])
+        at = np.stack([bent, log_shares(margins[:, None], self._members)[used, 0]])
         at_0 = self._bent_at_0(margins, used)
         mean_slopes = np.divide(at - at_0, own, out=np.zeros_like(at), where=own != 0)
         values = linear * own + (curved * at).sum(axis=0)
@@ -357,9 +372,8 @@ class PathScorer(BlockScorer):
         """Return q and r of some columns if their own margin were 0, (2, n_columns)."""
         found = np.full((2, len(columns)), -1.0)
         for k, column in enumerate(columns.tolist()):
-            beside = self.family == self.family[column]
             moved = np.where(np.arange(len(margins)) == column, 0.0, margins)
-            found[1, k] = -logsumexp(SHARPNESS * moved[beside])
+            found[1, k] = log_shares(moved[:, None], self._members)[column, 0]
         return found
 
     def _weights_of(self, category: int) -> tuple[Floats, float]:
@@ -374,15 +388,6 @@ class PathScorer(BlockScorer):
         for part, of_terms in zip(weights, terms[2:5], strict=True):
             np.add.at(part, terms.columns[here], of_terms[here])
         return weights, float(terms.offset[category])
-
-
-def _parents(taxonomy: Taxonomy) -> Codes:
-    """Return a number for each node, the same for nodes with the same parents."""
-    if taxonomy.is_tree:
-        return np.concatenate([[-1], taxonomy.parent_indices])
-    numbers: dict[tuple[int, ...], int] = {}
-    families = map(tuple, parent_lists(taxonomy))
-    return np.array([numbers.setdefault(parents, len(numbers)) for parents in families])
 
 
 def _can_search(n_scores: int) -> bool:

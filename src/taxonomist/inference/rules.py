@@ -187,7 +187,8 @@ class TopK(Rule):
             raise ParameterError("TopK does not know its k yet: give one or call fit first.")
         scores = check_scores(scores, np.shape(scores)[-1])
         best = np.zeros(scores.shape, dtype=bool)
-        choose_categories(scores, self.k, self.k, best)
+        room = np.empty(max(self.k, 1), np.intp)
+        choose_categories(scores, self.k, self.k, room, best)
         excess: Floats = scores - scores.min(axis=1, where=best, initial=np.inf, keepdims=True)
         excess[best] = np.maximum(excess[best], np.finfo(np.float64).smallest_subnormal)
         return excess

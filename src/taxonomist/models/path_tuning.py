@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
@@ -17,7 +17,7 @@ from taxonomist.inference.node_model import NodeMargins, NodeModel, best_thresho
 from taxonomist.inference.path_scorer import Blend
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from numpy.typing import NDArray
 
     from taxonomist._typing import CSR, Codes, Floats, Reals
     from taxonomist.inference.label_sets import Limits
@@ -216,6 +216,8 @@ class Candidates(NamedTuple):
     def widened(self, n: int) -> Candidates:
         """Return n candidates, of which the last ones stand for no category."""
         more = (0, 0), (0, n - self.columns.shape[1])
+        if more[1] == (0, 0):
+            return self
         return Candidates(
             np.pad(self.columns, more),
             self.true,
@@ -224,17 +226,20 @@ class Candidates(NamedTuple):
         )
 
     @classmethod
-    def join(cls, blocks: Sequence[Candidates]) -> Candidates:
-        """Return the candidates of all items."""
+    def join(cls, blocks: list[Candidates]) -> Candidates:
+        """Return the candidates of all items, and empty the list, so that no second copy stays."""
         # Folds with fewer categories have fewer candidates.
         most = max(block.columns.shape[1] for block in blocks)
-        columns, true, parts, log_counts = zip(*(b.widened(most) for b in blocks), strict=True)
-        return cls(
-            np.vstack(columns),
-            np.concatenate(true),
-            np.concatenate(parts, axis=1),
-            np.vstack(log_counts),
-        )
+        fields = [list(arrays) for arrays in zip(*(b.widened(most) for b in blocks), strict=True)]
+        blocks.clear()
+        return cls(*map(_emptied, fields))
+
+
+def _emptied(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return arrays one after another along the axis of items, and empty the list."""
+    whole = np.concatenate(arrays, axis=1 if arrays[0].ndim == 3 else 0)
+    arrays.clear()
+    return whole
 
 
 class NodeTuning(HeldOutMargins):

@@ -117,6 +117,24 @@ def test_a_class_that_is_gone_does_no_harm(package):
         assert package.run(call.replace("Old", name))[0] == ["2.0"]
 
 
+PREPARED = "import sys\nprint('numba.core.typing.arraydecl' in sys.modules)\n"
+
+
+def test_a_loop_in_the_cache_is_called_without_preparing_to_compile(package):
+    assert package.run(CALL + PREPARED)[0] == ["20", "0", "True"]
+    assert package.run(CALL + PREPARED)[0] == ["20", "1", "False"]
+
+
+@pytest.mark.parametrize("is_called", [True, False])
+def test_a_loop_that_makes_arrays_finds_the_runtime(is_called, package):
+    make = "def inner(x):\n    found = np.zeros(3)\n    found[1:] = x\n    return found.sum()\n"
+    package.write("callee", f"import numpy as np\n{JIT}@compiled(allocates=True)\n{make}")
+    call = CALL if is_called else CALL.replace("caller", "callee").replace("outer", "inner")
+    printed = ["20.0" if is_called else "2.0"]
+    assert package.run(call + PREPARED)[0] == [*printed, "0", "True"]
+    assert package.run(call + PREPARED)[0] == [*printed, "1", "True"]
+
+
 def test_the_users_folder_is_the_second_choice(package):
     package.bar_package()
     _, log = package.run()

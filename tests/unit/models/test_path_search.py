@@ -167,14 +167,16 @@ def test_searches_that_cannot_be_are_refused():
         PathSVC(TREE, beam=0).fit(*items(TREE)[:2])
 
 
-def test_scores_of_few_items_need_no_compiled_loop():
-    taxonomy, X, y = wide_problem()
+@pytest.mark.parametrize("kind", ["tree", "dag"])
+def test_scores_of_few_items_need_no_compiled_loop(kind):
+    taxonomy, X, y = wide_problem() if kind == "tree" else (DAG, *items(DAG)[:2])
     model = PathSVC(taxonomy, negatives="both", random_state=0).fit(X, y)
     raw, terms = model.scorer_.raw(model.check_rows(X, False)), model.scorer_.terms
     found = [np.empty((len(raw), len(model.classes_))) for _ in range(3)]
-    path_scores.path_scores(raw, terms, found[0])
+    room = path_scores.score_room(terms)
+    path_scores.path_scores(raw, terms, room, found[0])
     path_scores.few_path_scores(raw, terms, found[1])
-    getattr(path_scores.path_scores, "py_func", path_scores.path_scores)(raw, terms, found[2])
+    getattr(path_scores.path_scores, "py_func", path_scores.path_scores)(raw, terms, room, found[2])
     assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
 
 
@@ -220,7 +222,9 @@ def test_candidates_of_folds_with_fewer_categories_fit_as_they_are():
     rng = np.random.default_rng(0)
     parts, true = rng.normal(size=(3, 30, 8)), rng.integers(0, 5, size=30)
     few, many = Candidates.chosen(parts[:, :, :5], true, 9), Candidates.chosen(parts, true, 9)
-    joined = Candidates.join([few, many])
+    blocks = [few, many]
+    joined = Candidates.join(blocks)
+    assert blocks == []
     assert joined.columns.shape == (60, 8)
     assert (joined.columns[np.arange(60), joined.true] == np.tile(true, 2)).all()
     weights = np.ones(30)

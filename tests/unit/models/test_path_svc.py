@@ -44,23 +44,30 @@ def margins(model, X):
 
 
 def log_shares_by_definition(model, s):
-    """Return the log-probability of each classifier's node among its siblings."""
+    """Return the largest log-probability of each classifier's node among a parent's children."""
     scorer, taxonomy = model.scorer_, model.targets_.categories.expanded
     found = np.zeros_like(s)
     for node, column in enumerate(scorer.beside.tolist()):
-        name = taxonomy.nodes[node]
-        siblings = [
-            scorer.beside[code]
-            for code in range(1, taxonomy.n_nodes)
-            if sorted(taxonomy.parents(taxonomy.nodes[code])) == sorted(taxonomy.parents(name))
-        ]
-        siblings = [other for other in siblings if other >= 0]
+        parents = taxonomy.parents(taxonomy.nodes[node]) if column >= 0 else []
+        shares = []
+        for parent in parents:
+            siblings = [scorer.beside[taxonomy.code(name)] for name in taxonomy.children(parent)]
+            siblings = [other for other in siblings if other >= 0]
+            shares.append(4 * s[:, column] - logsumexp(4 * s[:, siblings], axis=1))
         if column >= 0:
-            found[:, column] = 4 * s[:, column] - logsumexp(4 * s[:, siblings], axis=1)
+            found[:, column] = np.max(shares, axis=0)
     return found
 
 
 # One category per item ------------------------------------------------------------------------
+
+
+def test_nodes_with_parents_of_their_own_are_told_apart():
+    taxonomy = Taxonomy.from_edges([("a", "x"), ("b", "x"), ("a", "y"), ("b", "z")])
+    y = np.array(["x", "y", "z"] * 20, dtype=object)
+    X = np.eye(3)[np.arange(60) % 3]
+    model = PathSVC(taxonomy, negatives="siblings", random_state=0).fit(X, y)
+    assert (model.predict(X) == y).all()
 
 
 EARLIER = Blend(own=0.4, above=0.3, beside=0.7, rarity=0.2)
