@@ -17,8 +17,14 @@ from taxonomist.text.digests import digest, digests, noted
 from taxonomist.text.feature_sets import choose_features, feature_options
 from taxonomist.text.folds import document_folds, n_folds_of
 from taxonomist.text.held_out_trials import TrialItems
+from taxonomist.text.measure import in_words
 from taxonomist.text.models import DEFAULT_MODEL
-from taxonomist.text.name_documents import choose_names, documents_of_names, some_names
+from taxonomist.text.name_documents import (
+    choose_names,
+    documents_of_names,
+    some_names,
+    weights_of_names,
+)
 from taxonomist.text.names import NAME_WEIGHT, fit_uncentred, name_documents
 from taxonomist.text.parameters import several
 from taxonomist.text.vector_columns import choose_vectors, wanted_vectors
@@ -216,7 +222,7 @@ def fit_model(
         return {"names": chosen.facts(names), **facts}
     n, n_names = len(y), len(names.labels)
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    weights = np.append(weights, np.full(n_names, chosen.weight))
+    weights = np.append(weights, weights_of_names(chosen.weight, names.labels, y))
     folds = document_folds(
         y,
         n_folds_of(n, classifier.cv),
@@ -247,12 +253,22 @@ def _cost(
     documents = X[chosen]
     extra, labels = (None, ()) if rows is None else some_names(*rows)
 
-    def f1(C: float) -> Floats:
+    of_names = weights_of_names(names.weight, labels, some.labels)
+
+    def values_of(C: float) -> Floats:
         with_cost = some._replace(options={**some.options, "C": C})
-        return with_cost.f1(documents, extra, labels, names.weight)
+        return with_cost.values(documents, extra, labels, of_names)
 
     budget = _budget(classifier)
-    return choose_cost(f1, names.values, budget, on_trial, are_few=items.are_few)
+    return choose_cost(
+        values_of,
+        names.values,
+        budget,
+        on_trial,
+        are_few=items.are_few,
+        best_score=items.best_score,
+        measure=in_words(items.measure),
+    )
 
 
 def wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameDocuments | None:
