@@ -220,24 +220,31 @@ def fit_model(
     if rows is None or names is None or not chosen.weight:
         classifier.model_ = model.fit(X, y, **options)
         return {"names": chosen.facts(names), **facts}
-    n, n_names = len(y), len(names.labels)
-    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    weights = np.append(weights, weights_of_names(chosen.weight, names.labels, y))
-    folds = document_folds(
-        y,
-        n_folds_of(n, classifier.cv),
-        is_multilabel=classifier.is_multilabel_,
-        n_added=n_names,
-    )
-    has_folds = "cv" in model.get_params(deep=False)
-    if has_folds and folds:
-        model.set_params(cv=folds)
-    both = stacked([X, rows[0]])
-    classifier.model_ = model.fit(both, [*y, *names.labels], sample_weight=weights)
-    if has_folds and folds:
-        classifier.model_.set_params(cv=classifier.cv)
+    given_weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+    weights = np.append(given_weights, weights_of_names(chosen.weight, names.labels, y))
+    both, labels = stacked([X, rows[0]]), [*y, *names.labels]
+    classifier.model_ = _fit_with_names(classifier, model, both, labels, weights, len(y))
     classifier.named_only_ = names.without
     return {"names": chosen.facts(names), **facts}
+
+
+def _fit_with_names(
+    classifier: TextClassifier, model: Any, X: CSR, y: Sequence[Any], weights: Floats, n: int
+) -> Any:
+    """Return a model that has learned from n documents and the names behind them.
+
+    The names are in no fold, and say nothing about the number of labels of a document.
+    """
+    inner, is_sets = getattr(model, "model", model), classifier.is_multilabel_
+    folds = document_folds(
+        y[:n], n_folds_of(n, classifier.cv), is_multilabel=is_sets, n_added=len(y) - n
+    )
+    least = min(len(set(labels)) for labels in y[:n]) if is_sets else 1
+    if least > 1 and inner.get_params(deep=False).get("min_labels", least) is None:
+        inner.set_params(min_labels=least)
+    if "cv" not in model.get_params(deep=False) or not folds:
+        return model.fit(X, y, sample_weight=weights)
+    return model.set_params(cv=folds).fit(X, y, sample_weight=weights).set_params(cv=classifier.cv)
 
 
 def _cost(

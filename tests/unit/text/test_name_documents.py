@@ -170,3 +170,11 @@ def test_names_fade_as_documents_come():
     sets = [["1", "2"]] * 10 + [["2"]] * 20
     found = weights_of_names(4.0, [["1"], ["2"], ["3"]], sets)
     assert found.tolist() == [2.0, 1.0, 4.0]
+
+
+def test_names_do_not_lower_the_number_of_labels():
+    texts, y = documents(80)
+    pairs = {"1": ["1", "3"], "2": ["2", "4"], "3": ["3", "2"], "4": ["4", "1"]}
+    sets = [pairs[label] for label in y]
+    model = TextClassifier(TREE, names=1.0, **OPTIONS).fit(texts, sets)
+    assert model.model_.label_limits_.least == 2
