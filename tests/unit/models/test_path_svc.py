@@ -12,9 +12,7 @@ from scipy.special import expit, log_softmax, logsumexp, softmax
 
 from taxonomist import PathSVC, Taxonomy
 from taxonomist.inference.blend import PRIOR, blended, fit_blend, fit_trust
-from taxonomist.inference.node_model import best_threshold
 from taxonomist.inference.path_scorer import Blend
-from taxonomist.models.path_tuning import node_thresholds
 from taxonomist.persistence import load, save
 
 TREE = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2 > b21", "b > b2 > b22", "c"])
@@ -386,35 +384,6 @@ def test_node_probabilities_by_hand():
         expected = expit(np.min([odds[a] for a in path], axis=0))
         found = model.predict_node_proba(X)[:, code[node]]
         np.testing.assert_allclose(found, expected, atol=1e-4)
-
-
-def test_the_best_threshold_by_trying_all():
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        scores = rng.integers(0, 8, size=30) / 10
-        truth, weights = rng.random(30) < scores, rng.choice([1.0, 2.0], size=30)
-        n_true = float(weights @ truth) + 1.0
-
-        def f1(threshold, s=scores, t=truth, w=weights, n=n_true):
-            chosen = s > threshold
-            return 2 * (w @ (chosen & t)) / (w @ chosen + n)
-
-        found = best_threshold(scores, truth, weights, n_true)
-        assert f1(found) == pytest.approx(max(f1(t) for t in np.arange(-0.05, 0.8, 0.05)))
-
-
-def test_thresholds_follow_the_measure():
-    rng = np.random.default_rng(4)
-    chances = rng.random((4, 200))
-    truth = sparse.csr_array(rng.random((200, 4)) < chances.T)
-    weights, categories = np.ones(200), np.array([1, 3])
-    for decision in DECISIONS:
-        found = node_thresholds(decision, chances, truth, weights, categories)
-        assert found.shape == (4,)
-        if decision in ("subset", "loss"):
-            assert (found == 0.5).all()
-    macro = node_thresholds("macro_f1", chances, truth, weights, categories)
-    assert macro[2] == 1
 
 
 def test_every_item_has_a_label_unless_training_items_have_none():
