@@ -16,8 +16,8 @@ import numpy as np
 
 from taxonomist._typing import Floats, Integers
 from taxonomist.compiled.arrays import Findings
-from taxonomist.compiled.graph_arrays import MarkovGraph
-from taxonomist.compiled.graph_search import graph_loss, write_graph_codes
+from taxonomist.compiled.graph_arrays import MarkovGraph, dag_of
+from taxonomist.compiled.graph_search import graph_loss
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.labelling_search import bound_of, code_at, loss_found, worst_gradient
 from taxonomist.compiled.markov_arrays import MarkovArrays, MarkovScratch, Tree
@@ -44,6 +44,19 @@ def make_code_point(n_items: int, n_codes: int) -> CodePoint:
         target=np.zeros(n_codes),
         totals=np.zeros(2),
     )
+
+
+@compiled(inner=True)
+def write_graph_codes(graph: MarkovGraph, state: Integers, amount: float, out: Floats) -> None:
+    """Write an amount for each code that a labelling uses."""
+    if graph.stride == 1:
+        for j in range(graph.n_nodes):
+            if state[j] == 1:
+                out[j] = amount
+        return
+    dag = dag_of(graph)
+    for e in range(dag.indptr[graph.n_nodes]):
+        out[4 * e + 2 * min(state[dag.upper[e]], 1) + min(state[dag.lower[e]], 1)] = amount
 
 
 @compiled(inner=True)

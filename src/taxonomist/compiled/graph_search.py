@@ -404,19 +404,6 @@ def graph_loss(graph: MarkovGraph, truth: Integers, state: Integers) -> float:
 
 
 @compiled(inner=True)
-def write_graph_codes(graph: MarkovGraph, state: Integers, amount: float, out: Floats) -> None:
-    """Write an amount for each code that a labelling uses."""
-    if graph.stride == 1:
-        for j in range(graph.n_nodes):
-            if state[j] == 1:
-                out[j] = amount
-        return
-    dag = dag_of(graph)
-    for e in range(dag.indptr[graph.n_nodes]):
-        out[4 * e + 2 * min(state[dag.upper[e]], 1) + min(state[dag.lower[e]], 1)] = amount
-
-
-@compiled(inner=True)
 def add_graph_labelling(
     graph: MarkovGraph, labellings: ActiveLabellings, i: int, scratch: MarkovScratch
 ) -> None:
