@@ -2,8 +2,8 @@
 
 Command: TAXONOMIST_DATA=... python -m benchmarks markov_tree
 Every run is a process of its own. ``fit_s`` is learning the weights, to a relative duality gap of
-1 % (2 % on enzymes) where there is one. Bars: Reuters-21578 in at most 3 x one LinearSVC per node,
-CCAT in 5 s, enzymes in 3 minutes and 4 GB.
+1 % (2 % on enzymes) where there is one. Bars: Reuters-21578 in at most 1.5 x one LinearSVC per
+node, CCAT in 5 s, enzymes in 3 minutes and 4 GB.
 """
 
 from __future__ import annotations

@@ -201,14 +201,15 @@ def test_interrupt_leaves_no_tasks(client, items, monkeypatch):
 
     def interrupted(engine, handles):
         if any(handle.key.startswith("without_duals") for handle in handles):
-            assert tasks_named(client, "solve_batch", ("processing", "waiting", "memory"))
+            states = "processing", "waiting", "memory"
+            wait_for(lambda: tasks_named(client, "solve_batch", states))
             signal.raise_signal(signal.SIGINT)
         return gather(engine, handles)
 
     monkeypatch.setattr(dask_engine.DaskEngine, "gather", interrupted)
     with pytest.raises(KeyboardInterrupt):
         DaskPathSVC(TREE, random_state=0, client=client).fit(*delayed_parts(items))
-    wait_for(lambda: not client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.tasks))
+    wait_for(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
 
 def test_a_scheduler_that_goes_away_gives_a_clear_error(items, local, tmp_path):

@@ -7,10 +7,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 from taxonomist.compiled import graph_arrays, graph_search
-from taxonomist.solvers import markov, markov_graph
+from taxonomist.solvers import markov, markov_graph, subspace
 from taxonomist.solvers.solution import Options
+from taxonomist.solvers.subspace import SubspaceOptions
 from taxonomist.taxonomy import Taxonomy
 from tests.combinations import every_pair
 from tests.reference import markov_graph as reference
@@ -146,6 +148,56 @@ def test_the_worst_labelling_by_enumeration(features, train_on, monkeypatch):
             assert found - 1e-9 <= G.max() <= found + excess + 1e-9
             n_tight += bool(np.isclose(found + excess, G.max()))
     assert n_tight > (60 if train_on == "relaxed" else 119)
+
+
+CLIMB = SubspaceOptions(tol=0.01, dtype="float64", max_iter=5000, chunk_size=8)
+
+
+@every_pair(
+    shape=SHAPES,
+    slack=("example", "example_signed", "edge"),
+    features=("edge", "path"),
+    train_on=TRAIN_ON,
+    working_set=("gap", "kkt"),
+)
+def test_conditional_gradients_climb_unmodified(shape, slack, features, train_on, working_set):
+    """Its directions are labellings, so that no constraints of cliques are needed."""
+    features = "edge" if slack == "edge" else features
+    arguments = shape, "costs", 0.3, slack, features, train_on
+    case, best = cached_toy(*arguments), optimum(*arguments)
+    solution = subspace.solve(case.problem(), replace(CLIMB, working_set=working_set))
+    assert solution.converged
+    claimed, size = solution.certificate, abs(best)
+    assert claimed.primal == pytest.approx(reference.objective(case, solution.W), abs=1e-8 * size)
+    assert claimed.gap <= CLIMB.tol
+    assert claimed.dual - 1e-7 * size <= best <= claimed.primal + 1e-7 * size
+
+
+@pytest.mark.parametrize("slack", ["example", "example_signed"])
+@pytest.mark.parametrize(("features", "train_on"), [("edge", "all"), ("path", "consistent")])
+def test_marginals_on_a_graph_are_sums_over_labellings(features, train_on, slack):
+    """Edges that agree at their nodes are not enough there [RSSS06, Sec. 2.5]."""
+    case = cached_toy("ladder", "costs", 0.3, slack, features, train_on)
+    state = subspace._State(case.problem(), CLIMB)
+    for _ in range(10):
+        state.visit(state.choose())
+        state.look()
+    mass, labellings = state.marginals.used, case.labellings
+    assert (mass <= case.C * (1 + 1e-9)).all()
+    for i, mu in enumerate(state.mu):
+        on = reference.blocks(case, labellings)
+        _, residual = nnls(np.column_stack([on, np.ones(len(on))]).T, [*mu, mass[i]])
+        assert residual <= 1e-9
+
+
+def test_a_relaxation_bounds_the_gap_of_conditional_gradients(monkeypatch):
+    monkeypatch.setattr(markov_graph, "MAX_STATES", 1)
+    arguments = "ladder", "costs", 0.3, "example"
+    case, best = cached_toy(*arguments), optimum(*arguments)
+    solution = subspace.solve(case.problem(), replace(CLIMB, max_iter=100))
+    claimed, size = solution.certificate, abs(best)
+    assert claimed.primal >= reference.objective(case, solution.W) - 1e-8 * size
+    assert claimed.dual - 1e-8 * size <= best <= claimed.primal + 1e-8 * size
 
 
 def random_dag(rng, n_nodes):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from taxonomist.compiled import subspace as loops
+from taxonomist.compiled.markov_arrays import markov_scratch
 from taxonomist.losses import labelling_loss
 from taxonomist.solvers import markov, subspace
 from taxonomist.solvers import problem as problems
@@ -328,7 +329,7 @@ def largest_gradients(instance, score):
 
 def scratch_for(tree, score, instance):
     """Return scratch arrays in which an item's climb has begun."""
-    scratch = subspace.markov_scratch(tree, len(score), np.float64)
+    scratch = markov_scratch(tree, len(score), np.float64)
     slope = loops.make_slope(len(score))
     scratch.truth[:], scratch.score[:] = instance.Y[0], score
     loops.begin(tree, scratch, slope)

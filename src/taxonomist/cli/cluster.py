@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
-from glob import glob
+from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -62,7 +63,12 @@ class Cluster(NamedTuple):
             raise OptionError("Pass either --dask or --workers, not both.")
         with connected(self.address, self.n_workers or 1) as client:
             print_note(f"The dashboard of the cluster is at {client.dashboard_link}.")
-            yield client
+            try:
+                yield client
+            except KeyboardInterrupt:
+                # Dask still waits for what is given up, and would log that with a traceback.
+                logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+                raise
 
 
 class RowRules(NamedTuple):
@@ -183,9 +189,12 @@ def predict_files(
         sources = [source._replace(path=path) for path, _ in left]
         shared = columns, engine.scatter(classifier), wanted, rows
         handles = engine.map(predict_file, sources, [place for _, place in left], shared=shared)
-        for n_done, handle in enumerate(handles):
-            on_step("Classifying", n_done, len(left))
+        on_step("Classifying", 0, len(left))
+        for n_done, handle in enumerate(engine.finished(handles), 1):
             n_rows += engine.gather([handle])[0]
+            on_step("Classifying", n_done, len(left))
+    for _, place in left:
+        drop_unfinished(place)
     print_note(f"Wrote {n_rows:,} rows to {out}.")
 
 
@@ -201,6 +210,12 @@ def output_places(files: Sequence[str], out: Path, to: str) -> list[Path]:
             "each folder separately."
         )
     return places
+
+
+def drop_unfinished(place: Path) -> None:
+    """Remove what killed workers left of an output: it is written beside its place."""
+    for left in place.parent.glob(f".{escape(place.name)}.*"):
+        left.unlink(missing_ok=True)
 
 
 def predict_file(

@@ -127,9 +127,10 @@ def _as_data(
 
 def _about_scores(classifier: TextClassifier) -> str:
     """Return what the scores of models are, and on how many items they were measured."""
+    from taxonomist.text.measure import in_words
+
     n_items, n_used = (classifier.training_.get(name, 0) for name in ("items", "search_items"))
-    sign = "minus the taxonomy loss" if classifier.measure == "taxonomy_loss" else ""
-    which = sign or str(classifier.measure).replace("_", " ").replace("f1", "F1")
+    which = in_words(classifier.measure)
     some = f"a sample of {n_used:,} of {n_items:,} items that keeps rare categories"
     items = f"all {n_items:,} training items" if n_used >= n_items else some
     return f"Score: {which}, cross-validated on {items}; higher is better."

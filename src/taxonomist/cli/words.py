@@ -31,6 +31,8 @@ RULES = (
 )
 """Patterns of names in messages, and what to say instead."""
 COLUMNS = "--parent and --child"
+MODEL_COLUMNS = dict.fromkeys(("evaluate", "report"), "--text and --label") | {"predict": "--text"}
+"""Options for the columns that these commands otherwise know from the model."""
 CONVERT = "taxonomist taxonomy convert"
 """The command that has ``COLUMNS``."""
 
@@ -52,4 +54,13 @@ def in_options(message: str, format: str | None = None) -> str:
     for pattern, said in RULES:
         said = said.replace("{format}", format).replace("{columns}", columns)
         message = re.sub(pattern, said, message)
-    return message
+    return message + _about_model_columns(message)
+
+
+def _about_model_columns(message: str) -> str:
+    """Return what to do if a table lacks a column that only the model asks for."""
+    missing = re.search(r"has no column '(.*?)'; its columns", message)
+    options = MODEL_COLUMNS.get(sys.argv[1] if len(sys.argv) > 1 else "")
+    if missing is None or options is None or any(missing[1] in given for given in sys.argv[2:]):
+        return ""
+    return f" The model was trained on columns of these names; pass yours with {options}."

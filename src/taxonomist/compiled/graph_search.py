@@ -395,18 +395,41 @@ def worst_on_graph(
 
 
 @compiled(inner=True)
+def graph_loss(graph: MarkovGraph, truth: Integers, state: Integers) -> float:
+    """Return the loss of a labelling."""
+    total = 0.0
+    for j in range(graph.n_nodes):
+        total += node_loss(graph, truth, state, j)
+    return total
+
+
+@compiled(inner=True)
+def write_graph_codes(graph: MarkovGraph, state: Integers, amount: float, out: Floats) -> None:
+    """Write an amount for each code that a labelling uses."""
+    if graph.stride == 1:
+        for j in range(graph.n_nodes):
+            if state[j] == 1:
+                out[j] = amount
+        return
+    dag = dag_of(graph)
+    for e in range(dag.indptr[graph.n_nodes]):
+        out[4 * e + 2 * min(state[dag.upper[e]], 1) + min(state[dag.lower[e]], 1)] = amount
+
+
+@compiled(inner=True)
 def add_graph_labelling(
     graph: MarkovGraph, labellings: ActiveLabellings, i: int, scratch: MarkovScratch
 ) -> None:
     """Store the labelling in ``scratch.state`` as one of item i; ``make_place`` must come first."""
     dag = dag_of(graph)
     begin = end = labellings.code_start[i] + labellings.code_size[i]
-    loss, state, truth = 0.0, scratch.state, scratch.truth
-    for j in range(graph.n_nodes):
-        loss += node_loss(graph, truth, state, j)
-        if graph.stride == 1 and (state[j] == 1) != (truth[j] == 1):
-            labellings.codes[end] = j + 1 if state[j] == 1 else -j - 1
-            end += 1
+    state, truth = scratch.state, scratch.truth
+    loss = graph_loss(graph, truth, state)
+    if graph.stride == 1:
+        for j in range(graph.n_nodes):
+            if (state[j] == 1) != (truth[j] == 1):
+                labellings.codes[end] = j + 1 if state[j] == 1 else -j - 1
+                end += 1
     if graph.stride == 4:
         for e in range(dag.indptr[graph.n_nodes]):
             p, j = dag.upper[e], dag.lower[e]

@@ -163,6 +163,15 @@ def worst_in(
         return worst_on_graph(graph, is_signed, scratch, search)
 
 
+@compiled(inline=True)
+def bound_of(search: GraphScratch | None, worst: float) -> float:
+    """Return a bound of G from above, which exceeds the G found if a relaxation found it."""
+    if search is None:
+        return worst
+    else:  # noqa: RET505  numba leaves out a branch, not what follows it
+        return worst + float(search.excess[0])
+
+
 @compiled()
 def best_by_codes(tree: Tree, scores: Reals, scratch: MarkovScratch, out: Reals) -> None:
     """Write the labelling with the largest loss plus score of each item, if no node is positive.

@@ -14,11 +14,16 @@ import numpy as np
 from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.active_labellings import add_codes, add_labelling, gradient, make_place
 from taxonomist.compiled.arrays import Findings
-from taxonomist.compiled.graph_arrays import GraphScratch, MarkovGraph, dag_of
+from taxonomist.compiled.graph_arrays import MarkovGraph, dag_of
 from taxonomist.compiled.graph_search import add_graph_labelling
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.labelling_qp import FULL, ascend, give_all
-from taxonomist.compiled.labelling_search import loss_found, mark_truth, worst_gradient
+from taxonomist.compiled.labelling_search import (
+    bound_of,
+    loss_found,
+    mark_truth,
+    worst_gradient,
+)
 from taxonomist.compiled.markov_arrays import (
     EVERYWHERE,
     ActiveLabellings,
@@ -78,15 +83,6 @@ def store_labelling(
         add_labelling(tree, labellings, i, scratch)
     else:
         add_graph_labelling(graph, labellings, i, scratch)
-
-
-@compiled(inline=True)
-def bound_of(search: GraphScratch | None, worst: float) -> float:
-    """Return a bound of G from above, which exceeds the G found if a relaxation found it."""
-    if search is None:
-        return worst
-    else:  # noqa: RET505  numba leaves out a branch, not what follows it
-        return worst + float(search.excess[0])
 
 
 @compiled(copied=True)

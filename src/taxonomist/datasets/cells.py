@@ -144,7 +144,8 @@ def levels_of(cells: Mapping[str, object], *, empty_is_none: bool = False) -> tu
 def _word(label: object, column: object) -> str:
     """Return a label as a string, empty if it is missing."""
     if isinstance(label, list | dict):
-        raise RowError(f"{str(label)[:40]!r} in {column!r} is not a label")
+        advice = ". Give its parts columns of their own" if isinstance(label, dict) else ""
+        raise RowError(f"{str(label)[:40]!r} in {column!r} is not a label{advice}")
     return word_of(label)
 
 

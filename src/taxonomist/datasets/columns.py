@@ -68,6 +68,11 @@ class Columns:
         """
         return _named(self.text, table)
 
+    def needed(self) -> tuple[str, ...]:
+        """Return the columns that a row must have beside its texts: of levels, the first one."""
+        labels = (self.labels,) if isinstance(self.labels, str) else tuple(self.labels or ())[:1]
+        return (*labels, *filter(None, (self.id, self.split, self.fold)))
+
     def found_in(self, table: OpenTable, *optional: str) -> Columns:
         """Check the columns against a table, and fill in defaults for optional ones.
 

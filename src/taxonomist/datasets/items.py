@@ -80,10 +80,11 @@ def read_items(
     """
     columns = columns.found_in(table, "id")
     texts = columns.texts(table)
+    needed = {*texts, *columns.needed()}
     for row in table.rows:
         bad.n_rows += 1
         try:
-            if row.fault:
+            if row.fault and not needed <= row.values.keys():
                 raise RowError(row.fault)
             item = _item(row, columns, texts, allow_empty)
             if labels is not None:

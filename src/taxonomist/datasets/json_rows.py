@@ -11,7 +11,7 @@ from taxonomist.datasets.table import Row
 from taxonomist.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from taxonomist.datasets.table_file import TableFile
 
@@ -37,6 +37,8 @@ def parse_json(file: TableFile) -> tuple[tuple[str, ...], Iterator[Row]]:
     rows = _listed(name, text) if is_list else _lines(text)
     seen = list(islice(rows, N_ROWS_FOR_COLUMNS))
     columns = tuple(dict.fromkeys(column for row in seen for column in row.values))
+    if len(seen) == 1:
+        _check_single(name, seen[0].values)
     if not columns:
         first = seen[0] if seen else Row(1, {})
         raise FormatError(
@@ -48,6 +50,24 @@ def parse_json(file: TableFile) -> tuple[tuple[str, ...], Iterator[Row]]:
         # All objects are on one line, so the number of the object says more.
         found = (row._replace(line=number) for number, row in enumerate(found, 1))
     return columns, found
+
+
+def _check_single(name: str, values: Mapping[str, object]) -> None:
+    """Raise if the rows of a table are inside its only object."""
+    inside = [column for column, value in values.items() if _holds_rows(value)]
+    if inside and not any(isinstance(value, str) for value in values.values()):
+        places = " and ".join(map(repr, inside))
+        raise FormatError(
+            f"{name} is a single object, which holds the rows in {places}. "
+            "Write the rows as a list of objects, or one object on each line."
+        )
+
+
+def _holds_rows(value: object) -> bool:
+    """Return whether a value is an object, or a list of objects or of lists."""
+    if isinstance(value, list):
+        return bool(value) and isinstance(value[0], dict | list)
+    return isinstance(value, dict)
 
 
 def _lines(text: Iterable[str]) -> Iterator[Row]:

@@ -20,6 +20,8 @@ __all__ = ["LabelTaxonomy", "check_prefixes", "has_paths", "label_taxonomy", "sh
 
 N_SHOWN = 5
 """Number of names under several parents to show."""
+MISSING_WORDS = frozenset({"nan", "na", "n/a", "#n/a", "nil", "none", "null", "-", "--", "?"})
+"""What programs and people write into a cell without a value, in lower case."""
 
 
 class LabelTaxonomy(NamedTuple):
@@ -76,7 +78,7 @@ def label_taxonomy(name: str, labels: Mapping[Label, int], columns: Columns) -> 
     if not labels:
         raise FormatError(f"{name} holds no labels; give the taxonomy.")
     steps = {(label,) if isinstance(label, str) else label: line for label, line in labels.items()}
-    said = [_joined_labels(labels), _respelled_names(steps)]
+    said = [_joined_labels(labels), _missing_words(steps), _respelled_names(steps)]
     if columns.code_prefixes:
         paths = _code_paths(map(shown, labels), columns.code_prefixes)
         return LabelTaxonomy(Taxonomy.from_paths(paths, ids="name"), "codes", _lines(said))
@@ -136,6 +138,20 @@ def _joined_labels(labels: Mapping[Label, int]) -> str:
                 f"label_sep={separator!r}."
             )
     return ""
+
+
+def _missing_words(paths: Mapping[tuple[str, ...], int]) -> str:
+    """Return a sentence about labels that may be a program's words for an empty cell."""
+    lines: dict[str, int] = {}
+    for path, line in paths.items():
+        for step in path:
+            if step.casefold() in MISSING_WORDS:
+                lines.setdefault(step, line)
+    if not lines:
+        return ""
+    listed = ", ".join(f"{word!r} (line {line})" for word, line in lines.items())
+    which = "This label is a category" if len(lines) == 1 else "These labels are categories"
+    return f"{which}: {listed}. If a label is missing there, leave its cell empty."
 
 
 def _respelled_names(paths: Mapping[tuple[str, ...], int]) -> str:

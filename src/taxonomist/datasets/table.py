@@ -14,7 +14,10 @@ __all__ = ["OpenTable", "Row"]
 
 
 class Row(NamedTuple):
-    """A row: its first line number, its values by column, and the error if it is unreadable."""
+    """A row: its first line number, its values by column, and what is wrong with it.
+
+    A faulty row has no values, or those of its first columns.
+    """
 
     line: int
     values: Mapping[str, object]
@@ -54,9 +57,11 @@ class OpenTable(NamedTuple):
         if self.columns.count(wanted) > 1:
             raise FormatError(f"{self.name} has two columns named {wanted!r}; rename one.")
         if wanted not in self.columns:
-            hint = closest(wanted, self.columns)
-            have = some(self.columns, 12) or "none"
-            if "" in self.columns:
+            hint = closest(wanted, dict.fromkeys(self.columns))
+            named = [column for column in self.columns if column]
+            have = some(named, 12) or "none"
+            # A title above the header is a single cell, and the others are empty.
+            if len(named) < 2:
                 hint += " The first line must contain the names of the columns."
             raise FormatError(
                 f"{self.name} has no column {wanted!r}; its columns are {have}.{hint}"

@@ -51,8 +51,8 @@ class TableSource(NamedTuple):
     encoding
         Encoding of text formats. If None, it is found: UTF-8, UTF-16, cp1252 or Latin-1.
     delimiter
-        Delimiter of a CSV file. If None, the most frequent of ``,`` ``;`` tab and ``|`` in its
-        first line.
+        Delimiter of a CSV file. If None, the one of ``,`` ``;`` tab and ``|`` that fits its first
+        lines.
     sheet
         Name of the sheet of a workbook. If None, the first one.
     """

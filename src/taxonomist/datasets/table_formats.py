@@ -9,10 +9,16 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from taxonomist._unicode import nfc
+from taxonomist.datasets.delimiter import (
+    N_LINES,
+    has_spaced_quotes,
+    likely_delimiters,
+    matching_delimiter,
+)
 from taxonomist.datasets.json_rows import is_json, parse_json
 from taxonomist.datasets.row_lines import RowLines
 from taxonomist.datasets.table import Row
@@ -85,8 +91,14 @@ def _delimited(file: TableFile, delimiter: str | None) -> Parsed:
         elif top.strip():
             break
         before += 1
-    lines = RowLines(chain([top], text), before)
-    reader = csv.reader(lines, delimiter=delimiter or _delimiter(top), strict=True)
+    below: list[str] = []
+    candidates = delimiter or likely_delimiters(top)
+    if len(candidates) > 1:
+        below = list(islice(text, N_LINES))
+    found = matching_delimiter(top, below, candidates)
+    lines = RowLines(chain([top], below, text), before)
+    spaced = has_spaced_quotes(top, found)
+    reader = csv.reader(lines, delimiter=found, skipinitialspace=spaced, strict=True)
     file.on_close(csv.field_size_limit, csv.field_size_limit(LARGEST_CELL))
     try:
         columns = tuple(nfc(column.strip()) for column in next(reader, ()))
@@ -95,11 +107,6 @@ def _delimited(file: TableFile, delimiter: str | None) -> Parsed:
     if not columns:
         raise FormatError(f"{file.source.name} is empty.")
     return columns, _delimited_rows(lines, reader, columns)
-
-
-def _delimiter(top: str) -> str:
-    """Return the most frequent delimiter of the first line, outside quotes."""
-    return max(",;\t|", key=re.sub(r'"[^"]*"', "", top).count)
 
 
 def _delimited_rows(lines: RowLines, reader: Any, columns: Sequence[str]) -> Iterator[Row]:
@@ -115,10 +122,16 @@ def _delimited_rows(lines: RowLines, reader: Any, columns: Sequence[str]) -> Ite
             lines.go_back()
             yield Row(line, {}, _unbalanced(error))
             continue
-        if len(cells) == len(columns):
-            yield Row(line, dict(zip(columns, cells, strict=True)))
+        n_cells = len(cells)
+        if n_cells > len(columns) and not any(cells[len(columns) :]):
+            n_cells = len(columns)
+        fault = f"{n_cells} cells, but the header has {len(columns)}"
+        if n_cells > len(columns):
+            yield Row(line, {}, fault)
         elif cells:
-            yield Row(line, {}, f"{len(cells)} cells, but the header has {len(columns)}")
+            # Spreadsheets may leave out empty cells at the end of a row.
+            is_short = n_cells < len(columns)
+            yield Row(line, dict(zip(columns, cells, strict=False)), fault if is_short else "")
 
 
 def _unbalanced(error: csv.Error) -> str:

@@ -42,7 +42,7 @@ class DaskEngine:
         self.client = find_client(client)
         self._token = uuid4().hex[:12]
         self._number = 0
-        # Futures that nobody holds any more are released, and need no cancelling.
+        # Futures that nobody holds any more are released already.
         self._made: WeakSet[Future] = WeakSet()
         # Dask cannot make scattered values again, and lost tasks may need them once more.
         self._scattered: list[Future] = []
@@ -104,6 +104,13 @@ class DaskEngine:
         with _clear_errors(self.client):
             return list(self.client.gather(list(handles)))
 
+    def finished(self, handles: Sequence[Future]) -> Iterator[Future]:
+        """Yield the handles as their values are there, or have failed."""
+        from distributed import as_completed
+
+        with _clear_errors(self.client):
+            yield from as_completed(list(handles))
+
     def is_held(self, handle: Future) -> bool:
         """Return whether a value is there, and not lost with a worker."""
         with _clear_errors(self.client):
@@ -117,11 +124,12 @@ class DaskEngine:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Release all futures; after an error, also cancel their tasks."""
-        made = list(self._made)
-        if error[0] is not None and made and self.client.status == "running":
-            self.client.cancel(made, force=True)
-        for future in made:
+        """Release all futures, whose tasks are then forgotten, done or not.
+
+        They are not cancelled: a scheduler that cancels a task on which a released one depends
+        fails, and drops the client with all that it has.
+        """
+        for future in list(self._made):
             future.release()
         self._scattered.clear()
 

@@ -35,9 +35,9 @@ logger = logging.getLogger(__name__)
 CHECKPOINT = 8
 """Rounds between copies of the dual variables."""
 MOST_LOSSES = 10
-"""How often workers may be lost before the fit is given up."""
+"""How often in a row a round may lose a worker before the fit is given up."""
 PAUSE, LONGEST_PAUSE = 0.05, 5.0
-"""Seconds to wait after the loss of a worker, doubled with each loss."""
+"""Seconds to wait after the loss of a worker, doubled with each further loss in the same round."""
 
 
 class ShardTasks(NamedTuple):
@@ -146,16 +146,18 @@ class Rounds:
 
     def insist(self, attempt: Callable[[], T], what: str) -> T:
         """Call a function again when a worker was lost meanwhile."""
+        n_in_a_row = 0
         while True:
             try:
                 return attempt()
             except ClusterError:
                 self.n_lost += 1
-                if self.n_lost > MOST_LOSSES:
+                n_in_a_row += 1
+                if n_in_a_row > MOST_LOSSES:
                     raise
                 logger.warning("A worker was lost in %s; its shards go on.", what)
                 # The scheduler may take a moment to notice.
-                sleep(min(PAUSE * 2**self.n_lost, LONGEST_PAUSE))
+                sleep(min(PAUSE * 2**n_in_a_row, LONGEST_PAUSE))
 
     def send_to_all(self, W: Reals) -> list[Handle]:
         """Send all weights; return their handle for each shard."""

@@ -261,25 +261,3 @@ def _strictly_above(taxonomy: Taxonomy) -> CSR:
     keep = (table.col != 0) & (table.row != table.col)
     where = table.row[keep], table.col[keep]
     return csr_array((np.ones(keep.sum()), where), shape=table.shape)
-
-
-def best_threshold(scores: Floats, truth: Bools, weights: Floats, n_true: float) -> float:
-    """Return the threshold of scores with the best F1.
-
-    Parameters
-    ----------
-    scores, truth, weights
-        The score of each pair of an item and a node, whether the item has the node, and its weight.
-        Pairs with very low scores may be left out.
-    n_true
-        The total weight of true pairs, with those that are left out.
-    """
-    order = np.argsort(-scores, kind="stable")
-    scores, hits = scores[order], np.cumsum((weights * truth)[order])
-    f1 = 2 * hits / (np.cumsum(weights[order]) + n_true)
-    is_last = np.append(scores[1:] < scores[:-1], True)[: len(scores)]
-    if not is_last.any() or hits[-1] == 0:
-        return 0.5
-    best = int(np.argmax(np.where(is_last, f1, -1.0)))
-    after = scores[best + 1] if best + 1 < len(scores) else 0.0
-    return float((scores[best] + after) / 2)

@@ -91,9 +91,10 @@ class NodeScorer(BlockScorer):
         if not used:
             return [ScorePart(int(self.category_nodes[category]), score, (), score)]
         found = [(column, float(values[column]), float(slopes[column])) for column in used]
-        # What depends on no margin, such as the intercept, counts for the first node.
-        column, value, slope = found[0]
-        found[0] = column, value + score - float(values.sum()), slope
+        # What depends on no margin, such as the intercept, counts for the node that matters most.
+        main = int(np.argmax(np.abs(slopes[used])))
+        column, value, slope = found[main]
+        found[main] = column, value + score - float(values.sum()), slope
         return self.node_parts(row, found, n)
 
     def _slopes(self, raw: Reals, category: int) -> tuple[Floats, float]:

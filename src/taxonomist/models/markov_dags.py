@@ -50,11 +50,6 @@ def markov_problem(
 
 def check_dag(model: MaxMarginMarkovClassifier) -> None:
     """Raise if the model has parameters that only trees support."""
-    if model.solver == "subspace":
-        raise ParameterError(
-            "solver='subspace' needs a tree, but a node of this taxonomy has several parents: use "
-            "solver='sequential', or taxonomy.spanning_tree()."
-        )
     if np.isinf(model.C) or model.features == "additive":
         given = "A hard margin (C=inf)" if np.isinf(model.C) else "features='additive'"
         raise ParameterError(

@@ -123,11 +123,11 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         feature. None means 0.5 with a linear kernel and 0 with other kernels.
     solver
         ``"sequential"`` (steps between two labellings of an item), ``"subspace"`` (the algorithm of
-        the paper, in the space of marginals, which is slower and needs a tree) or ``"auto"`` (same
-        as ``"sequential"``).
+        the paper, in the space of marginals, which is slower) or ``"auto"`` (same as
+        ``"sequential"``).
     solver_options
-        Options of ``solver="subspace"``, a mapping with any of: ``oracle``, ``"dynamic"`` or
-        ``"linear_program"``, which finds the update directions; ``working_set``, ``"gap"`` or
+        Options of ``solver="subspace"``, a mapping with any of: ``oracle``, ``"dynamic"`` or, on a
+        tree, ``"linear_program"``, which finds the update directions; ``working_set``, ``"gap"`` or
         ``"kkt"``, which chooses items; ``chunk_size``, the number of items or draws per pass
         (4000); ``steps_per_example``, the maximum number of steps of an item per pass (10).
     tol, stop, max_iter, dtype, cache_size, warm_start, random_state, n_jobs
@@ -286,7 +286,6 @@ class MaxMarginMarkovClassifier(AttributeWeights, TaxonomyClassifier):
         problem, row_map = self._problem(training, items)
         options = solver_options(self)
         if self.solver == "subspace":
-            assert isinstance(problem, MarkovProblem)
             given = SubspaceOptions(**vars(options), **(self.solver_options or {}))
             solution = subspace.solve(problem, given, log_pass)
         elif self.features == "additive":

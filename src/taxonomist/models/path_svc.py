@@ -27,6 +27,7 @@ from taxonomist.models.parameters import (
 )
 from taxonomist.models.path_answers import PathAnswers, PathSearch, searched
 from taxonomist.models.path_branches import Branches, check_branches
+from taxonomist.models.path_decisions import DECISIONS, NodeDecision
 from taxonomist.models.path_learning import (
     PathParameters,
     PathStart,
@@ -34,13 +35,7 @@ from taxonomist.models.path_learning import (
     path_taxonomy,
     solution_facts,
 )
-from taxonomist.models.path_tuning import (
-    DECISIONS,
-    BlendTuning,
-    NodeDecision,
-    NodeTuning,
-    first_folds,
-)
+from taxonomist.models.path_tuning import BlendTuning, NodeTuning, first_folds
 from taxonomist.models.probable_questions import ProbableQuestions
 from taxonomist.models.traits import Traits
 from taxonomist.solvers.node_svms import NodeOptions
@@ -105,7 +100,9 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
         The measure for which label sets are chosen: ``"loss"`` (the number of wrong nodes, so that
         nodes are predicted that are more probable than not), ``"hierarchical_f1"`` (over all
         nodes), ``"micro_f1"`` or ``"macro_f1"`` (over categories) or ``"subset"`` (whole label
-        sets).
+        sets). Of thresholds with about the same F1, the one with most whole label sets right is
+        chosen. With one category per item, the weight of rarity is chosen by accuracy for
+        ``"subset"``, by macro F1 for ``"macro_f1"``, and otherwise by hierarchical F1.
     cv
         The number of cross-validation folds for the weights, the probabilities and the decision, a
         splitter with a ``split`` method, or pairs of training and test items. A few thousand
@@ -339,8 +336,9 @@ class PathSVC(ProbableQuestions, TaxonomyClassifier):
     def tuning(self, training: Training, held_out: Codes) -> BlendTuning | NodeTuning:
         """Return the tuning of weights, probabilities and decision on held-out margins."""
         if training.targets.is_single:
-            return BlendTuning(training, held_out, cast("PathScorer", self.scorer_))
-        return NodeTuning(training, held_out, cast("NodeScorer", self.scorer_), self.decision)
+            return BlendTuning(training, held_out, cast("PathScorer", self.scorer_), self.decision)
+        scorer = cast("NodeScorer", self.scorer_)
+        return NodeTuning(training, held_out, scorer, self.decision, self.label_limits_)
 
     # Predicting -------------------------------------------------------------------------------
 

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array
-from scipy.special import logit
+from scipy.sparse import eye_array
 
 from taxonomist.inference.blend import blended, fit_blend, fit_trust
-from taxonomist.inference.f1_thresholds import ScoredPairs, f1_thresholds
-from taxonomist.inference.label_sets import choose
 from taxonomist.inference.linear_scorer import in_blocks
-from taxonomist.inference.node_model import NodeMargins, NodeModel, best_threshold
+from taxonomist.inference.node_model import NodeMargins, NodeModel
 from taxonomist.inference.path_scorer import Blend
+from taxonomist.models.path_decisions import HeldOutSets, node_thresholds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from taxonomist._typing import CSR, Codes, Floats, Reals
+    from taxonomist._typing import Codes, Floats, Reals
     from taxonomist.inference.label_sets import Limits
     from taxonomist.inference.node_scorer import NodeScorer
     from taxonomist.inference.path_scorer import PathScorer
     from taxonomist.inference.scorers import Scored
     from taxonomist.models.learning import Folds, Training
-    from taxonomist.models.targets import Targets
 
 MOST_ITEMS = 4096
 """Held-out items that are used at most: there are a few parameters to fit."""
@@ -39,10 +36,6 @@ CANDIDATES = 128
 """Categories of a held-out item whose scores are kept."""
 RARITIES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 """Weights of rarity to choose from."""
-LEAST_PROBABILITY = 0.01
-"""Lowest threshold of a probability."""
-DECISIONS = ("hierarchical_f1", "micro_f1", "macro_f1", "subset", "loss")
-"""Measures that the decision on label sets can be made for."""
 
 
 def most_items(n_scores: int) -> int:
@@ -101,14 +94,26 @@ class BlendTuning(HeldOutMargins):
     """Fits the weights of a score to held-out items.
 
     The weights of the parts maximise the likelihood. Margins of rare categories are too low,
-    in a way that the likelihood does not show: what makes up for that is chosen by the hierarchical
-    F1 of the best categories, and then the weights are fitted again. Last come the two numbers that
-    only probabilities depend on.
+    in a way that the likelihood does not show: what makes up for that is chosen by a measure of the
+    best categories, and then the weights are fitted again. Last come the two numbers that only
+    probabilities depend on.
+
+    Parameters
+    ----------
+    training, held_out
+        All items, and those that will be held out.
+    scorer
+        The scorer of all items.
+    decision
+        ``"subset"`` for accuracy, ``"macro_f1"``, or another of ``DECISIONS`` for hierarchical F1.
     """
 
-    def __init__(self, training: Training, held_out: Codes, scorer: PathScorer) -> None:
+    def __init__(
+        self, training: Training, held_out: Codes, scorer: PathScorer, decision: str
+    ) -> None:
         super().__init__(training, held_out, len(training.targets.categories))
         self._scorer = scorer
+        self._decision = decision
         self._candidates: list[Candidates] = []
 
     def take(self, items: Codes, scored: Scored) -> None:
@@ -155,16 +160,30 @@ class BlendTuning(HeldOutMargins):
     def _best_rarity(
         self, found: Candidates, scores: Floats, rarity: Floats, weights: Floats
     ) -> float:
-        """Return the weight of rarity whose best categories have the best hierarchical F1."""
-        targets, everyone = self._training.targets, np.arange(len(scores))
-        closed = targets.close(eye_array(len(targets.categories), dtype=bool, format="csr"))[:, 1:]
-        sizes, true = np.diff(closed.indptr), found.columns[everyone, found.true]
-        measured = []
+        """Return the weight of rarity whose best categories are best by the measure."""
+        everyone = np.arange(len(scores))
+        true, measured = found.columns[everyone, found.true], list[float]()
         for tau in RARITIES:
             best = found.columns[everyone, (scores + tau * rarity).argmax(axis=1)]
-            both = np.diff((closed[best] * closed[true]).indptr)
-            measured.append(2 * both @ weights / ((sizes[best] + sizes[true]) @ weights))
+            measured.append(self._measured(true, best, weights))
         return RARITIES[int(np.argmax(measured))]
+
+    def _measured(self, true: Codes, best: Codes, weights: Floats) -> float:
+        """Return the measure of the best categories; higher is better."""
+        targets, right = self._training.targets, weights * (true == best)
+        if self._decision == "subset":
+            return float(right.sum())
+        n = len(targets.categories)
+        if self._decision == "macro_f1":
+            both, *sizes = (
+                np.bincount(who, what, n)
+                for who, what in ((true, right), (true, weights), (best, weights))
+            )
+            return float((2 * both / np.maximum(sum(sizes), 1e-9)).sum())
+        closed = targets.close(eye_array(n, dtype=bool, format="csr"))[:, 1:]
+        depths = np.diff(closed.indptr)
+        both = np.diff((closed[best] * closed[true]).indptr)
+        return float(2 * both @ weights / ((depths[best] + depths[true]) @ weights))
 
 
 class Candidates(NamedTuple):
@@ -246,11 +265,17 @@ class NodeTuning(HeldOutMargins):
     """Fits node probabilities, and thresholds for a measure, to held-out items."""
 
     def __init__(
-        self, training: Training, held_out: Codes, scorer: NodeScorer, decision: str
+        self,
+        training: Training,
+        held_out: Codes,
+        scorer: NodeScorer,
+        decision: str,
+        limits: Limits,
     ) -> None:
         super().__init__(training, held_out, 4 * len(scorer.above))
         self._scorer = scorer
         self._decision = decision
+        self._limits = limits
         self._margins: list[NodeMargins] = []
 
     def take(self, items: Codes, scored: Scored) -> None:
@@ -264,87 +289,9 @@ class NodeTuning(HeldOutMargins):
         """Return the scorer with the fitted model, and thresholds, as fitted attributes."""
         items, targets = self.items, self._training.targets
         margins = NodeMargins._make(np.hstack(part) for part in zip(*self._margins, strict=True))
-        truth = targets.close(targets.labels[items])
-        weights = self._training.weights[items]
+        truth = HeldOutSets(targets.close(targets.labels[items]), self._training.weights[items])
         old = self._scorer.model
-        model = NodeModel.fit(old.taxonomy, old.frequencies, margins, truth, weights)
-        chances = model.probabilities(margins)
-        thresholds = node_thresholds(self._decision, chances, truth, weights, targets.nodes)
+        model = NodeModel.fit(old.taxonomy, old.frequencies, margins, *truth)
+        odds = model.coherent_odds(margins)
+        thresholds = node_thresholds(self._decision, odds, truth, self._limits, targets)
         return {"scorer_": replace(self._scorer, model=model), "thresholds_": thresholds}
-
-
-def node_thresholds(
-    decision: str, chances: Floats, truth: CSR, weights: Floats, categories: Codes
-) -> Floats:
-    """Return the threshold of each node that is best for a measure on held-out items.
-
-    Parameters
-    ----------
-    decision
-        One of ``DECISIONS``.
-    chances
-        Probabilities, (n_nodes, n_items).
-    truth
-        The nodes of each item, (n_items, n_nodes).
-    weights
-        The weights of the items.
-    categories
-        The node of each category.
-    """
-    n_nodes = len(chances)
-    if decision in ("subset", "loss"):
-        return np.full(n_nodes, 0.5)
-    nodes = np.arange(1, n_nodes) if decision == "hierarchical_f1" else categories
-    part, is_in = chances[nodes], truth[:, nodes].toarray().T
-    n_true = is_in @ weights
-    where, who = np.nonzero(part > LEAST_PROBABILITY)
-    pairs = ScoredPairs(where, part[where, who], is_in[where, who], weights[who])
-    if decision == "macro_f1":
-        found = np.full(n_nodes, 1.0)
-        found[nodes] = f1_thresholds(pairs, n_true, LEAST_PROBABILITY)
-        return found
-    best = best_threshold(pairs.scores, pairs.truth, pairs.weights, float(n_true.sum()))
-    return np.full(n_nodes, best)
-
-
-@dataclass(frozen=True, eq=False)
-class NodeDecision:
-    """Chooses the nodes whose probability exceeds a threshold, within limits.
-
-    Attributes
-    ----------
-    thresholds
-        The threshold of each node.
-    limits
-        The least and the largest number of categories of an item.
-    targets
-        The categories.
-    """
-
-    thresholds: Floats
-    limits: Limits
-    targets: Targets
-
-    def sets(self, scored: Scored) -> CSR:
-        """Return the label set of each item as a boolean matrix of nodes; see ``Decision``.
-
-        Nodes that are no category are chosen as well, unless the item has too many categories.
-        """
-        scorer = cast("NodeScorer", scored.scorer)
-        above = scorer.node_odds(scored.raw) - logit(self.thresholds)
-        chosen, excess = above > 0, np.ascontiguousarray(above[:, self.targets.nodes])
-        categories = choose(excess, *self.limits)
-        chosen[:, 0] |= chosen[:, 1:].any(axis=1) | (np.diff(categories.indptr) > 0)
-        chosen[(excess > 0).sum(axis=1) > self.limits[1]] = False
-        closed = csr_array(chosen) + self.targets.close(categories)
-        if (self.thresholds < 1).all() and len(np.unique(self.thresholds)) == 1:
-            return closed
-        return csr_array(closed @ self.targets.categories.taxonomy.ancestor_matrix())
-
-    def scores(self, scored: Scored) -> Floats:
-        """Return the scores of categories."""
-        return scored.categories
-
-    def best(self, scored: Scored, k: int) -> tuple[Codes, Floats]:
-        """Return the best categories; see ``Decision``."""
-        return scored.best(k)

@@ -139,9 +139,10 @@ class _Request:
     def __init__(
         self, scope: Scope, receive: Receive, send: Send, settings: ServiceSettings
     ) -> None:
-        self.scope = scope
-        self.headers = Headers(scope=scope)
         self.method: str = scope["method"]
+        # Monitors ask with HEAD. The server leaves out the body, by its own copy of the scope.
+        self.scope = {**scope, "method": "GET"} if self.method == "HEAD" else scope
+        self.headers = Headers(scope=scope)
         self.path: str = scope["path"]
         self.address: str = scope["client"][0] if scope.get("client") else ""
         self.user = ""

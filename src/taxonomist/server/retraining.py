@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import signal
 import subprocess
 import sys
 from threading import Lock, Thread
@@ -111,7 +112,7 @@ class Trainings:
         process.communicate(task.encode())
         try:
             with self._store.writing() as connection:
-                error: dict[str, object] = {"error": f"It ended with code {process.returncode}."}
+                error: dict[str, object] = {"error": _ending(process.returncode)}
                 if end_job(connection, job, "failed", error):
                     logger.error("training failed", extra={"job": job, "code": process.returncode})
         except DBAPIError:
@@ -133,3 +134,15 @@ class Trainings:
             except subprocess.TimeoutExpired:
                 process.kill()
             watch.join(STOP_SECONDS)
+
+
+def _ending(code: int) -> str:
+    """Say how a process ended that told nothing itself."""
+    if code == -signal.SIGTERM:
+        return "It was stopped, as trainings are when the server stops. Start it again."
+    if code < 0:
+        return (
+            f"It was ended by signal {-code}. The system does so if memory runs out; "
+            "--training-mib limits what a training may take."
+        )
+    return f"It ended with code {code}. The log of the server says why."

@@ -12,6 +12,7 @@ import uvicorn
 
 from taxonomist.errors import ParameterError
 from taxonomist.server.application import SETTINGS_VARIABLE, make_app
+from taxonomist.server.connections import BoundedConnection, allow_many_connections
 from taxonomist.server.logs import set_up_logs
 from taxonomist.server.monitoring import FOLDER_VARIABLE
 from taxonomist.server.projects import check_project_id, register
@@ -92,6 +93,8 @@ def run(
     common = {
         "host": host,
         "port": port,
+        "http": BoundedConnection,
+        "ws": "none",
         "access_log": False,
         "log_config": None,
         "server_header": False,
@@ -101,6 +104,7 @@ def run(
         "backlog": WAITING_CONNECTIONS,
     }
     set_up_logs()
+    allow_many_connections()
     app = make_app(settings) if settings.processes == 1 else None
     if app is None:
         _check_models(settings)

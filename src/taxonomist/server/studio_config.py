@@ -29,12 +29,15 @@ class StudioConfig(NamedTuple):
         Names of the tags for the categories and for the text.
     field
         Field of a task with the text; empty if it is unknown.
+    words
+        What the tag calls its categories.
     """
 
     kind: str = "taxonomy"
     from_name: str = "taxonomy"
     to_name: str = "text"
     field: str = ""
+    words: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, config: str) -> StudioConfig:
@@ -59,7 +62,10 @@ class StudioConfig(NamedTuple):
                 to_name = str(tag.get("toName"))
                 sources = (each for each in root.iter() if each.get("name") == to_name)
                 value = next((each.get("value", "") for each in sources), "")
-                return cls(tag.tag.lower(), str(tag.get("name")), to_name, value.lstrip("$"))
+                choices = tag.iter("Choice")
+                names = (each.get("alias") or each.get("value") or "" for each in choices)
+                place = str(tag.get("name")), to_name, value.lstrip("$")
+                return cls(tag.tag.lower(), *place, frozenset(names))
         raise FormatError("The label_config has no Taxonomy or Choices tag.")
 
     def text_of(self, data: Mapping[str, object], columns: Sequence[str]) -> dict[str, str]:
@@ -74,10 +80,17 @@ class StudioConfig(NamedTuple):
         return {name: value if name == columns[0] else "" for name in columns}
 
     def value(self, model: LiveModel, labels: Sequence[str]) -> dict[str, object]:
-        """Return labels as the value of a result."""
+        """Return labels as the value of a result, by their ids if the tag has these."""
         if self.kind == "choices":
-            return {"choices": [model.titles.name(label) or label for label in labels]}
-        return {"taxonomy": [list(model.titles.path(label)) for label in labels]}
+            return {"choices": [self._word(model, label) for label in labels]}
+        return {"taxonomy": [self._steps(model, label) for label in labels]}
+
+    def _word(self, model: LiveModel, label: str) -> str:
+        return label if label in self.words else model.titles.name(label) or label
+
+    def _steps(self, model: LiveModel, label: str) -> list[str]:
+        ids = model.taxonomy.paths(label, limit=1)[0]
+        return list(ids if self.words.intersection(ids) else model.titles.path(label))
 
     @staticmethod
     def labels(results: Sequence[Mapping[str, object]], model: LiveModel) -> list[str]:

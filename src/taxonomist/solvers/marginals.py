@@ -1,4 +1,4 @@
-"""The marginals that the subspace solver climbs in: those of edges, and those of partial paths."""
+"""The marginals that the subspace solver climbs in: of edges, of partial paths, and on a DAG."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from taxonomist.compiled import path_subspace, subspace
+from taxonomist.compiled import code_subspace, subspace
+from taxonomist.compiled.graph_arrays import LabelledDag
 from taxonomist.solvers.marginal_polytope import MarginalPolytope, PathPolytope
 
 if TYPE_CHECKING:
     from taxonomist._typing import Floats
     from taxonomist.compiled.arrays import Findings
     from taxonomist.compiled.markov_arrays import MarkovArrays, MarkovScratch
+    from taxonomist.solvers.markov_graph import GraphProblem
     from taxonomist.solvers.markov_problem import MarkovProblem
 
 
@@ -89,17 +91,23 @@ class MarginalsOfEdges:
         subspace.look(self._tree, i, arrays.costs[i], arrays.is_signed, *state, findings)
 
 
-class PathMarginals:
-    """Marginals μ_j(i) of the path from the root to each node [RSSS06, Sec. 4].
+class CodeMarginals:
+    """Marginals of partial paths, or of what labellings of a DAG use [RSSS06, Sec. 4].
 
-    One number for each node instead of four for each edge. The prefixes of a path have at least its
-    weight, because a labelling that is positive along a path is positive along its prefixes.
+    With path features, one number for each node instead of four for each edge. The prefixes of a
+    path have at least its weight, because a labelling that is positive along a path is positive
+    along its prefixes. On a DAG, edges that agree at their nodes need not be the marginals of any
+    weights of labellings; these are, as steps go towards labellings only.
     """
 
-    def __init__(self, problem: MarkovProblem, oracle: str, scratch: MarkovScratch) -> None:
-        self._point = path_subspace.make_path_point(problem.n_items, problem.n_codes)
-        self._scratch = scratch
-        self._polytope = PathPolytope(problem.tree) if oracle == "linear_program" else None
+    def __init__(
+        self,
+        problem: MarkovProblem | GraphProblem,
+        polytope: PathPolytope | None,
+        scratch: MarkovScratch,
+    ) -> None:
+        self._point = code_subspace.make_code_point(problem.n_items, problem.n_codes)
+        self._scratch, self._polytope = scratch, polytope
 
     @property
     def mu(self) -> Floats:
@@ -113,18 +121,18 @@ class PathMarginals:
 
     def begin(self, arrays: MarkovArrays, i: int) -> None:  # noqa: ARG002
         """Prepare the steps of an item at the present weights."""
-        path_subspace.begin(arrays, self._scratch, self._point)
+        code_subspace.begin(arrays, self._scratch, self._point)
 
     def ascend(self, arrays: MarkovArrays, i: int, limit: int) -> float:
         """Take up to ``limit`` steps [RSSS06, Alg. 2]; return the gain of the dual."""
         if self._polytope is None:
-            return path_subspace.ascend(arrays, i, limit, self._scratch, self._point)
+            return code_subspace.ascend(arrays, i, limit, self._scratch, self._point)
         gain, point, scratch = 0.0, self._point, self._scratch
         for _ in range(limit):
             mass, linear, mu = self._polytope.best(scratch.truth, scratch.score, point.true)
             cost = arrays.costs[i]
             point.totals[:], point.target[:] = (cost * mass, cost * linear), cost * mu
-            more = path_subspace.climb(i, scratch, point)
+            more = code_subspace.climb(i, scratch, point)
             gain += more
             if not more > 0.0:
                 break
@@ -132,9 +140,31 @@ class PathMarginals:
 
     def use_up(self, arrays: MarkovArrays, i: int) -> None:
         """Give all of C_i to the labelling with the largest G."""
-        path_subspace.aim(arrays, i, self._scratch, self._point)
-        path_subspace.settle(i, self._scratch, self._point)
+        code_subspace.aim(arrays, i, self._scratch, self._point)
+        code_subspace.settle(i, self._scratch, self._point)
 
     def look(self, arrays: MarkovArrays, i: int, findings: Findings) -> None:
         """Write the findings about an item."""
-        path_subspace.look(arrays, i, self._scratch, self._point, findings)
+        code_subspace.look(arrays, i, self._scratch, self._point, findings)
+
+
+def marginals_for(
+    problem: MarkovProblem | GraphProblem, oracle: str, scratch: MarkovScratch
+) -> Marginals:
+    """Return the marginals to climb in for a problem, all 0.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    oracle
+        What finds update directions, ``"dynamic"`` or ``"linear_program"``.
+    scratch
+        Work arrays for one item.
+    """
+    if isinstance(problem.tree, LabelledDag):
+        return CodeMarginals(problem, None, scratch)
+    if problem.tree.stride == 1:
+        polytope = PathPolytope(problem.tree) if oracle == "linear_program" else None
+        return CodeMarginals(problem, polytope, scratch)
+    return MarginalsOfEdges(problem, oracle, scratch)

@@ -8,6 +8,9 @@ Dual          max_μ  Σ_i <ℓ_i, μ_i> - ½ ||w(μ)||²,  μ_e(i, u) = Σ_{y: 
               With path features: μ_j(i) = Σ α_iy over labellings that are positive from the root to
               node j, w_j(μ) = Σ_i ([path j is in y_i] Σ_y α_iy - μ_j(i)) x_i; a path has no more
               weight than its prefixes                                 [RSSS06, Sec. 4]
+              On a DAG the marginals are those of the edges to all parents, or of paths; Eq. 6 and
+              7 are not enough there, and no others are written down: each step goes towards a
+              labelling                                                [RSSS06, Sec. 2.5, 4]
 Notation      as in ``markov_problem``; e edge, u one of its four labellings, (e, u) a code
               μ     ``mu``               (n_items, n_codes)
               ℓ_i   ``Slope.loss``       g_i = ℓ_i - K_i μ   ``Slope.gradient``   (n_codes,)
@@ -20,6 +23,8 @@ Step          A working set of items is chosen, either by the conditions of opti
               drawn. For each, up to that limit: find μ* = argmax <g_i, μ*>, by dynamic programming
               over labellings or by a general linear program; go from μ_i towards μ* by
               τ = min(1, <g_i, μ* - μ_i> / <μ* - μ_i, K_ii (μ* - μ_i)>) of the way; g_i follows.
+              On a DAG, μ* is found as ``taxonomist.solvers.markov_graph`` says; where that is a
+              relaxation, its bound takes the place of the slack in the certificate.
 Stopping      After each pass all items are inspected: slacks by dynamic programming, with either
               oracle, and the duality gap Σ Δ_i, which bounds the distance from the optimum. The
               violation of an item is Δ_i / C_i.
@@ -49,12 +54,12 @@ import numpy as np
 
 from taxonomist.compiled import markov
 from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled.graph_arrays import LabelledDag
 from taxonomist.compiled.labelling_search import mark_truth
-from taxonomist.compiled.markov_arrays import markov_scratch
 from taxonomist.compiled.rows import score_row_by_threes
 from taxonomist.errors import ParameterError
 from taxonomist.solvers.labelling_store import no_labellings
-from taxonomist.solvers.marginals import Marginals, MarginalsOfEdges, PathMarginals
+from taxonomist.solvers.marginals import marginals_for
 from taxonomist.solvers.markov import MarkovSolution, bounds, solve_parts
 from taxonomist.solvers.solution import Options, Pass
 
@@ -63,6 +68,7 @@ if TYPE_CHECKING:
 
     from taxonomist._typing import Codes, Floats
     from taxonomist.compiled.markov_arrays import MarkovArrays
+    from taxonomist.solvers.markov_graph import GraphProblem
     from taxonomist.solvers.markov_problem import MarkovProblem
 
 ORACLES = ("dynamic", "linear_program")
@@ -96,7 +102,7 @@ class SubspaceOptions(Options):
 
 
 def solve(
-    problem: MarkovProblem,
+    problem: MarkovProblem | GraphProblem,
     options: SubspaceOptions,
     callback: Callable[[Pass], object] | None = None,
 ) -> MarkovSolution:
@@ -136,7 +142,7 @@ def solve(
     return MarkovSolution(state.W, (labellings,), state.certificate, state.is_done(), state.history)
 
 
-def _check(problem: MarkovProblem, options: SubspaceOptions) -> None:
+def _check(problem: MarkovProblem | GraphProblem, options: SubspaceOptions) -> None:
     """Raise an error if an option is unknown or does not fit the problem."""
     for name, words in (("oracle", ORACLES), ("working_set", WORKING_SETS)):
         word = getattr(options, name)
@@ -150,14 +156,24 @@ def _check(problem: MarkovProblem, options: SubspaceOptions) -> None:
             "The subspace solver goes towards C times a labelling, so it needs a finite C: take "
             "the sequential solver for a hard margin."
         )
-    is_program = options.oracle == "linear_program"
+    if options.oracle == "linear_program":
+        _check_program(problem)
+
+
+def _check_program(problem: MarkovProblem | GraphProblem) -> None:
+    """Raise an error if no linear program over marginals says which labellings there are."""
+    if isinstance(problem.tree, LabelledDag):
+        raise ParameterError(
+            "On a graph with nodes of several parents, edges that agree at their nodes need not be "
+            "the marginals of any labellings: take oracle='dynamic'."
+        )
     is_free = problem.n_nodes > 1 and bool(np.isfinite(problem.tree.loss).all())
-    if is_program and problem.tree.stride == 1 and is_free:
+    if problem.tree.stride == 1 and is_free:
         raise ParameterError(
             "With features='path' the loss is linear in the marginals only for consistent "
             "labellings: take oracle='dynamic', or train_on='consistent'."
         )
-    if problem.slack == "example_signed" and is_program:
+    if problem.slack == "example_signed":
         raise ParameterError(
             "With slack='example_signed' the truth is no vertex, and linear constraints on "
             "marginals cannot say so: take oracle='dynamic'."
@@ -167,7 +183,7 @@ def _check(problem: MarkovProblem, options: SubspaceOptions) -> None:
 class _State:
     """The state of the solver between passes."""
 
-    def __init__(self, problem: MarkovProblem, options: SubspaceOptions) -> None:
+    def __init__(self, problem: MarkovProblem | GraphProblem, options: SubspaceOptions) -> None:
         self.started = perf_counter()
         self.problem, self.options = problem, options
         self.arrays = problem.arrays()
@@ -175,10 +191,9 @@ class _State:
         self.history: list[Pass] = []
         dtype = np.float64 if problem.items.dual_form else np.dtype(options.dtype)
         self.W = np.zeros((problem.items.n_weights, problem.n_codes), dtype=dtype)
-        self.scratch = markov_scratch(problem.tree, problem.n_codes, dtype)
+        self.scratch = problem.scratch(dtype)
         self.findings = Findings(*np.zeros((4, problem.n_items)))
-        kind = MarginalsOfEdges if problem.tree.stride == 4 else PathMarginals
-        self.marginals: Marginals = kind(problem, options.oracle, self.scratch)
+        self.marginals = marginals_for(problem, options.oracle, self.scratch)
         if self.arrays.is_signed:
             self._use_up_costs()
         self.look()

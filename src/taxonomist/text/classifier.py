@@ -53,8 +53,8 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         library, which receives tf-idf vectors.
     C
         Regularisation parameter. None means the best value found by ``model="auto"``; for
-        ``model="path"`` with ``features="auto"``, the value of .3, 1 and 3 with the best
-        hierarchical F1 on held-out documents; and otherwise 1.
+        ``model="path"`` with ``features="auto"``, the value of .3, 1 and 3 with the best measure
+        on held-out documents; and otherwise 1.
     words, characters, min_df, max_features, weights
         Features of the texts, as in ``taxonomist.features.TextFeatures``. With ``"auto"`` for words
         and characters, ``features`` decides; if one of them is given, nothing is chosen.
@@ -83,22 +83,24 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         that would take too long are left out, so the chosen model may depend on the speed of the
         machine; with None, the same seed always gives the same model.
     measure
-        What the search compares models by, and label sets are decided for:
+        What features, names, C and models are compared by, and label sets are decided for:
         ``"hierarchical_f1"``, ``"accuracy"`` (of whole label sets), ``"taxonomy_loss"``,
-        ``"micro_f1"`` or ``"macro_f1"`` (over categories); or, for the search only, a scorer that
-        is called with a fitted model, items and labels. With ``"taxonomy_loss"`` and one category
+        ``"micro_f1"`` or ``"macro_f1"`` (over categories); or a scorer that is called with a
+        fitted model, items and labels, for the models of the search only; features, names and C go
+        by hierarchical F1 then. With ``"taxonomy_loss"`` and one category
         per item, predictions are the nodes with the smallest expected loss, which may be inner
         nodes. ``cost="tree"`` in ``predict`` does not lower the measure.
     features
         A set of features: ``"words"``, ``"words 1-2"`` (also pairs of words),
         ``"words + characters"`` (also the 3 to 5 characters in sequence within words) or
-        ``"words 1-2 + characters"``. ``"auto"`` chooses the set with the best hierarchical F1 on
-        held-out documents, and whether the shortest of several text columns counts more.
+        ``"words 1-2 + characters"``. ``"auto"`` chooses the set with the best measure on held-out
+        documents, and whether the shortest of several text columns counts more.
     names
         Whether the names of categories, and their texts in the taxonomy, are training documents
         too, so that categories without documents can be predicted: ``"auto"`` unless held-out
         documents are better without them, ``"on"``, ``"off"``, or the weight of a name beside a
-        document. Otherwise the weight is chosen on held-out documents.
+        document. Otherwise the weight is chosen on held-out documents. It fades as documents come:
+        a category with ten of them has half the weight.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taxonomist.text.feature_sets import FEWEST_DOCUMENTS, has_given_terms
 from taxonomist.text.held_out_trials import best_of, difference
+from taxonomist.text.measure import MEASURE, in_words
 from taxonomist.text.models import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ on four corpora, and takes twice as long to train."""
 
 
 class CostTrial(NamedTuple):
-    """A value of C, the mean hierarchical F1 of held-out documents, and the time it took."""
+    """A value of C, the mean measure of held-out documents, and the time it took."""
 
     C: float
-    f1: float
+    score: float
     seconds: float
 
 
@@ -47,11 +48,14 @@ class ChosenCost(NamedTuple):
         The values that were tried, best first.
     gain
         What the value gains over 1, with an interval.
+    measure
+        The measure in words.
     """
 
     C: float
     trials: list[CostTrial]
     gain: dict[str, float]
+    measure: str = in_words(MEASURE)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -59,7 +63,7 @@ class ChosenCost(NamedTuple):
         said = f"C is {self.C:g}"
         if self.C != COST:
             said += (
-                f": hierarchical F1 of held-out documents {self.gain['estimate']:+z.3f} "
+                f": {self.measure} of held-out documents {self.gain['estimate']:+z.3f} "
                 f"({self.gain['low']:+z.3f} to {self.gain['high']:+z.3f}) beside C = {COST:g}"
             )
         trials = [dict(trial._asdict()) for trial in self.trials]
@@ -75,27 +79,33 @@ def chooses_cost(classifier: TextClassifier, n_documents: int) -> bool:
 
 
 def choose_cost(
-    f1: Callable[[float], Floats],
+    values_of: Callable[[float], Floats],
     known: Floats | None,
     budget: Budget,
     on_trial: Callable[[str], object],
     *,
     are_few: bool = False,
+    best_score: float = 1.0,
+    measure: str = in_words(MEASURE),
 ) -> ChosenCost:
-    """Choose C by the hierarchical F1 of held-out documents.
+    """Choose C by the measure of held-out documents.
 
     Parameters
     ----------
-    f1
-        Returns the F1 of each document for a value of C.
+    values_of
+        Returns the measure of each document for a value of C; higher is better.
     known
-        The F1 of each document for C = 1, if it is known.
+        The measure of each document for C = 1, if it is known.
     budget
         The time for the choice; trials after it are left out.
     on_trial
         Called before each trial.
     are_few
         Whether documents are so few that C is 1 unless another value is clearly better.
+    best_score
+        The score that nothing can be better than.
+    measure
+        The measure in words.
     """
     values = {} if known is None else {COST: known}
     trials = [] if known is None else [CostTrial(COST, float(known.mean()), 0.0)]
@@ -103,15 +113,15 @@ def choose_cost(
     def run(C: float) -> float:
         on_trial(f"C={C:g}")
         start = time.perf_counter()
-        values[C] = f1(C)
+        values[C] = values_of(C)
         trials.append(CostTrial(C, float(values[C].mean()), time.perf_counter() - start))
-        logger.info("C=%g: F1 %.4f in %.1f s.", *trials[-1])
-        return trials[-1].f1
+        logger.info("C=%g: %.4f in %.1f s.", *trials[-1])
+        return trials[-1].score
 
-    first = run(COST) if known is None else trials[0].f1
+    first = run(COST) if known is None else trials[0].score
     for C in OTHERS:
-        if not budget.left or first >= 1 or run(C) > first:
+        if not budget.left or first >= best_score or run(C) > first:
             break
     best = best_of(values, COST if are_few else None)
-    ranked = sorted(trials, key=lambda trial: -trial.f1)
-    return ChosenCost(best, ranked, difference(values[best], values[COST]))
+    ranked = sorted(trials, key=lambda trial: -trial.score)
+    return ChosenCost(best, ranked, difference(values[best], values[COST]), measure)

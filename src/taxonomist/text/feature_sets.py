@@ -11,6 +11,7 @@ import numpy as np
 from taxonomist.errors import ParameterError, closest
 from taxonomist.features import TextFeatures
 from taxonomist.text.held_out_trials import best_of, difference
+from taxonomist.text.measure import MEASURE, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,15 +67,15 @@ class FeatureTrial(NamedTuple):
         Its name.
     weights
         Weights of the columns; None for 1 each.
-    f1
-        The mean hierarchical F1 of held-out documents; higher is better.
+    score
+        The mean measure of held-out documents; higher is better.
     seconds
         The time that it took.
     """
 
     features: str
     weights: tuple[float, ...] | None
-    f1: float
+    score: float
     seconds: float
 
 
@@ -95,6 +96,8 @@ class ChosenFeatures(NamedTuple):
         The number of documents that sets were tried on.
     left_out
         Sets that were not tried, because training on all documents would be too much work.
+    measure
+        The measure in words.
     """
 
     options: Options
@@ -103,6 +106,7 @@ class ChosenFeatures(NamedTuple):
     gain: dict[str, float] | None
     n_items: int
     left_out: list[str]
+    measure: str = in_words(MEASURE)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -139,7 +143,7 @@ class ChosenFeatures(NamedTuple):
         low, high = self.gain["low"], self.gain["high"]
         verdict = "" if low > 0 or high < 0 else " This is within the noise."
         return (
-            f"{said}: hierarchical F1 of held-out documents {best.f1:.3f}, "
+            f"{said}: {self.measure} of held-out documents {best.score:.3f}, "
             f"{self.gain['estimate']:+z.3f} ({low:+z.3f} to {high:+z.3f}) beside words "
             f"alone.{verdict}"
         )
@@ -245,9 +249,9 @@ def choose_features(
     if best.weights is not None:
         options["weights"] = list(best.weights)
     others = [trial for trial in search.trials if trial != best]
-    ranked = [best, *sorted(others, key=lambda trial: -trial.f1)]
+    ranked = [best, *sorted(others, key=lambda trial: -trial.score)]
     found = options, best.features, ranked, search.gain, len(chosen)
-    return ChosenFeatures(*found, search.left_out)
+    return ChosenFeatures(*found, search.left_out, in_words(items.measure))
 
 
 class _Search:
@@ -290,7 +294,7 @@ class _Search:
 
     def run(self, name: str, weights: tuple[float, ...] | None) -> None:
         """Try a set of features, if there is time and training is not too much work."""
-        if self.trials and (not self._budget.left or self.best.f1 >= 1):
+        if self.trials and (not self._budget.left or self.best.score >= self._items.best_score):
             return
         if self.left_out and name == LARGEST:
             self.left_out.append(name)
@@ -304,9 +308,9 @@ class _Search:
         if self.trials and weights is None and X.nnz > MOST_VALUES * self._items.share:
             self.left_out.append(name)
             return
-        values = self._items.f1(X)
+        values = self._items.values(X)
         trial = FeatureTrial(name, weights, float(values.mean()), time.perf_counter() - start)
-        logger.info("Features %s, weights %s: F1 %.4f in %.1f s.", *trial)
+        logger.info("Features %s, weights %s: %.4f in %.1f s.", *trial)
         self._values.append(values)
         self.trials.append(trial)
 

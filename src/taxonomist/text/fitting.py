@@ -17,8 +17,14 @@ from taxonomist.text.digests import digest, digests, noted
 from taxonomist.text.feature_sets import choose_features, feature_options
 from taxonomist.text.folds import document_folds, n_folds_of
 from taxonomist.text.held_out_trials import TrialItems
+from taxonomist.text.measure import in_words
 from taxonomist.text.models import DEFAULT_MODEL
-from taxonomist.text.name_documents import choose_names, documents_of_names, some_names
+from taxonomist.text.name_documents import (
+    choose_names,
+    documents_of_names,
+    some_names,
+    weights_of_names,
+)
 from taxonomist.text.names import NAME_WEIGHT, fit_uncentred, name_documents
 from taxonomist.text.parameters import several
 from taxonomist.text.vector_columns import choose_vectors, wanted_vectors
@@ -214,24 +220,31 @@ def fit_model(
     if rows is None or names is None or not chosen.weight:
         classifier.model_ = model.fit(X, y, **options)
         return {"names": chosen.facts(names), **facts}
-    n, n_names = len(y), len(names.labels)
-    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    weights = np.append(weights, np.full(n_names, chosen.weight))
-    folds = document_folds(
-        y,
-        n_folds_of(n, classifier.cv),
-        is_multilabel=classifier.is_multilabel_,
-        n_added=n_names,
-    )
-    has_folds = "cv" in model.get_params(deep=False)
-    if has_folds and folds:
-        model.set_params(cv=folds)
-    both = stacked([X, rows[0]])
-    classifier.model_ = model.fit(both, [*y, *names.labels], sample_weight=weights)
-    if has_folds and folds:
-        classifier.model_.set_params(cv=classifier.cv)
+    given_weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+    weights = np.append(given_weights, weights_of_names(chosen.weight, names.labels, y))
+    both, labels = stacked([X, rows[0]]), [*y, *names.labels]
+    classifier.model_ = _fit_with_names(classifier, model, both, labels, weights, len(y))
     classifier.named_only_ = names.without
     return {"names": chosen.facts(names), **facts}
+
+
+def _fit_with_names(
+    classifier: TextClassifier, model: Any, X: CSR, y: Sequence[Any], weights: Floats, n: int
+) -> Any:
+    """Return a model that has learned from n documents and the names behind them.
+
+    The names are in no fold, and say nothing about the number of labels of a document.
+    """
+    inner, is_sets = getattr(model, "model", model), classifier.is_multilabel_
+    folds = document_folds(
+        y[:n], n_folds_of(n, classifier.cv), is_multilabel=is_sets, n_added=len(y) - n
+    )
+    least = min(len(set(labels)) for labels in y[:n]) if is_sets else 1
+    if least > 1 and inner.get_params(deep=False).get("min_labels", least) is None:
+        inner.set_params(min_labels=least)
+    if "cv" not in model.get_params(deep=False) or not folds:
+        return model.fit(X, y, sample_weight=weights)
+    return model.set_params(cv=folds).fit(X, y, sample_weight=weights).set_params(cv=classifier.cv)
 
 
 def _cost(
@@ -247,12 +260,22 @@ def _cost(
     documents = X[chosen]
     extra, labels = (None, ()) if rows is None else some_names(*rows)
 
-    def f1(C: float) -> Floats:
+    of_names = weights_of_names(names.weight, labels, some.labels)
+
+    def values_of(C: float) -> Floats:
         with_cost = some._replace(options={**some.options, "C": C})
-        return with_cost.f1(documents, extra, labels, names.weight)
+        return with_cost.values(documents, extra, labels, of_names)
 
     budget = _budget(classifier)
-    return choose_cost(f1, names.values, budget, on_trial, are_few=items.are_few)
+    return choose_cost(
+        values_of,
+        names.values,
+        budget,
+        on_trial,
+        are_few=items.are_few,
+        best_score=items.best_score,
+        measure=in_words(items.measure),
+    )
 
 
 def wanted_names(classifier: TextClassifier, labels: Sequence[object]) -> NameDocuments | None:

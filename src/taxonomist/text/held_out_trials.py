@@ -11,13 +11,16 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from taxonomist.inference.path_scorer import PathScorer
+from taxonomist.taxonomy.labels import most_specific
 from taxonomist.text.folds import document_folds
+from taxonomist.text.measure import MEASURE
 from taxonomist.text.models import DEFAULT_MODEL, make_model
 from taxonomist.text.negatives import kind_for_trials
 from taxonomist.text.sampling import sampled
+from taxonomist.text.trial_values import values_by_document
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -95,24 +98,39 @@ class TrialItems(NamedTuple):
         labels = [self.labels[i] for i in chosen.tolist()]
         return chosen, self._replace(labels=labels, share=len(labels) / len(self.labels))
 
-    def f1(
-        self, X: CSR, extra: CSR | None = None, labels: Sequence[object] = (), weight: float = 1.0
+    @property
+    def measure(self) -> str:
+        """The measure that choices go by: hierarchical F1 if a scorer or nothing is given."""
+        given = self.options.get("measure", MEASURE)
+        return given if isinstance(given, str) else MEASURE
+
+    @property
+    def best_score(self) -> float:
+        """The score that nothing can be better than."""
+        return 0.0 if self.measure == "taxonomy_loss" else 1.0
+
+    def values(
+        self,
+        X: CSR,
+        extra: CSR | None = None,
+        labels: Sequence[object] = (),
+        weights: Floats | None = None,
     ) -> Floats:
-        """Return the hierarchical F1 of each document when it is held out.
+        """Return the measure of each document when it is held out; higher is better.
 
         Parameters
         ----------
         X
             Features of the documents.
-        extra, labels, weight
-            Further training items, which are never held out: their features, labels and weight.
+        extra, labels, weights
+            Further training items, which are never held out: their features, labels and weights.
         """
         n, n_added = len(self.labels), 0
         y, given = [*self.labels], {}
-        if extra is not None and weight:
+        if extra is not None and weights is not None and weights.any():
             rows, n_added = [X, extra], extra.shape[0]
             X, y = _stacked(rows), [*y, *labels]
-            given["sample_weight"] = np.repeat([1.0, weight], [n, n_added])
+            given["sample_weight"] = np.append(np.ones(n), weights)
         folds = document_folds(
             self.labels, N_FOLDS, is_multilabel=self.is_multilabel, n_added=n_added
         )
@@ -127,7 +145,7 @@ class TrialItems(NamedTuple):
             return taken[0]
 
         model.fit_held_out(X, y, cv=folds, make_taker=make_taker, **given)
-        return taken[0].f1(model, n)
+        return taken[0].values(model, n, self.measure)
 
     def negatives(self, X: CSR) -> str:
         """Return the kind of negative items for a trial of these features."""
@@ -152,15 +170,15 @@ class HeldOutDocuments:
         scorer = cast("PathScorer | NodeScorer", scored.scorer)
         self._parts.append((scorer, scored.raw, items))
 
-    def f1(self, model: PathSVC, n_items: int) -> Floats:
-        """Return the F1 of the nodes of each item, without the root, under a tuned model."""
+    def values(self, model: PathSVC, n_items: int, measure: str) -> Floats:
+        """Return the measure of each item under a tuned model; higher is better."""
+        targets, order = self._targets, np.concatenate([items for _, _, items in self._parts])
+        true = targets.close(targets.labels[order])
+        predicted = vstack([self._predicted(model, *part[:2]) for part in self._parts], "csr")
+        taxonomy = targets.categories.taxonomy
+        pairs = [(part[:, 1:], most_specific(taxonomy, part)) for part in (true, predicted)]
         found = np.zeros(n_items)
-        for scorer, raw, items in self._parts:
-            truth = self._targets.close(self._targets.labels[items])
-            predicted = self._predicted(model, scorer, raw)
-            both = truth.multiply(predicted)[:, 1:].sum(axis=1)
-            sizes = truth[:, 1:].sum(axis=1) + predicted[:, 1:].sum(axis=1)
-            found[items] = np.where(sizes > 0, 2 * both / np.maximum(sizes, 1), 1.0)
+        found[order] = values_by_document(measure, *pairs, is_single=targets.is_single)
         return found
 
     def _predicted(self, model: PathSVC, scorer: PathScorer | NodeScorer, raw: Reals) -> CSR:
@@ -201,6 +219,4 @@ def difference(better: Floats, worse: Floats) -> dict[str, float]:
 
 
 def _stacked(parts: list[CSR]) -> CSR:
-    from scipy.sparse import vstack
-
     return csr_array(vstack(parts, format="csr"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from taxonomist.errors import ParameterError, closest
 from taxonomist.inference.expected_f1 import TreeWithinF1
 from taxonomist.inference.label_sets import RULES
-from taxonomist.models.path_tuning import DECISIONS
+from taxonomist.models.path_decisions import DECISIONS
 
 if TYPE_CHECKING:
     from taxonomist.losses.categories import LossLike
@@ -19,6 +19,7 @@ __all__ = [
     "MeasureLike",
     "check_measure",
     "decision_for",
+    "in_words",
     "tree_loss_for",
 ]
 
@@ -39,6 +40,14 @@ MEASURES = {
 are over categories, without their ancestors."""
 
 
+def in_words(measure: MeasureLike) -> str:
+    """Return what is measured where higher is better: for scorers, the default."""
+    if measure == "taxonomy_loss":
+        return "minus the taxonomy loss"
+    name = measure if isinstance(measure, str) else MEASURE
+    return name.replace("_", " ").replace("f1", "F1")
+
+
 def check_measure(measure: object) -> None:
     """Raise if a measure is neither known nor a scorer."""
     if not callable(measure) and measure not in MEASURES:
@@ -49,8 +58,8 @@ def check_measure(measure: object) -> None:
         )
 
 
-def decision_for(measure: MeasureLike, model: object) -> dict[str, str]:
-    """Return the parameters by which a model of label sets decides for a measure.
+def decision_for(measure: MeasureLike, model: object, *, is_sets: bool) -> dict[str, str]:
+    """Return the parameters by which a model decides for a measure.
 
     Parameters
     ----------
@@ -58,12 +67,19 @@ def decision_for(measure: MeasureLike, model: object) -> dict[str, str]:
         The measure.
     model
         The unfitted model.
+    is_sets
+        Whether items have label sets. With one label each, most measures need no parameters.
     """
     name = measure if isinstance(measure, str) else MEASURE
     given = getattr(model, "decision", None)
+    if not is_sets and name not in ("accuracy", "micro_f1", "macro_f1"):
+        return {}
+    if given in DECISIONS and not is_sets and name == "micro_f1":
+        # Of single labels, it is the accuracy.
+        name = "accuracy"
     if given in DECISIONS:
         return {"decision": MEASURES[name]}
-    is_macro = given in RULES and name == "macro_f1"
+    is_macro = is_sets and given in RULES and name == "macro_f1"
     return {"decision": "category_thresholds"} if is_macro else {}
 
 

@@ -119,7 +119,7 @@ def make_model(
     C
         Regularisation parameter; ignored if the model does not have it.
     measure
-        What decisions on label sets are made for, if the model has a choice.
+        What decisions are made for, if the model has a choice.
     **options
         Further parameters of the model; those that it does not have are ignored.
     """
@@ -133,7 +133,6 @@ def make_model(
     made = (choice.sets if is_multilabel else choice.single)(taxonomy)
     fixed = dict(choice.set_options if is_multilabel else choice.options)
     known = made.get_params(deep=False)
-    if is_multilabel:
-        fixed |= decision_for(measure, made)
+    fixed |= decision_for(measure, made, is_sets=is_multilabel)
     found = {key: value for key, value in options.items() if key in known}
     return made.set_params(**{**fixed, **({"C": C} if choice.has_cost else {}), **found})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,7 +13,8 @@ from taxonomist.errors import ParameterError, closest
 from taxonomist.features.terms import words_of
 from taxonomist.text.feature_sets import FEWEST_DOCUMENTS
 from taxonomist.text.held_out_trials import MOST_ITEMS, best_of, difference
-from taxonomist.text.negatives import used_labels
+from taxonomist.text.measure import MEASURE, in_words
+from taxonomist.text.negatives import SETS, used_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +36,7 @@ __all__ = [
     "flat_names",
     "readable",
     "some_names",
+    "weights_of_names",
 ]
 
 logger = logging.getLogger(__name__)
@@ -48,6 +51,8 @@ GUESS = 1.0
 """The weight if there are too few documents to hold some out. With 7 documents of each of the 15
 newsgroups, weights of 1, 3 and 10 are within a point of each other, and 3 to 5 points better than
 0."""
+HALF = 10.0
+"""Documents of a category with which its name counts half as much as without any."""
 MOST_NAMES = 20_000
 """With more categories, only names of categories with documents are used."""
 MOST_PER_DOCUMENT = 10
@@ -79,14 +84,14 @@ class NameTrial(NamedTuple):
     ----------
     weight
         The weight of a name beside a document.
-    f1
-        The mean hierarchical F1 of held-out documents; higher is better.
+    score
+        The mean measure of held-out documents; higher is better.
     seconds
         The time that it took.
     """
 
     weight: float
-    f1: float
+    score: float
     seconds: float
 
 
@@ -104,7 +109,9 @@ class ChosenNames(NamedTuple):
     note
         Why names are not used; empty if they are.
     values
-        The F1 of each held-out document with this weight; None if that was not measured.
+        The measure of each held-out document with this weight; None if that was not measured.
+    measure
+        The measure in words.
     """
 
     weight: float
@@ -112,6 +119,7 @@ class ChosenNames(NamedTuple):
     gain: dict[str, float] | None
     note: str = ""
     values: Floats | None = None
+    measure: str = in_words(MEASURE)
 
     def facts(self, documents: NameDocuments | None) -> dict[str, object]:
         """Return the choice as plain data."""
@@ -133,7 +141,7 @@ class ChosenNames(NamedTuple):
         said = f"Names of categories count {times}as much as a document"
         if self.gain is not None:
             said += (
-                f": hierarchical F1 of held-out documents {self.gain['estimate']:+z.3f} "
+                f": {self.measure} of held-out documents {self.gain['estimate']:+z.3f} "
                 f"({self.gain['low']:+z.3f} to {self.gain['high']:+z.3f})"
             )
         if documents.without:
@@ -274,18 +282,22 @@ def choose_names(
     documents = X[chosen]
     values: dict[float, Floats] = {}
     trials: list[NameTrial] = []
-    while (weight := _next_weight(trials)) is not None and (not trials or budget.left):
+    while (weight := _next_weight(trials, items.best_score)) is not None:
+        if trials and not budget.left:
+            break
         on_trial(f"names with weight {weight:g}")
         start = time.perf_counter()
-        values[weight] = some.f1(documents, rows, labels, weight)
+        weights = weights_of_names(weight, labels, some.labels)
+        values[weight] = some.values(documents, rows, labels, weights)
         trial = NameTrial(weight, float(values[weight].mean()), time.perf_counter() - start)
-        logger.info("Names with weight %g: F1 %.4f in %.1f s.", *trial)
+        logger.info("Names with weight %g: %.4f in %.1f s.", *trial)
         trials.append(trial)
     usual = GUESS if items.are_few else None
-    return _best(values, trials, usual, is_on=given == "on")
+    best = _best(values, trials, usual, is_on=given == "on")
+    return best._replace(measure=in_words(items.measure))
 
 
-def _next_weight(trials: list[NameTrial]) -> float | None:
+def _next_weight(trials: list[NameTrial], best_score: float) -> float | None:
     """Return the next weight to try: larger ones as long as these are better, else a smaller one.
 
     None if no other weight is worth a trial, as far as those before tell.
@@ -293,9 +305,9 @@ def _next_weight(trials: list[NameTrial]) -> float | None:
     if len(trials) < 2:
         return NAME_WEIGHTS[len(trials)]
     last, before = trials[-1], trials[-2]
-    if last.f1 >= 1 or last.weight < before.weight:
+    if last.score >= best_score or last.weight < before.weight:
         return None
-    if last.f1 > before.f1 or (len(trials) == 2 and last.f1 == before.f1):
+    if last.score > before.score or (len(trials) == 2 and last.score == before.score):
         at = NAME_WEIGHTS.index(last.weight) + 1
         return NAME_WEIGHTS[at] if at < len(NAME_WEIGHTS) else None
     return LESS if len(trials) == 2 else None
@@ -305,7 +317,7 @@ def _best(
     values: dict[float, Floats], trials: list[NameTrial], usual: float | None, *, is_on: bool
 ) -> ChosenNames:
     """Return the best weight; 0 only if the 95 % interval of what names gain is below 0."""
-    ranked = sorted(trials, key=lambda trial: -trial.f1)
+    ranked = sorted(trials, key=lambda trial: -trial.score)
     used = {weight: found for weight, found in values.items() if weight}
     if not used:
         weight = GUESS if is_on else 0.0
@@ -317,6 +329,28 @@ def _best(
         note = "held-out documents are better without them"
         return ChosenNames(0.0, ranked, gain, note, values[0.0])
     return ChosenNames(best, ranked, gain, values=values[best])
+
+
+def weights_of_names(weight: float, names: Sequence[object], labels: Sequence[object]) -> Floats:
+    """Return the weight of each name: the fewer documents its category has, the more it counts.
+
+    Parameters
+    ----------
+    weight
+        The weight for a category without documents.
+    names
+        The categories of names.
+    labels
+        The labels of the documents.
+    """
+    counts = Counter(label for row in labels for label in _as_set(row))
+    n = np.array([min(counts[label] for label in _as_set(row)) for row in names], dtype=np.float64)
+    found: Floats = weight * HALF / (HALF + n)
+    return found
+
+
+def _as_set(row: object) -> Sequence[object]:
+    return tuple(row) if isinstance(row, SETS) else (row,)
 
 
 def some_names(rows: CSR, labels: Sequence[object]) -> tuple[CSR, Sequence[object]]:

@@ -55,6 +55,17 @@ def test_predictions_keep_order_and_ids(call, there):
     assert [row["label"] for row in plain] == [row["label"] for row in found]
 
 
+def test_a_table_without_the_columns_of_the_model(call, there, tmp_path):
+    (tmp_path / "a.csv").write_text("id,heading\n1,purrs\n")
+    advice = "The model was trained on columns of these names; pass yours with --text"
+    for command, end in (("predict", "."), ("evaluate", " and --label.")):
+        done = call(command, "data", tmp_path / "a.csv")
+        assert done.code == 2
+        assert f"its columns are 'id', 'heading'. {advice}{end}" in done.err
+    for given in (["--text", "headings"], ["--text", "heading", "--id", "key"]):
+        assert advice not in call("predict", "data", tmp_path / "a.csv", *given).err
+
+
 def test_predictions_for_rows_without_ids_have_lines(call, there, tmp_path):
     (tmp_path / "a.csv").write_text('title,text\n"purrs\nwhiskers",\n,barks bone\n')
     found = table(call("predict", "data", tmp_path / "a.csv").out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taxonomist.compiled import additive, path_subspace
+from taxonomist.compiled import additive, code_subspace
 from taxonomist.compiled.labelling_search import mark_truth
 from taxonomist.compiled.markov_arrays import markov_scratch
 from tests.reference.markov_toys import toy
@@ -74,11 +74,11 @@ def test_steps_of_path_marginals(slack, train_on):
     for is_compiled in (True, False):
         begin, ascend, look = (
             loop if is_compiled else loop.py_func
-            for loop in (path_subspace.begin, path_subspace.ascend, path_subspace.look)
+            for loop in (code_subspace.begin, code_subspace.ascend, code_subspace.look)
         )
         arrays, scratch = started(case, 5)
-        point = path_subspace.make_path_point(len(case.X), len(scratch.score))
-        findings = path_subspace.Findings(*np.zeros((4, len(case.X))))
+        point = code_subspace.make_code_point(len(case.X), len(scratch.score))
+        findings = code_subspace.Findings(*np.zeros((4, len(case.X))))
         begin(arrays, scratch, point)
         gain = ascend(arrays, 5, 7, scratch, point)
         look(arrays, 5, scratch, point, findings)

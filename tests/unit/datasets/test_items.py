@@ -286,6 +286,13 @@ def test_levels_with_gaps_are_bad_and_without_any_are_skipped():
     assert bad.first_unlabelled == [4]
 
 
+def test_an_object_is_no_label():
+    _, bad = items(Columns("text", "x"), {"text": "t", "x": {"top": "A"}}, {"text": "t", "x": "A"})
+    assert bad.first == [
+        (2, "\"{'top': 'A'}\" in 'x' is not a label. Give its parts columns of their own")
+    ]
+
+
 def test_one_column_whose_name_has_a_comma_is_no_levels():
     ((item,), _) = items(Columns("text", "a,b"), {"text": "t", "a,b": "x", "a": "y", "b": "z"})
     assert item.labels == ("x",)

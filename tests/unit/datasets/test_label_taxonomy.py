@@ -51,6 +51,18 @@ def test_labels_that_differ_only_in_case_or_spaces_are_told_of():
     assert note({"a": 1, "b": 2, ("x", "a"): 3}).startswith("1 name is in")
 
 
+def test_words_for_missing_values_are_told_of():
+    def note(labels):
+        return label_taxonomy("data.csv", labels, Columns()).note
+
+    assert note({"NaN": 2, "a": 3, "n/a": 9}) == (
+        "These labels are categories: 'NaN' (line 2), 'n/a' (line 9). If a label is missing there, "
+        "leave its cell empty."
+    )
+    assert note({("A", "-"): 2, ("A", "B"): 3}).startswith("This label is a category: '-' (line 2)")
+    assert not note({"nation": 2, "none of them": 3})
+
+
 def test_a_label_that_looks_like_several_is_told_of():
     note = label_taxonomy("data.csv", {"a": 2, "b;c": 3, "a; b": 4, "b": 5}, Columns()).note
     assert note.startswith("'a; b' (line 4) is taken as one label. If a cell can hold several, pas")

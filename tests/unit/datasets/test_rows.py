@@ -95,6 +95,43 @@ def test_the_delimiter_is_looked_for_outside_quotes(tmp_path):
     assert read(path)[0] == ("a,b,c,d", "e")
 
 
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("Price, net, in EUR;Group\n1,5;A\n", ("Price, net, in EUR", "Group")),
+        ("Text;Group, part\nx;A\ny;B\n", ("Text", "Group, part")),
+        ("a|b,c\n1,2|3\n", ("a|b", "c")),
+        # Quotes may hold lines, and rows that do not fit do not decide alone.
+        ('a, b;c\n"one;\ntwo";1\n1;2;3\n4;5\n', ("a, b", "c")),
+        ("a, b;c\n", ("a", "b;c")),
+    ],
+)
+def test_the_first_rows_decide_between_delimiters_in_names_of_columns(tmp_path, content, columns):
+    assert read(written(tmp_path, content))[0] == columns
+
+
+def test_long_files_have_their_delimiter_found_without_losing_a_row(tmp_path):
+    path = written(tmp_path, "x, y;z\n" + "".join(f"{k};{k}\n" for k in range(100)))
+    assert [row.values["z"] for row in read(path)[1]] == [str(k) for k in range(100)]
+
+
+def test_spaces_before_quotes(tmp_path):
+    path = written(tmp_path, '"x", "y"\n1, "a, b"\n"2","c ""d"""\n')
+    columns, rows = read(path)
+    assert columns == ("x", "y")
+    assert values(rows) == [{"x": "1", "y": "a, b"}, {"x": "2", "y": 'c "d"'}]
+
+
+def test_empty_cells_beyond_the_header_do_not_matter(tmp_path):
+    path = written(tmp_path, "x,y\n1,2,,\n3,4,\n5,6\n7,8,, \n")
+    assert values(read(path)[1])[:3] == [
+        {"x": "1", "y": "2"},
+        {"x": "3", "y": "4"},
+        {"x": "5", "y": "6"},
+    ]
+    assert read(path)[1][3].fault == "4 cells, but the header has 2"
+
+
 def test_a_format_that_is_asked_for_beats_the_suffix(tmp_path):
     path = written(tmp_path, '{"x": 1}\n', "a.csv")
     assert values(read(path, format="jsonl")[1]) == [{"x": 1}]

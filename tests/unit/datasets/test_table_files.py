@@ -130,6 +130,28 @@ def test_a_json_list(tmp_path, name, indent, monkeypatch):
     assert all("{" in text[line - 1] for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("value", "places"),
+    [
+        ({"count": 2, "results": [{"text": "a"}]}, "'results'"),
+        ({"text": {"0": "a"}, "labels": {"0": "b"}}, "'text' and 'labels'"),
+        ({"columns": ["text"], "index": [0], "data": [["a"]]}, "'data'"),
+    ],
+)
+def test_rows_inside_an_object(tmp_path, value, places):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(value))
+    with pytest.raises(FormatError, match=f"a single object, which holds the rows in {places}[.]"):
+        read(path)
+
+
+def test_a_single_row_may_hold_objects(tmp_path):
+    row = {"text": "a", "more": {"by": "b"}, "parts": [{"n": 1}]}
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(row))
+    assert read(path)[1] == [row]
+
+
 def test_json_lists_in_utf_16(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps(OBJECTS), "utf-16")
@@ -288,6 +310,15 @@ def test_a_title_above_the_names_of_the_columns(tmp_path):
     path.write_text("Export,,\nid,text,label\n1,a,b\n")
     with pytest.raises(FormatError, match="'labels'; its.*The first line must contain the names"):
         datasets.read(path)
+
+
+def test_columns_without_a_name_do_not_look_like_a_title(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,text,text,label,,\n1,a,b,c,,\n")
+    with pytest.raises(FormatError, match="columns are 'id', 'text', 'text', 'label'[.]$"):
+        datasets.read(path, label="zz")
+    with pytest.raises(FormatError, match="Did you mean 'text'[?]$"):
+        datasets.read(path, text="text2", label="label")
 
 
 def test_columns_are_found_in_any_spelling(tmp_path):

@@ -188,6 +188,20 @@ def test_faulty_csv(tmp_path: Path, text: str, message: str) -> None:
         read_csv(path, strict=True)
 
 
+def test_rows_without_empty_cells_at_their_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,a,b,c\nx,A,B,C\ny,A,B\nz,A\nw,A,B,,\n", encoding="utf-8")
+    corpus = read_csv(path, label=["a", "b", "c"])
+    assert list(corpus.labels) == [("C",), ("B",), ("A",), ("B",)]
+    # A row must have its text and its first level.
+    path.write_text("a,b,text\nA,B,x\nA,B\n", encoding="utf-8")
+    with pytest.raises(FormatError, match="line 3: 2 cells, but the header has 3"):
+        read_csv(path, label=["a", "b"])
+    path.write_text("text,a,b\nx,A,B\ny\n", encoding="utf-8")
+    with pytest.raises(FormatError, match="line 3: 1 cells, but the header has 3"):
+        read_csv(path, label=["a", "b"])
+
+
 def test_named_column_must_be_there(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", ROWS)
     with pytest.raises(FormatError, match="no column 'key'"):

@@ -79,10 +79,13 @@ def test_each_file_has_an_output_and_a_second_run_writes_what_is_missing(
         assert run_here("predict", model, parts / f"part-{number}.csv", "--out", place).code == 0
         assert (out / f"part-{number}.csv").read_text() == place.read_text()
     (out / "part-1.csv").unlink()
+    # A killed worker leaves what it had written.
+    (out / ".part-1.csv.1a2b3c4d").write_text("line,label")
     kept = (out / "part-0.csv").stat().st_mtime_ns
     again = run_here("predict", *asked)
     assert "2 of 3 files already have predictions." in again.err
     assert "Wrote 40 rows" in again.err
+    assert sorted(path.name for path in out.iterdir()) == [f"part-{k}.csv" for k in range(3)]
     assert (out / "part-0.csv").stat().st_mtime_ns == kept
     assert "3 of 3 files" in run_here("predict", *asked).err
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from taxonomist.distributed import dask_engine
@@ -20,6 +22,10 @@ def one(value):
 
 def add(values, number, other):
     return sum(values) + number + other
+
+
+def wait(seconds):
+    time.sleep(seconds)
 
 
 def fail(value):
@@ -83,6 +89,32 @@ def test_nothing_is_left_behind_after_an_error(client):
 
     # The scheduler hears of cancelled tasks a little later.
     wait_for(lambda: not left())
+
+
+def test_values_come_as_they_are_there(client):
+    with DaskEngine(client) as engine:
+        slow, fast = engine.map(wait, [3.0, 0.0])
+        found = [handle is fast for handle in engine.finished([slow, fast])]
+    assert found == [True, False]
+
+
+def test_an_error_leaves_the_other_work_of_the_client_alone(client):
+    """Also if a task is under way whose input was released."""
+    other = client.submit(one, "other", pure=False)
+
+    def work():
+        with DaskEngine(client) as engine:
+            first = engine.map(one, range(3))
+            second = engine.map(one, first)
+            third = engine.map(one, second)
+            engine.gather(third)
+            del second
+            engine.gather(engine.map(fail, [2]))
+
+    with pytest.raises(ValueError, match="no 2"):
+        work()
+    assert client.submit(one, "later", pure=False).result(timeout=20) == ["later"]
+    assert other.result(timeout=20) == ["other"]
 
 
 def test_capacity(client):

@@ -159,6 +159,16 @@ def test_shards_visit_items_little_oftener_than_one_machine(n_shards, monkeypatc
     assert visits.n <= 3 * n_local
 
 
+def test_one_shard_always_solves_all_its_items():
+    """Its only change is the sum of all, but for rounding."""
+    from scipy.sparse import csr_array
+
+    X, y = texts()
+    blocks = parts_of(csr_array(X), y, np.ones(len(y)), 1)
+    _, rounds = fit_joint(LocalEngine(), blocks, HierarchicalSVC(TREE, random_state=0), 1)
+    assert {entry.share for entry in rounds} == {0.0, 1.0}
+
+
 def test_weights_that_do_not_fit_are_refused_before_the_work():
     class Small(LocalEngine):
         def capacity(self):
@@ -229,6 +239,27 @@ def test_a_lost_worker_is_made_good(monkeypatch):
     assert engine.n_gathered > 12
     assert model.duality_gap_ <= 0.01
     assert model.objective_ == pytest.approx(primal(model, X, y, weights), rel=1e-5)
+
+
+def test_a_long_fit_may_lose_many_workers(monkeypatch):
+    """A fit is given up if one round fails again and again."""
+
+    class Leaky(LocalEngine):
+        n_gathered, n_lost = 0, 0
+
+        def gather(self, handles):
+            self.n_gathered += 1
+            if self.n_gathered % 7 == 0:
+                self.n_lost += 1
+                raise ClusterError("lost")
+            return super().gather(handles)
+
+    monkeypatch.setattr(all_rounds, "PAUSE", 0.0)
+    X, y, weights = easy()
+    engine, blocks = Leaky(), parts_of(X, y, weights, 3)
+    model, _ = fit_joint(engine, blocks, HierarchicalSVC(TREE, random_state=0, tol=1e-3), 3)
+    assert engine.n_lost > all_rounds.MOST_LOSSES
+    assert model.duality_gap_ <= 1e-3
 
 
 def test_too_many_losses_are_an_error():

@@ -142,7 +142,10 @@ def test_a_wide_graph_trains_on_consistent_labellings(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"solver": "subspace"}, "solver='sequential'"),
+        (
+            {"solver": "subspace", "solver_options": {"oracle": "linear_program"}},
+            "oracle='dynamic'",
+        ),
         ({"slack": "edge", "features": "path"}, "features='edge'"),
     ],
 )
@@ -154,3 +157,11 @@ def test_what_needs_a_tree_says_so(options, message):
         check_dag(model(C=np.inf))
     tree = DAG.spanning_tree()
     MaxMarginMarkovClassifier(tree, tol=1.0, cv=0, decision="argmax", **options).fit(X, y)
+
+
+def test_the_papers_solver_reaches_the_same_optimum():
+    X, y = data()
+    exact = {"tol": 0.01, "dtype": "float64", "decision": "argmax", "cv": 0, "C": 0.3}
+    one = model(**exact).fit(X, y)
+    other = model(**exact, solver="subspace").fit(X, y)
+    assert other.objective_ == pytest.approx(one.objective_, rel=0.02)

@@ -12,9 +12,7 @@ from scipy.special import expit, log_softmax, logsumexp, softmax
 
 from taxonomist import PathSVC, Taxonomy
 from taxonomist.inference.blend import PRIOR, blended, fit_blend, fit_trust
-from taxonomist.inference.node_model import best_threshold
 from taxonomist.inference.path_scorer import Blend
-from taxonomist.models.path_tuning import node_thresholds
 from taxonomist.persistence import load, save
 
 TREE = Taxonomy.from_paths(["a > a1", "a > a2", "b > b1", "b > b2 > b21", "b > b2 > b22", "c"])
@@ -266,6 +264,25 @@ def test_explanations_sum_to_scores(kind, is_set):
         assert other.score == pytest.approx(scores[i, 0] - scores[i, 1], rel=1e-3, abs=1e-3)
 
 
+def test_the_constant_of_a_set_model_counts_for_the_node_that_matters_most():
+    """A node elsewhere, such as that with the best margin, has nothing but its own margin."""
+    X, _, sets = items()
+    model = PathSVC(TREE, random_state=0).fit(X, sets)
+    scorer, n_elsewhere = model.scorer_, 0
+    for i in range(8):
+        row = sparse.csr_array(X[i : i + 1])
+        raw = np.asarray(scorer.raw(row))
+        for c in range(len(model.classes_)):
+            slopes, _ = scorer._slopes(raw, c)
+            main = scorer.nodes[np.argmax(np.abs(slopes))]
+            for part in scorer.explain(row, c, None, 3):
+                if part.source != main:
+                    own = scorer.nodes == part.source
+                    assert part.value == pytest.approx(slopes[own] @ raw[0, own], abs=1e-5)
+                    n_elsewhere += 1
+    assert n_elsewhere
+
+
 def test_words_explain_a_node_beside_its_siblings_as_they_are():
     """The share of a node's words in r is that of moving its own margin from 0."""
     X, y, _ = items()
@@ -367,35 +384,6 @@ def test_node_probabilities_by_hand():
         expected = expit(np.min([odds[a] for a in path], axis=0))
         found = model.predict_node_proba(X)[:, code[node]]
         np.testing.assert_allclose(found, expected, atol=1e-4)
-
-
-def test_the_best_threshold_by_trying_all():
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        scores = rng.integers(0, 8, size=30) / 10
-        truth, weights = rng.random(30) < scores, rng.choice([1.0, 2.0], size=30)
-        n_true = float(weights @ truth) + 1.0
-
-        def f1(threshold, s=scores, t=truth, w=weights, n=n_true):
-            chosen = s > threshold
-            return 2 * (w @ (chosen & t)) / (w @ chosen + n)
-
-        found = best_threshold(scores, truth, weights, n_true)
-        assert f1(found) == pytest.approx(max(f1(t) for t in np.arange(-0.05, 0.8, 0.05)))
-
-
-def test_thresholds_follow_the_measure():
-    rng = np.random.default_rng(4)
-    chances = rng.random((4, 200))
-    truth = sparse.csr_array(rng.random((200, 4)) < chances.T)
-    weights, categories = np.ones(200), np.array([1, 3])
-    for decision in DECISIONS:
-        found = node_thresholds(decision, chances, truth, weights, categories)
-        assert found.shape == (4,)
-        if decision in ("subset", "loss"):
-            assert (found == 0.5).all()
-    macro = node_thresholds("macro_f1", chances, truth, weights, categories)
-    assert macro[2] == 1
 
 
 def test_every_item_has_a_label_unless_training_items_have_none():

@@ -237,6 +237,22 @@ def test_words_of_confusions_are_not_broken_on_a_phone(tmp_path):
     assert told(tmp_path, BROKEN, PHONE) == {"broken": [], "width": PHONE}
 
 
+CAPTIONS = """[...document.querySelectorAll("caption")].map((caption) => {
+  const line = parseFloat(getComputedStyle(caption).lineHeight) || 20;
+  return Math.floor(caption.querySelector("span").getBoundingClientRect().height / line);
+})"""
+
+
+def test_captions_use_the_width_of_a_phone(tmp_path):
+    taxonomy = Taxonomy.from_paths([("a", "b"), ("a", "c")])
+    labels = ["b", "c", "b"]
+    found = assess(labels, ["c", "b", "c"], taxonomy)
+    write_report(tmp_path / "report.html", found, title="Captions", taxonomy=taxonomy)
+    lines = told(tmp_path, CAPTIONS, PHONE)
+    assert len(lines) >= 4
+    assert max(lines) <= 4
+
+
 DEEPEST = """(() => {
   const isStep = (made) => made.textContent.includes("step");
   for (let i = 0; i < 60; i++) {

@@ -63,6 +63,16 @@ def test_only_administrators_start_trainings(settings, serve):
     assert job["user"] == "admin"
 
 
+@pytest.mark.parametrize("attributes", ['value="dog"', 'value="Dogs" alias="dog"'])
+def test_predictions_are_ids_where_the_tag_has_ids(studio, attributes):
+    choices = f'<Choice value="animal"><Choice {attributes}/></Choice>'
+    for tag, value in (("Taxonomy", [["animal", "dog"]]), ("Choices", ["dog"])):
+        config = CONFIG.replace('<Choice value="Animals"/>', choices).replace("Taxonomy", tag)
+        body = {"tasks": [{"id": 1, "data": {"body": "it barks"}}], "label_config": config}
+        (found,) = studio.post("/predict", json=body).json()["results"]
+        assert found["result"][0]["value"] == {tag.lower(): value}
+
+
 def test_predict_choices(studio):
     body = {"tasks": [{"data": {"text": "it barks"}}], "label_config": CHOICES}
     (found,) = studio.post("/predict", json=body).json()["results"]

@@ -248,7 +248,9 @@ def test_a_training_that_dies_is_noticed(settings, serve):
     ((process, _),) = running._running.values()
     process.kill()
     found = ended(client, job)
-    assert (found["state"], found["result"]) == ("failed", {"error": "It ended with code -9."})
+    assert found["state"] == "failed"
+    assert found["result"]["error"].startswith("It was ended by signal 9.")
+    assert "--training-mib" in found["result"]["error"]
 
 
 def test_a_training_is_over_even_if_the_store_does_not_answer(settings, serve, monkeypatch):

@@ -247,6 +247,15 @@ def test_headers_of_all_answers(client):
     is_problem(client.put("/health", json={}), 405)
 
 
+def test_head_is_answered_like_get(client):
+    for path in ("/", "/health", "/ready", "/metrics", "/v1/projects", f"{PROJECT}/tree"):
+        head, get = client.head(path), client.get(path)
+        assert (head.status_code, get.status_code) == (200, 200)
+        assert head.headers["content-type"] == get.headers["content-type"]
+    assert client.head("/none").status_code == 404
+    assert client.head(f"{PROJECT}/decide").status_code == 405
+
+
 def test_cors_only_for_named_origins(settings, serve):
     client = serve(replace(settings, origins=("https://a.example",)))
     for origin, allowed in (("https://a.example", "https://a.example"), ("https://b", None)):

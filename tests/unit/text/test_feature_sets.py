@@ -58,7 +58,7 @@ def test_characters_are_chosen_where_words_do_not_recur():
     assert facts["gain"]["low"] > 0.1
     assert facts["terms"] == len(model.features_.idf_)
     assert "beside words alone" in facts["said"]
-    assert facts["trials"][0]["f1"] >= facts["trials"][-1]["f1"]
+    assert facts["trials"][0]["score"] >= facts["trials"][-1]["score"]
 
 
 def test_a_gain_of_zero_has_no_sign():
@@ -96,7 +96,7 @@ def test_the_choice_is_the_same_again_and_refit_keeps_it(monkeypatch):
     options = {"vectors": "off", "budget": None}
     model, other = (TextClassifier(TREE, **options).fit(texts, labels) for _ in range(2))
     assert np.array_equal(model.predict_proba(texts), other.predict_proba(texts))
-    monkeypatch.setattr(TrialItems, "f1", None)
+    monkeypatch.setattr(TrialItems, "values", None)
     again = model.refit(texts, labels)
     assert np.array_equal(model.predict_proba(texts), again.predict_proba(texts))
     assert again.feature_set_ == model.feature_set_
@@ -104,7 +104,7 @@ def test_the_choice_is_the_same_again_and_refit_keeps_it(monkeypatch):
 
 
 def test_given_features_are_not_chosen(monkeypatch):
-    monkeypatch.setattr(TrialItems, "f1", None)
+    monkeypatch.setattr(TrialItems, "values", None)
     texts, labels = compounds()
     options = {"vectors": "off", "names": "off"}
     for name, wanted in FEATURE_SETS.items():

@@ -8,7 +8,12 @@ import pytest
 from taxonomist import Taxonomy, TextClassifier
 from taxonomist.datasets.items import Item
 from taxonomist.errors import ParameterError
-from taxonomist.text.name_documents import ChosenNames, NameDocuments, documents_of_names
+from taxonomist.text.name_documents import (
+    ChosenNames,
+    NameDocuments,
+    documents_of_names,
+    weights_of_names,
+)
 from taxonomist.workflow.predictions import Predictor, Wanted
 
 NAMES = {"1": "cats", "2": "dogs", "3": "oaks", "4": "ferns", "5": "mosses"}
@@ -95,7 +100,7 @@ def test_held_out_documents_decide():
         for label in y
     ]
     model = TextClassifier(TREE, **OPTIONS).fit(texts, y)
-    trials = {trial["weight"]: trial["f1"] for trial in model.training_["names"]["trials"]}
+    trials = {trial["weight"]: trial["score"] for trial in model.training_["names"]["trials"]}
     assert trials[0.0] == max(trials.values())
     forced = TextClassifier(TREE, names="on", **OPTIONS).fit(texts, y)
     assert forced.name_weight_ > 0
@@ -156,3 +161,20 @@ def test_the_flat_twin_learns_from_the_same_names():
     assert twin.name_weight_ == model.name_weight_
     off = TextClassifier(TREE, names="off", **OPTIONS).fit(texts, y)
     assert off.flat_twin().taxonomy is None
+
+
+def test_names_fade_as_documents_come():
+    labels = ["1"] * 10 + ["2"] * 30
+    found = weights_of_names(4.0, ["1", "2", "3"], labels)
+    assert found.tolist() == [2.0, 1.0, 4.0]
+    sets = [["1", "2"]] * 10 + [["2"]] * 20
+    found = weights_of_names(4.0, [["1"], ["2"], ["3"]], sets)
+    assert found.tolist() == [2.0, 1.0, 4.0]
+
+
+def test_names_do_not_lower_the_number_of_labels():
+    texts, y = documents(80)
+    pairs = {"1": ["1", "3"], "2": ["2", "4"], "3": ["3", "2"], "4": ["4", "1"]}
+    sets = [pairs[label] for label in y]
+    model = TextClassifier(TREE, names=1.0, **OPTIONS).fit(texts, sets)
+    assert model.model_.label_limits_.least == 2

@@ -15,7 +15,7 @@ export function documentFacts(app, document, branch, total) {
     document.is_random ? el("span", { class: "chip", title: "Belongs to the random share, which measures quality" }, "random share") : null,
     branch ? el("a", { class: "chip", href: app.link("file"), title: "File all branches" }, "only ", el("bdi", {}, branch), " ×") : null,
     document.event ? el("span", { class: "chip" }, `${ACTIONS[document.state]} before`) : null,
-    total ? el("span", { class: "left" }, `${number(total)} waiting`) : null,
+    total ? el("span", { class: "left" }, `${number(total)} waiting, riskiest first`) : null,
   ];
 }
 
@@ -33,6 +33,6 @@ export const noDocument = (app, id) => el("div", { class: "empty" }, el("h2", {}
 export function nothingWaits(app, hasOthers) {
   return el("div", { class: "empty" }, el("h2", {}, "Nothing waits."),
     el("p", {}, hasOthers ? "Others have the last documents open." : "There is no document left to decide about."),
-    el("p", {}, el("a", { href: app.link("queue") }, "Add documents to the queue"), " or ",
+    el("p", {}, el("a", { href: app.link("queue") }, "Add documents to the queue"), ", ", el("a", { href: app.link("try") }, "try a text"), ", or ",
       el("a", { href: app.link("quality") }, "see how good the model is"), "."));
 }

@@ -37,13 +37,15 @@ export class Tree {
    * @param {object} options
    * @param {string} options.label
    * @param {KeyLine} [options.keys] the line in which keys wait
+   * @param {boolean} [options.hasCounts] whether rows show how many documents were decided
    * @param {(node: TreeNode, isChosen: boolean) => void} options.onActive called when another row
    *   becomes active; chosen means by Enter, space or click
    */
-  constructor(app, { label, onActive, keys = new KeyLine() }) {
+  constructor(app, { label, onActive, keys = new KeyLine(), hasCounts = true }) {
     this._app = app;
     this._onActive = onActive;
     this._keys = keys;
+    this._hasCounts = hasCounts;
     /** @type {Promise<unknown> | null} rows on their way, for which keys wait */
     this._loading = null;
     /** @type {Map<string | null, Branch>} */
@@ -259,7 +261,7 @@ export class Tree {
     node && node.id !== node.name && node.id.length <= LONGEST_CODE && el("span", { class: "code" }, node.id),
     el("span", { class: "tree-name" }, node ? node.name : "…"),
     chance ? el("span", { class: "tree-chance" }, bar(chance), percent(chance)) : null,
-    !chance && node?.n_decided ? el("span", { class: "tree-count", title: "decided documents" }, node.n_decided) : null);
+    this._hasCounts && node?.n_decided ? el("span", { class: "tree-count", title: "decided documents" }, node.n_decided) : null);
     element.style.insetBlockStart = `${place * this._rowHeight}px`;
     element.style.setProperty("--depth", String(row.depth - 1));
     return element;

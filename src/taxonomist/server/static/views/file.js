@@ -10,6 +10,7 @@ import { commands } from "../parts/commands.js";
 import { documentFacts, noDocument, nothingWaits } from "../parts/document_facts.js";
 import { Evidence } from "../parts/evidence.js";
 import { KeyLine } from "../parts/key_line.js";
+import { LastFiled } from "../parts/last_filed.js";
 import { Narrowing } from "../parts/narrowing.js";
 import { Others, whoDecided } from "../parts/others.js";
 import { Reasons } from "../parts/reasons.js";
@@ -61,7 +62,7 @@ export class FileView {
       onLook: (place) => this._look(this._suggestions.found[place]),
     });
     this._tree = new Tree(app, {
-      label: "Taxonomy", keys: this._keys,
+      label: "Taxonomy", keys: this._keys, hasCounts: false,
       onActive: (node, isChosen) => this._onTree(node, isChosen),
     });
     this._search = new SearchBox(app, {
@@ -81,13 +82,14 @@ export class FileView {
       onConfirm: () => this._keys.run(() => this._confirm()),
       onLook: (place) => this._look(place), onTakeOut: (place) => this._toggle(place),
     });
+    this._last = new LastFiled();
     this._narrow = el("div", { class: "narrow", hidden: true });
     const pane = el("section", { class: "card document", "aria-label": "Document" },
       this._facts, dispute ? claim(app, dispute, (nodes) => this._wait(this._chooseNodes(nodes))) : null, this._warning.element, this._evidence.element, this._reasons.element);
     this.element = el("div", { class: "file" },
       el("h1", { class: "unseen" }, "File documents"), pane,
       el("section", { class: "card middle", "aria-label": "Suggestions" },
-        this._narrow, this._suggestions.element, this._chosen.element, commands(app.mayDecide, (key) => this._keys.run(/** @type {() => void} */ (this._actOf(key))))),
+        this._narrow, this._suggestions.element, this._chosen.element, commands(app.mayDecide, (key) => this._keys.run(/** @type {() => void} */ (this._actOf(key)))), this._last.element),
       el("section", { class: "card side", "aria-label": "Taxonomy" }, this._search.element, this._tree.element));
     this._narrowing = new Narrowing(app, (found) => this._narrowed(found));
     this._others = new Others(app, (event, names) => this._otherDecided(event, names));
@@ -311,6 +313,7 @@ export class FileView {
       expected: document.event, seconds, key,
     } });
     this._filed.push({ document, key });
+    this._last.show(key, document.document_id, action, this._choice.places);
     this._supply.leaveOut(document.document_id);
     this._supply.total = Math.max(0, this._supply.total - 1);
     speak(`${ACTIONS[action]}.`);
@@ -328,6 +331,7 @@ export class FileView {
     const last = this._filed.pop();
     if (!last) { notify("There is nothing to undo here. History undoes older decisions."); return; }
     this._app.outbox.undo(this._app.project.project_id, last.key, randomKey());
+    this._last.takeBack(last.key);
     if (this._document) this._supply.giveBack(this._document);
     this._supply.total += 1;
     this._show(last.document);
@@ -383,6 +387,7 @@ export class FileView {
   async _onRefused(entry, problem) {
     const id = String(entry.body.document_id ?? "");
     this._filed = this._filed.filter((each) => each.key !== entry.key);
+    this._last.takeBack(entry.key);
     const first = problem.status === 409 && id ? await whoDecided(this._app, id) : "";
     notify(`Your decision about ${id || "a document"} was not stored. ${first || problem.message}`, {
       isError: true, stays: true,

@@ -27,7 +27,7 @@ export class HistoryView {
       el("div", { class: "controls" }, this._action, this._user, this._document,
         el("button", { class: "button", onclick: () => this._export().catch(notifyError) }, "Save as CSV"),
         el("a", { class: "button", href: `v1/projects/${encodeURIComponent(app.project.project_id)}/export?format=csv`, download: "" }, "Decided documents as CSV")),
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Decisions" }, el("table", {}, el("thead", {}, el("tr", {},
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Decisions" }, el("table", { class: "stacked" }, el("thead", {}, el("tr", {},
         ...["When", "Who", "Document", "Decision", "Labels", "Offered", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "unseen" }, "Undo"))))), this._rows)), this._more);
     this._restart();
   }
@@ -67,9 +67,9 @@ export class HistoryView {
     return el("tr", { class: isUndone ? "undone" : null },
       el("td", {}, moment(event.at)), el("td", {}, event.user),
       el("td", {}, el("a", { href: this._app.link("file", event.document_id) }, event.document_id)),
-      el("td", {}, ACTIONS[event.action], event.undoes ? ` ${event.undoes}` : "", event.key?.startsWith("bulk:") ? el("span", { class: "chip" }, "many") : null,
+      el("td", {}, event.undoes ? `undid ${event.undoes}` : ACTIONS[event.action], event.key?.startsWith("bulk:") ? el("span", { class: "chip" }, "many") : null,
         event.key?.startsWith("check:") ? el("span", { class: "chip" }, "checked") : null),
-      el("td", { class: "wide" }, listed(event.labels)), el("td", { class: "wide" }, listed(event.offered)),
+      el("td", { class: "wide" }, listed(event.labels)), el("td", { class: "wide", "data-name": "offered" }, listed(event.offered)),
       el("td", {}, mayUndo ? el("button", { class: "button", "aria-label": `Undo decision ${event.event}`, onclick: () => this._undo(event.event) }, "Undo") : isUndone ? "undone" : ""));
   }
 

@@ -8,6 +8,8 @@ import { counted, path, percent } from "../words.js";
 
 const AT_ONCE = 50;
 const MOST_ROWS = 200;
+const LEAST_SHOWN = 3;
+const LEAST_CHANCE = 0.01; // rarer categories would push the reasons out of view
 
 export class TryView {
   /** @param {App} app */
@@ -57,12 +59,13 @@ export class TryView {
       evidence.mark(/** @type {Explanation} */ (
         await this._app.ask("POST", "explain", { document: { texts }, category })));
     };
+    const likely = found.top.filter((each, i) => i < LEAST_SHOWN || each.probability >= LEAST_CHANCE);
     this.element.classList.remove("many");
     fill(this._answer,
       el("h2", {}, found.names.map((name, i) => name || found.labels[i]).join(", ") || "No category"),
       ...found.paths.map((steps) => el("p", { class: "path" }, path(steps))),
       found.note ? el("p", { class: "note" }, found.note) : null,
-      el("ul", { class: "plain suggestions" }, ...found.top.map((each) => el("li", {},
+      el("ul", { class: "plain suggestions" }, ...likely.map((each) => el("li", {},
         el("button", { class: "suggestion", title: "Show the words for and against", onclick: () => explain(each.label).catch(notifyError) },
           el("span", { class: "suggestion-name" }, each.name || each.label, each.name && each.name !== each.label ? el("span", { class: "code" }, each.label) : null),
           el("span", { class: "chance" }, percent(each.probability)), bar(each.probability))))),

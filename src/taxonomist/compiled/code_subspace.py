@@ -1,10 +1,11 @@
-"""Loops of conditional gradient ascent in the marginals of one item's partial paths.
+"""Loops of conditional gradient ascent in one item's marginals of partial paths, or on a DAG.
 
-Notation (see ``taxonomist.solvers.subspace``): z the code of a path; μ_z ``mu`` is the weight of
-the labellings whose microlabels along the path are all 1, m ``mass`` that of all labellings but the
-truth, and L ``linear`` the sum of their weights times their losses. The loss of a labelling that is
-not consistent does not follow from its paths, so L is kept beside μ instead of computed from it:
-all three are sums over labellings, and a step moves them together.
+Notation (see ``taxonomist.solvers.subspace``): z a code, that of a path or of an edge's labelling;
+μ_z ``mu`` is the weight of the labellings that use it, m ``mass`` that of all labellings but the
+truth, and L ``linear`` the sum of their weights times their losses. The loss of a labelling does
+not follow from its paths if it is not consistent, nor from its edges if a node is charged only
+where all its parents are right. So L is kept beside μ instead of computed from it: all three are
+sums over labellings, and a step moves them together.
 """
 
 from __future__ import annotations
@@ -13,27 +14,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taxonomist._typing import Floats
+from taxonomist._typing import Floats, Integers
 from taxonomist.compiled.arrays import Findings
+from taxonomist.compiled.graph_arrays import MarkovGraph
+from taxonomist.compiled.graph_search import graph_loss, write_graph_codes
 from taxonomist.compiled.jit import compiled
-from taxonomist.compiled.labelling_search import code_at, loss_found, worst_gradient
-from taxonomist.compiled.markov_arrays import MarkovArrays, MarkovScratch
+from taxonomist.compiled.labelling_search import bound_of, code_at, loss_found, worst_gradient
+from taxonomist.compiled.markov_arrays import MarkovArrays, MarkovScratch, Tree
 
 
-class PathPoint(NamedTuple):
+class CodePoint(NamedTuple):
     """The marginals of all items, and the point that a step of one item goes towards."""
 
     mu: Floats  # (n_items, n_codes)
     mass: Floats  # (n_items,)
     linear: Floats  # (n_items,)
-    true: Floats  # (n_codes,)  1 for the paths of the truth
+    true: Floats  # (n_codes,)  1 for the codes of the truth
     target: Floats  # (n_codes,)  μ*
     totals: Floats  # (2,)  m* and L*
 
 
-def make_path_point(n_items: int, n_codes: int) -> PathPoint:
+def make_code_point(n_items: int, n_codes: int) -> CodePoint:
     """Return marginals that are all 0, and work arrays for one item."""
-    return PathPoint(
+    return CodePoint(
         mu=np.zeros((n_items, n_codes)),
         mass=np.zeros(n_items),
         linear=np.zeros(n_items),
@@ -43,37 +46,53 @@ def make_path_point(n_items: int, n_codes: int) -> PathPoint:
     )
 
 
-@compiled()
-def begin(problem: MarkovArrays, scratch: MarkovScratch, point: PathPoint) -> None:
-    """Write the paths of the truth of an item."""
-    tree, truth = problem.tree, scratch.truth
-    point.true[:] = 0.0
-    for j in range(len(tree.parent)):
-        z = code_at(tree, j, truth[tree.parent[j]], truth[j])
-        if z >= 0:
-            point.true[z] = 1.0
+@compiled(inner=True)
+def write_codes(
+    graph: MarkovGraph | None, tree: Tree, state: Integers, amount: float, out: Floats
+) -> None:
+    """Write an amount for each code that a labelling uses, and 0 for the others."""
+    out[:] = 0.0
+    if graph is None:
+        for j in range(len(tree.parent)):
+            z = code_at(tree, j, state[tree.parent[j]], min(state[j], 1))
+            if z >= 0:
+                out[z] = amount
+    else:
+        write_graph_codes(graph, state, amount, out)
+
+
+@compiled(inner=True)
+def loss_of(graph: MarkovGraph | None, tree: Tree, scratch: MarkovScratch) -> float:
+    """Return the loss of the labelling in ``scratch.state``."""
+    if graph is None:
+        return loss_found(tree, scratch)
+    else:  # noqa: RET505  numba leaves out a branch, not what follows it
+        return graph_loss(graph, scratch.truth, scratch.state)
 
 
 @compiled()
-def aim(problem: MarkovArrays, i: int, scratch: MarkovScratch, point: PathPoint) -> None:
+def begin(problem: MarkovArrays, scratch: MarkovScratch, point: CodePoint) -> None:
+    """Write the codes of the truth of an item."""
+    write_codes(problem.graph, problem.tree, scratch.truth, 1.0, point.true)
+
+
+@compiled()
+def aim(problem: MarkovArrays, i: int, scratch: MarkovScratch, point: CodePoint) -> None:
     """Write the labelling with the largest G, times C_i, as the target [RSSS06, Sec. 4].
 
     Unless slacks are signed, the target is 0 if no labelling has G > 0.
     """
-    tree, cost = problem.tree, problem.costs[i]
+    graph, tree, cost = problem.graph, problem.tree, problem.costs[i]
     worst = worst_gradient(problem, scratch)
     point.target[:] = 0.0
     point.totals[:] = 0.0
     if problem.is_signed or worst > 0.0:
-        for j in range(len(tree.parent)):
-            z = code_at(tree, j, scratch.state[tree.parent[j]], min(scratch.state[j], 1))
-            if z >= 0:
-                point.target[z] = cost
-        point.totals[0], point.totals[1] = cost, cost * loss_found(tree, scratch)
+        write_codes(graph, tree, scratch.state, cost, point.target)
+        point.totals[0], point.totals[1] = cost, cost * loss_of(graph, tree, scratch)
 
 
 @compiled(inline=True)
-def measure(i: int, scratch: MarkovScratch, point: PathPoint) -> tuple[float, float]:
+def measure(i: int, scratch: MarkovScratch, point: CodePoint) -> tuple[float, float]:
     """Write the direction to the target; return the dual's slope and curvature along it."""
     mass = point.totals[0] - point.mass[i]
     rise, curvature = point.totals[1] - point.linear[i], 0.0
@@ -86,7 +105,7 @@ def measure(i: int, scratch: MarkovScratch, point: PathPoint) -> tuple[float, fl
 
 
 @compiled(inline=True)
-def go(i: int, length: float, scratch: MarkovScratch, point: PathPoint) -> None:
+def go(i: int, length: float, scratch: MarkovScratch, point: CodePoint) -> None:
     """Take a step to the target of this relative length, and update the scores."""
     stay = 1.0 - length
     point.mass[i] = stay * point.mass[i] + length * point.totals[0]
@@ -98,14 +117,14 @@ def go(i: int, length: float, scratch: MarkovScratch, point: PathPoint) -> None:
 
 
 @compiled()
-def settle(i: int, scratch: MarkovScratch, point: PathPoint) -> None:
+def settle(i: int, scratch: MarkovScratch, point: CodePoint) -> None:
     """Step all the way to the target, whether the dual rises or not."""
     measure(i, scratch, point)
     go(i, 1.0, scratch, point)
 
 
 @compiled()
-def climb(i: int, scratch: MarkovScratch, point: PathPoint) -> float:
+def climb(i: int, scratch: MarkovScratch, point: CodePoint) -> float:
     """Take the best step towards the target; return the gain of the dual [RSSS06, Eq. 10]."""
     rise, curvature = measure(i, scratch, point)
     if not rise > 0.0:
@@ -117,7 +136,7 @@ def climb(i: int, scratch: MarkovScratch, point: PathPoint) -> float:
 
 @compiled()
 def ascend(
-    problem: MarkovArrays, i: int, limit: int, scratch: MarkovScratch, point: PathPoint
+    problem: MarkovArrays, i: int, limit: int, scratch: MarkovScratch, point: CodePoint
 ) -> float:
     """Take up to ``limit`` steps, each towards a new labelling; return the gain."""
     gain = 0.0
@@ -132,10 +151,10 @@ def ascend(
 
 @compiled()
 def look(
-    problem: MarkovArrays, i: int, scratch: MarkovScratch, point: PathPoint, findings: Findings
+    problem: MarkovArrays, i: int, scratch: MarkovScratch, point: CodePoint, findings: Findings
 ) -> None:
     """Write the slack, the violation and the parts of the dual of an item."""
-    cost, worst = problem.costs[i], worst_gradient(problem, scratch)
+    cost, worst = problem.costs[i], bound_of(scratch.search, worst_gradient(problem, scratch))
     inner = point.linear[i]
     for z in range(len(point.true)):
         inner -= scratch.score[z] * (point.true[z] * point.mass[i] - point.mu[i, z])
