@@ -6,7 +6,7 @@ digest of all sources of this package. Sources that change lead to new files, an
 may hold classes that are gone, are never opened.
 
 This file and ``dispatchers`` have all of numba's internals that we use: ``FunctionCache``,
-``CompileResultCacheImpl``, the methods of locators, the modules of libraries, and
+``CompileResultCacheImpl`` and what it writes, the methods of locators, and
 ``get_call_template`` and ``get_overload`` of dispatchers. They have been the same since numba 0.61
 at least.
 """
@@ -143,22 +143,22 @@ class _LoopFiles(_numba.core.caching.CompileResultCacheImpl):
         name = f"{module}.{function.__name__}{self.form}"
         self._filename_base = f"{name}-{digest_of_sources()}.{python}"
 
-    def reduce(self, cres: Any) -> Any:
-        """Return what to write of a compiled loop, and whether it calls numba's runtime."""
-        return calls_runtime(cres.library), super().reduce(cres)
+    def reduce(self, cres: object) -> tuple[bool, object]:
+        """Return whether a compiled loop calls numba's runtime, and what to write of it.
 
-    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        The runtime counts references to new arrays. The names of the functions that machine code
+        calls are a part of it.
+        """
+        written = super().reduce(cres)
+        _, _, (code, _) = written[0]
+        return b"NRT_" in code, written
+
+    def rebuild(self, target_context: Any, payload: tuple[bool, object]) -> object:
         """Return a compiled loop; most need only themselves."""
         needs_runtime, rest = payload
         if needs_runtime:
             target_context.refresh()
         return super().rebuild(target_context, rest)
-
-
-def calls_runtime(library: Any) -> bool:
-    """Return whether code calls numba's runtime, which counts references to new arrays."""
-    module = library._final_module
-    return any("NRT_" in symbol.name for symbol in (*module.functions, *module.global_variables))
 
 
 def is_cached(function: Callable[..., Any]) -> bool:

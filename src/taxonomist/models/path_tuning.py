@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import eye_array
@@ -251,10 +251,10 @@ class Candidates(NamedTuple):
         most = max(block.columns.shape[1] for block in blocks)
         fields = [list(arrays) for arrays in zip(*(b.widened(most) for b in blocks), strict=True)]
         blocks.clear()
-        return cls(*map(_emptied, fields))
+        return cls._make(map(_emptied, fields))
 
 
-def _emptied(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+def _emptied(arrays: list[NDArray[np.generic]]) -> NDArray[np.generic]:
     """Return arrays one after another along the axis of items, and empty the list."""
     whole = np.concatenate(arrays, axis=1 if arrays[0].ndim == 3 else 0)
     arrays.clear()
