@@ -46,6 +46,9 @@ def test_a_decision_that_is_refused_is_not_told_as_the_last(screen, browser):
     ann.decide("Enter")
     ann.see("was not stored")
     ann.wait("() => document.querySelector('.last-filed').hidden")
+    notice = ann.page.locator(".notice").bounding_box()
+    commands = ann.page.locator(".commands").bounding_box()
+    assert notice["x"] + notice["width"] <= commands["x"]
     ann.close()
 
 
