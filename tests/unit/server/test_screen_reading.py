@@ -13,10 +13,10 @@ PHONE = {"width": 390, "height": 800}
 
 @pytest.fixture(scope="module")
 def screen(shared, tmp_path_factory):
-    """Yield a server where six documents wait."""
+    """Yield a server where documents wait."""
     folder = tmp_path_factory.mktemp("reading")
     with running([f"{PROJECT}={shared / 'beings'}", "--random-share", "0"], folder) as found:
-        add_documents(found, [sure_text("dog", i) for i in range(6)])
+        add_documents(found, [sure_text("dog", i) for i in range(40)])
         yield found
 
 
