@@ -178,6 +178,8 @@ class _Request:
             charset = rest.strip().lower().removeprefix("charset=").strip('"')
             if kind.strip().lower() != wanted or (rest and charset not in ("utf-8", "utf8")):
                 raise ProblemError(415, f"The Content-Type must be {wanted}, in UTF-8.")
+            if self.headers.get("content-encoding", "identity").lower() != "identity":
+                raise ProblemError(415, "The body is compressed. Send it as it is.")
 
     def _too_large(self) -> ProblemError:
         most = self._settings.limits.body_bytes
