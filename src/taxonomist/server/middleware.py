@@ -9,7 +9,7 @@ import secrets
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
 from taxonomist.server.problems import ProblemError, as_problem, problem
@@ -33,16 +33,17 @@ OPEN_ROUTES = ("/health", "/ready")
 """Routes that need no token and have no limit of rate."""
 SCREEN_FILES = "/static/"
 """Path of the screen's files. A browser fetches dozens at once, so the rate limit ignores them."""
-SAFETY = {
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), geolocation=(), microphone=()",
-    "cache-control": "no-store",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-}
+SAFETY = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+"""Headers of all answers that do not have their own."""
 GONE = 499
 """Status in the log of a request whose client went away."""
 MOST_LOGGED = 2_000
@@ -177,6 +178,8 @@ class _Request:
             charset = rest.strip().lower().removeprefix("charset=").strip('"')
             if kind.strip().lower() != wanted or (rest and charset not in ("utf-8", "utf8")):
                 raise ProblemError(415, f"The Content-Type must be {wanted}, in UTF-8.")
+            if self.headers.get("content-encoding", "identity").lower() != "identity":
+                raise ProblemError(415, "The body is compressed. Send it as it is.")
 
     def _too_large(self) -> ProblemError:
         most = self._settings.limits.body_bytes
@@ -199,10 +202,10 @@ class _Request:
             return
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            headers["x-request-id"] = self.id
-            for name, value in SAFETY.items():
-                headers.setdefault(name, value)
+            given = message["headers"]
+            names = {name for name, _ in given}
+            safe = (pair for pair in SAFETY if pair[0] not in names)
+            message["headers"] = [*given, (b"x-request-id", self.id.encode("ascii")), *safe]
         await self._send(message)
 
     async def refuse(self, error: ProblemError) -> None:

@@ -209,6 +209,9 @@ def test_content_types(client, kind):
     headers = {"Content-Type": kind}
     for path in ("suggest", "decide", "decisions", "retrain"):
         is_problem(client.post(f"{PROJECT}/{path}", content=b"{}", headers=headers), 415)
+    packed = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = client.post(f"{PROJECT}/decide", content=b"\x1f\x8b", headers=packed)
+    assert "compressed" in is_problem(answer, 415)["detail"]
     utf_16 = {"Content-Type": "application/json; charset=utf-16"}
     is_problem(client.post(f"{PROJECT}/decide", content=b"{}", headers=utf_16), 415)
 

@@ -13,10 +13,10 @@ PHONE = {"width": 390, "height": 800}
 
 @pytest.fixture(scope="module")
 def screen(shared, tmp_path_factory):
-    """Yield a server where six documents wait."""
+    """Yield a server where documents wait."""
     folder = tmp_path_factory.mktemp("reading")
     with running([f"{PROJECT}={shared / 'beings'}", "--random-share", "0"], folder) as found:
-        add_documents(found, [sure_text("dog", i) for i in range(6)])
+        add_documents(found, [sure_text("dog", i) for i in range(40)])
         yield found
 
 
@@ -46,6 +46,9 @@ def test_a_decision_that_is_refused_is_not_told_as_the_last(screen, browser):
     ann.decide("Enter")
     ann.see("was not stored")
     ann.wait("() => document.querySelector('.last-filed').hidden")
+    notice = ann.page.locator(".notice").bounding_box()
+    commands = ann.page.locator(".commands").bounding_box()
+    assert notice["x"] + notice["width"] <= commands["x"]
     ann.close()
 
 

@@ -402,10 +402,11 @@ def test_jobs(store, documents):
         add_job(connection, "p", "bob")
 
 
-def test_a_job_of_a_machine_that_died_is_lost(store, documents):
+@pytest.mark.parametrize("hours", [1, -1], ids=["long-ago", "clock-set-back"])
+def test_a_job_of_a_machine_that_died_is_lost(store, documents, hours):
     with store.writing() as connection:
         job = add_job(connection, "p", "ann")
-        connection.execute(update(jobs).values(seen_at=datetime.now(UTC) - timedelta(hours=1)))
+        connection.execute(update(jobs).values(seen_at=datetime.now(UTC) - timedelta(hours=hours)))
         assert [each.state for each in list_jobs(connection, "p")] == ["lost"]
         add_job(connection, "p", "bob")
         assert find_job(connection, "p", job).state == "lost"

@@ -26,10 +26,11 @@ from taxonomist.server.routes.arguments import (
     ReadProject,
     Running,
     check_length,
+    service_of,
 )
 from taxonomist.server.settings import ANNIF_BATCH
 
-router = APIRouter(prefix="/v1", tags=["Annif"], responses=responses(), dependencies=[Reading])
+router = APIRouter(prefix="/v1", tags=["Annif"], responses=responses())
 
 TITLE = "Taxonomist REST API"
 BACKEND = "taxonomist"
@@ -170,20 +171,20 @@ Threshold = Annotated[float, Query(ge=0, le=1, description="Least score of a res
 Language = Annotated[str | None, Query(description="Language of the labels.")]
 
 
-@router.get("/")
+@router.get("/", dependencies=[Reading])
 async def show_api() -> ApiInfo:
     """Say what answers."""
     return ApiInfo(title=TITLE, version=__version__)
 
 
-@router.get("/vocabs")
+@router.get("/vocabs", dependencies=[Reading])
 async def list_vocabs(service: Running) -> Vocabularies:
     """List the vocabularies: each project has one."""
     language = service.settings.language
     return Vocabularies(vocabs=[_vocab(each, language) for each in service.projects.values()])
 
 
-@router.get("/projects")
+@router.get("/projects", dependencies=[Reading])
 async def list_projects(service: Running) -> ProjectInfos:
     """List the projects."""
     language = service.settings.language
@@ -211,8 +212,10 @@ _FORM_DOCS = {
     response_model=SuggestionList,
     openapi_extra=_FORM_DOCS,
 )
-async def suggest(request: Request, project: ReadProject, service: Running) -> Response:
+async def suggest(request: Request, project: ReadProject) -> Response:
     """Suggest categories for a text."""
+    # Each dependency takes as long as the form, and this is the route that is called most.
+    service = service_of(request)
     form, metadata = _read_form(await request.body())
     check_length(service, form.text, *metadata.values())
     _check_language(service, form.language)
@@ -266,7 +269,7 @@ def learn(
     learn_documents(project, service.settings, taught, caller.name)
 
 
-@router.post("/detect-language")
+@router.post("/detect-language", dependencies=[Reading])
 def detect(body: LanguageQuestion, service: Running) -> DetectedLanguages:
     """Guess the language of a text."""
     check_length(service, body.text)

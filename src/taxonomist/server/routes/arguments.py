@@ -30,6 +30,7 @@ __all__ = [
     "Time",
     "check_length",
     "needs",
+    "service_of",
 ]
 
 MOST_NUMBER = 2**31 - 1

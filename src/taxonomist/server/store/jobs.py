@@ -87,5 +87,6 @@ def find_job(connection: Connection, project: str, job: str) -> StoredJob | None
 
 
 def _as_seen(job: StoredJob) -> StoredJob:
-    is_lost = now() - job.seen_at > timedelta(seconds=LOST_SECONDS)
+    # Seen in the future: the clock was set back since.
+    is_lost = abs(now() - job.seen_at) > timedelta(seconds=LOST_SECONDS)
     return job._replace(state="lost") if job.state == "running" and is_lost else job
