@@ -119,9 +119,11 @@ def _delimited_rows(lines: RowLines, reader: Any, columns: Sequence[str]) -> Ite
             return
         except csv.Error as error:
             # The quote may have swallowed good lines: only the first one is bad.
-            lines.go_back()
-            yield Row(line, {}, _unbalanced(error))
-            continue
+            cells = lines.go_back().rstrip("\r\n").split("\t")
+            if reader.dialect.delimiter != "\t" or len(cells) != len(columns):
+                yield Row(line, {}, _unbalanced(error))
+                continue
+            # Between tabs, many programs write quotes as they are.
         n_cells = len(cells)
         if n_cells > len(columns) and not any(cells[len(columns) :]):
             n_cells = len(columns)
