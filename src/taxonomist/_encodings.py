@@ -1,8 +1,8 @@
 """Find the encoding of a text while it is read.
 
-A text with a byte order mark has the encoding of that mark; one with zero bytes is UTF-16. Others
-are read as UTF-8 until a byte does not fit. If everything before it was ASCII, the text is read on
-as Windows-1252 (cp1252), or as Latin-1 if it has bytes that Windows-1252 does not define.
+A text with a byte order mark has the encoding of that mark; one with many zero bytes is UTF-16.
+Others are read as UTF-8 until a byte does not fit. If everything before it was ASCII, the text is
+read on as Windows-1252 (cp1252), or as Latin-1 if it has bytes that Windows-1252 does not define.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ CHUNK_BYTES = 1 << 16
 """Number of bytes to read at a time."""
 SAMPLE_BYTES = 4096
 """Number of bytes in which to look for zero bytes."""
+LEAST_ZEROS = 0.002
+"""Share of zero bytes in UTF-16. Every delimiter and line break has one; in other encodings, a few
+stray ones occur in damaged texts."""
 
 # UTF-32 comes first: its mark begins with that of UTF-16.
 _MARKS = (
@@ -40,6 +43,8 @@ def unicode_encoding(head: bytes) -> str | None:
             return encoding
     sample = head[:SAMPLE_BYTES]
     n_even, n_odd = sample[::2].count(0), sample[1::2].count(0)
+    if max(n_even, n_odd) < LEAST_ZEROS * len(sample):
+        return None
     if n_odd and not n_even:
         return "utf-16-le"
     return "utf-16-be" if n_even and not n_odd else None

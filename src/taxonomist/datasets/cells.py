@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from taxonomist._unicode import nfc
@@ -20,6 +22,10 @@ STEP = " > "
 """Default separator between the levels of a path."""
 SEPARATORS = ";|,"
 """What people write between several labels in a cell."""
+
+_STRING = r"""(?:'[^'\\]*'|"[^"\\]*")"""
+PYTHON_LIST = re.compile(rf"\[\s*{_STRING}(?:\s*,\s*{_STRING})*\s*,?\s*\]")
+"""A list as Python prints it, and as data frames with lists are written to CSV: ``['a', 'b']``."""
 
 Label: TypeAlias = str | tuple[str, ...]
 """A label as given: a code, or a path as a tuple of names."""
@@ -73,7 +79,7 @@ def labels_of(value: object, columns: Columns, *, allow_none: bool = False) -> t
     Parameters
     ----------
     value
-        A list, a string with a JSON list, another string, or a number.
+        A list, a string with a JSON or Python list, another string, or a number.
     columns
         Name of the column, separators of labels and paths, and the meaning of an empty cell.
     allow_none
@@ -155,7 +161,8 @@ def _listed(value: str, separator: str | None) -> list[Any]:
         try:
             listed = json.loads(value)
         except ValueError:
-            listed = None
+            is_python = PYTHON_LIST.fullmatch(value.strip())
+            listed = ast.literal_eval(value.strip()) if is_python else None
         if isinstance(listed, list):
             return listed
     if not separator:

@@ -25,9 +25,9 @@ class Columns:
     text
         Column with the text, or several: a sequence of names, or names separated by commas.
     labels
-        Column with the labels: a list, a string with a JSON list, or another string. A label is a
-        node id or a path. Several columns, given like those of the text, are the levels of one
-        path, from the top. None reads items without labels.
+        Column with the labels: a list, a string with a JSON or Python list, or another string. A
+        label is a node id or a path. Several columns, given like those of the text, are the levels
+        of one path, from the top. None reads items without labels.
     label_sep
         Separator between the labels in a string. By default, a string is one label.
     path_sep

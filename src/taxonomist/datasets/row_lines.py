@@ -51,8 +51,9 @@ class RowLines:
         self._row, self._size = [], 0
         return self._n_read + 1
 
-    def go_back(self) -> None:
-        """Let all lines of the row but its first one be read again."""
-        rest = self._row[1:]
+    def go_back(self) -> str:
+        """Let all lines of the row but its first one be read again; return the first one."""
+        first, *rest = self._row
         self._again.extendleft(reversed(rest))
         self._n_read -= len(rest)
+        return first

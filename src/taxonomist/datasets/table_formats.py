@@ -92,13 +92,13 @@ def _delimited(file: TableFile, delimiter: str | None) -> Parsed:
             break
         before += 1
     below: list[str] = []
-    candidates = delimiter or likely_delimiters(top)
-    if len(candidates) > 1:
-        below = list(islice(text, N_LINES))
-    found = matching_delimiter(top, below, candidates)
+    if not delimiter:
+        candidates = likely_delimiters(top)
+        below = list(islice(text, N_LINES)) if len(candidates) > 1 else []
+        delimiter = matching_delimiter(top, below, candidates)
     lines = RowLines(chain([top], below, text), before)
-    spaced = has_spaced_quotes(top, found)
-    reader = csv.reader(lines, delimiter=found, skipinitialspace=spaced, strict=True)
+    spaced = has_spaced_quotes(top, delimiter)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=spaced, strict=True)
     file.on_close(csv.field_size_limit, csv.field_size_limit(LARGEST_CELL))
     try:
         columns = tuple(nfc(column.strip()) for column in next(reader, ()))
@@ -119,9 +119,11 @@ def _delimited_rows(lines: RowLines, reader: Any, columns: Sequence[str]) -> Ite
             return
         except csv.Error as error:
             # The quote may have swallowed good lines: only the first one is bad.
-            lines.go_back()
-            yield Row(line, {}, _unbalanced(error))
-            continue
+            cells = lines.go_back().rstrip("\r\n").split("\t")
+            if reader.dialect.delimiter != "\t" or len(cells) != len(columns):
+                yield Row(line, {}, _unbalanced(error))
+                continue
+            # Between tabs, many programs write quotes as they are.
         n_cells = len(cells)
         if n_cells > len(columns) and not any(cells[len(columns) :]):
             n_cells = len(columns)

@@ -270,6 +270,20 @@ def test_quotes_that_do_not_fit_spoil_their_line_only(tmp_path, broken, after):
     assert [row.line - n_before for row in found] == [row.line - 1 for row in good]
 
 
+def test_quotes_between_tabs_may_stand_as_they_are(tmp_path):
+    lines = ['1\t"Moduli" of curves\ta', '2\t"open\tb', '3\t"x\ty"\tc', '4\t"half" x', "5\td\te"]
+    _, rows = read(written(tmp_path, "id\ttext\tlabel\n" + "\r\n".join(lines), "a.tsv"))
+    assert [row.values.get("text") for row in rows] == [
+        '"Moduli" of curves',
+        '"open',
+        "x\ty",
+        None,
+        "d",
+    ]
+    assert [row.line for row in rows if row.fault] == [5]
+    assert rows[3].fault.startswith("unbalanced quotes")
+
+
 def test_a_quote_that_is_never_closed_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(row_lines, "LARGEST_ROW", 1000)
     lines = [f"{k},{k}\n" for k in range(1000)]

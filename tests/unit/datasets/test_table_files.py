@@ -104,6 +104,14 @@ def test_cp1252_is_read_as_python_decodes_it(text):
     assert found == ["cp1252"]
 
 
+def test_a_stray_zero_byte_does_not_make_a_text_utf_16(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"a,b\nx\0,2\n" + b"more,3\n" * 500)
+    assert read(path)[1][:2] == [{"a": "x\0", "b": "2"}, {"a": "more", "b": "3"}]
+    path.write_bytes(("text,label\n" + ("\u6c34" * 200 + ",a\n") * 40).encode("utf-16-le"))
+    assert read(path)[1][0] == {"text": "\u6c34" * 200, "label": "a"}
+
+
 def test_a_line_that_tells_excel_the_delimiter(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("sep=;\r\na,b;c\r\n1,5;2\r\n")
