@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taxonomist._typing import Floats, Reals
+from taxonomist._typing import Codes, Floats, Reals
 from taxonomist.compiled.arrays import Attributes
 from taxonomist.compiled.jit import compiled
 
@@ -21,6 +21,42 @@ def write_category_scores(attributes: Attributes, scores: Reals, out: Floats) ->
     """Write f(x, c) of every category from the scores of all attributes."""
     for c in range(len(out)):
         out[c] = category_score(attributes, c, scores)
+
+
+@compiled()
+def write_shared(
+    attributes: Attributes,  # in
+    shared: Codes,  # out  (n_categories,)
+) -> None:
+    """Write how many attributes, from the first on, each category shares with the one before."""
+    shared[:] = 0
+    for c in range(1, len(shared)):
+        before, own, end = attributes.indptr[c - 1], attributes.indptr[c], attributes.indptr[c + 1]
+        most = min(own - before, end - own)
+        while (
+            shared[c] < most
+            and attributes.indices[before + shared[c]] == attributes.indices[own + shared[c]]
+            and attributes.values[before + shared[c]] == attributes.values[own + shared[c]]
+        ):
+            shared[c] += 1
+
+
+@compiled(inline=True)
+def write_scores_in_order(
+    attributes: Attributes,  # in
+    shared: Codes,  # in  (n_categories,)  by ``write_shared``
+    scores: Reals,  # in  (n_attributes,)
+    partial: Floats,  # (largest number of attributes of a category,)
+    out: Floats,  # out  (n_categories,)
+) -> None:
+    """Write f(x, c) of every category; sums over shared attributes are those of the one before."""
+    for c in range(len(out)):
+        begin, size = attributes.indptr[c], attributes.indptr[c + 1] - attributes.indptr[c]
+        total = partial[shared[c] - 1] if shared[c] > 0 else 0.0
+        for k in range(shared[c], size):
+            total += attributes.values[begin + k] * scores[attributes.indices[begin + k]]
+            partial[k] = total
+        out[c] = total
 
 
 @compiled(inline=True)

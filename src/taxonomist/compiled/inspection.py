@@ -9,7 +9,7 @@ import numpy as np
 
 from taxonomist._typing import Bools, Codes, Floats, Reals
 from taxonomist.compiled.arrays import Duals, Labels, Loss
-from taxonomist.compiled.attributes import write_category_scores
+from taxonomist.compiled.attributes import write_category_scores, write_scores_in_order
 from taxonomist.compiled.duals import drop_zeros, unused_cost
 from taxonomist.compiled.jit import compiled
 from taxonomist.compiled.joint_arrays import InspectionScratch, JointArrays, JointFindings
@@ -27,6 +27,7 @@ def inspection_scratch(problem: JointArrays, W: Reals, n_new: int) -> Inspection
     n_categories = len(problem.attributes.indptr) - 1
     return InspectionScratch(
         np.zeros(W.shape[1], W.dtype),
+        np.zeros(np.diff(problem.attributes.indptr).max(initial=0)),
         np.zeros(n_categories),
         np.zeros(n_categories),
         np.zeros(n_categories),
@@ -194,7 +195,11 @@ def inspect_item(
         score_vectors(problem.rows, problem.row_of[i], W, scratch.scores)
     else:
         score_row(problem.rows, problem.row_of[i], W, scratch.scores)
-    write_category_scores(problem.attributes, scratch.scores, scratch.f)
+    attributes, shared = problem.attributes, problem.shared
+    if len(shared) > 0:
+        write_scores_in_order(attributes, shared, scratch.scores, scratch.partial, scratch.f)
+    else:
+        write_category_scores(attributes, scratch.scores, scratch.f)
     judge(i, problem, duals, findings, scratch)
 
 

@@ -18,6 +18,7 @@ class JointArrays(NamedTuple):
     costs: Floats  # (n_items,)  C_i
     norms: Floats  # (n_items,)  k(x_i, x_i)
     attributes: Attributes
+    shared: Codes  # (n_categories,)  by ``attributes.write_shared``, or (0,): nothing is shared
     loss: Loss
     slack_per_pair: bool
     dual_form: bool
@@ -38,6 +39,7 @@ class InspectionScratch(NamedTuple):
     """Work arrays for the inspection of one item."""
 
     scores: Reals  # (n_attributes,)
+    partial: Floats  # (largest number of attributes of a category,)
     f: Floats  # (n_categories,)  f(x_i, c)
     G: Floats  # (n_categories,)
     delta: Floats  # (n_categories,)

@@ -35,10 +35,38 @@ def write_losses(loss: Loss, y: int, mark: Bools, out: Floats) -> None:
 
 @compiled(allocates=True)
 def write_loss_matrix(loss: Loss, out: Floats) -> None:
-    """Write Δ(y, c) for all pairs of categories."""
-    mark = np.zeros(len(loss.miss), np.bool_)
+    """Write Δ(y, c) for all pairs of categories, given their ancestors.
+
+    Δ(y, c) is the cost of missing all ancestors of y and of adding all those of c, without both
+    costs of those that y and c share: these are subtracted ancestor by ancestor.
+    """
+    added = np.zeros(len(out))
+    start = np.zeros(len(loss.miss) + 1, np.intp)
+    for c in range(len(out)):
+        for k in range(loss.indptr[c], loss.indptr[c + 1]):
+            added[c] += loss.false_alarm[loss.indices[k]]
+            start[loss.indices[k] + 1] += 1
+    start[:] = np.cumsum(start)
+    below = np.empty(start[-1], np.intp)
+    end = start.copy()
+    for c in range(len(out)):
+        for k in range(loss.indptr[c], loss.indptr[c + 1]):
+            z = loss.indices[k]
+            below[end[z]] = c
+            end[z] += 1
     for y in range(len(out)):
-        write_losses(loss, y, mark, out[y])
+        missed = 0.0
+        for k in range(loss.indptr[y], loss.indptr[y + 1]):
+            missed += loss.miss[loss.indices[k]]
+        row = out[y]
+        for c in range(len(out)):
+            row[c] = missed + added[c]
+        for k in range(loss.indptr[y], loss.indptr[y + 1]):
+            z = loss.indices[k]
+            both = loss.miss[z] + loss.false_alarm[z]
+            for at in range(start[z], start[z + 1]):
+                row[below[at]] -= both
+        row[y] = 0.0
 
 
 @compiled(inline=True)

@@ -40,6 +40,7 @@ from taxonomist.compiled.arrays import (
     no_rows,
     read_only,
 )
+from taxonomist.compiled.attributes import write_shared
 from taxonomist.compiled.joint_arrays import JointArrays
 from taxonomist.compiled.losses import write_loss_matrix
 from taxonomist.inference.linear_scorer import as_rows
@@ -304,13 +305,15 @@ class JointProblem:
         like
             The arrays of other items with the same categories, whose tables are used again.
         """
+        attributes = self._attribute_arrays() if like is None else like.attributes
         return JointArrays(
             rows=no_rows(),
             row_of=np.zeros(self.n_items, dtype=np.intp),
             labels=Labels(self.labels.indptr.astype(np.intp), self.labels.indices.astype(np.intp)),
             costs=self.costs,
             norms=self.items.norms,
-            attributes=self._attribute_arrays() if like is None else like.attributes,
+            attributes=attributes,
+            shared=_shared(attributes) if like is None else like.shared,
             loss=loss_arrays(self.loss) if like is None else like.loss,
             slack_per_pair=self.slack == "pair",
             dual_form=self.items.dual_form,
@@ -331,6 +334,13 @@ class JointProblem:
         if self.n_categories > TABULATED_CATEGORIES:
             return np.empty((0, 0))
         return np.ascontiguousarray((self.attributes @ self.attributes.T).toarray())
+
+
+def _shared(attributes: Attributes) -> Codes:
+    """Return how many attributes each category shares with the one before; () if none does."""
+    shared: Codes = np.zeros(len(attributes.indptr) - 1, np.intp)
+    write_shared(attributes, shared)
+    return shared if shared.any() else shared[:0]
 
 
 def one_label_each(codes: Codes, n_categories: int) -> CSR:

@@ -10,7 +10,13 @@ from scipy import sparse
 
 from taxonomist.compiled import joint
 from taxonomist.compiled.arrays import ANCESTORS, Duals
-from taxonomist.compiled.attributes import category_score, product, write_category_scores
+from taxonomist.compiled.attributes import (
+    category_score,
+    product,
+    write_category_scores,
+    write_scores_in_order,
+    write_shared,
+)
 from taxonomist.compiled.duals import (
     count_positive,
     drop_all_zeros,
@@ -326,6 +332,8 @@ def test_judging_known_scores_is_inspecting(name):
 FULL_LOOK = {
     category_score: "attributes y scores",
     write_category_scores: "attributes scores f",
+    write_shared: "attributes shared",
+    write_scores_in_order: "attributes shared scores partial f",
     unused: "duals i cost",
     look_at_active: "i f cost per_pair free duals findings",
     smallest_margin: "i f labels mark",
@@ -343,6 +351,7 @@ def test_loops_of_a_full_look(name):
         now.i, now.y, now.free = len(now.items) - 1, int(now.problem.labels.indices[-1]), 0.5
         now.looks, now.attributes = now.looks(), now.problem.attributes
         now.labels, now.loss = now.problem.labels, now.problem.loss
+        now.shared, now.partial = np.zeros(len(now.looks.f), np.intp), now.looks.partial
         now.cost, now.per_pair = now.problem.costs[now.i], now.problem.slack_per_pair
         now.scores, now.f, now.mark = now.looks.scores, now.looks.f, now.looks.mark
         return tuple(getattr(now, name) for name in names)
@@ -351,6 +360,27 @@ def test_loops_of_a_full_look(name):
         arguments, _ = assert_twins(loop, lambda names=names: at(*names.split()))
         for array in arrays_in(arguments):
             assert array.dtype != bool or not array.any()
+
+
+@pytest.mark.parametrize("shape", ["tree", "dag", "flat"])
+def test_scores_from_sums_that_categories_share(shape):
+    """They are those of one category after the other, to the last bit."""
+    attributes = toy(shape).problem().arrays().attributes
+    rng = np.random.default_rng(0)
+    values = rng.choice([0.5, 1.0], len(attributes.values))
+    attributes = attributes._replace(values=values)
+    n_categories = len(attributes.indptr) - 1
+    rows = [slice(*attributes.indptr[c : c + 2]) for c in range(n_categories)]
+    shared = np.full(n_categories, 7)
+    write_shared(attributes, shared)
+    paths = [list(zip(attributes.indices[at], values[at], strict=True)) for at in rows]
+    for c in range(1, n_categories):
+        assert paths[c][: shared[c]] == paths[c - 1][: shared[c]]
+        assert paths[c][shared[c] : shared[c] + 1] != paths[c - 1][shared[c] : shared[c] + 1]
+    scores, found, expected = rng.normal(size=50), np.empty(n_categories), np.empty(n_categories)
+    write_scores_in_order(attributes, shared, scores, np.empty(max(map(len, paths))), found)
+    write_category_scores(attributes, scores, expected)
+    np.testing.assert_array_equal(found, expected)
 
 
 # One item's QP.
