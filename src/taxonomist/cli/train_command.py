@@ -140,7 +140,7 @@ def train(
     measure: Annotated[
         str,
         typer.Option(
-            help="What 'auto' compares models by, and label sets are decided for: "
+            help="What choices are compared by, and label sets are decided for: "
             "hierarchical_f1, accuracy, taxonomy_loss, micro_f1 or macro_f1."
         ),
     ] = MEASURE,

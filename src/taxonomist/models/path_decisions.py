@@ -83,7 +83,7 @@ def _shared_threshold(
 
     F1 hardly changes near its best threshold, where the number of whole label sets that are right
     still does. So of all thresholds within one standard error of the best F1, the one with most of
-    them is chosen.
+    them is chosen; and of those with about as many right sets, the one with the best F1.
     """
     n_nodes = odds.shape[1]
     trials: dict[float, tuple[Floats, float]] = {}
@@ -92,8 +92,8 @@ def _shared_threshold(
         trials[threshold] = _measured(decision, rule.sets_of(odds), truth, targets)
     best, _ = max(trials.values(), key=lambda trial: trial[0].mean())
     near = {
-        threshold: exact
-        for threshold, (values, exact) in trials.items()
+        threshold: second
+        for threshold, (values, second) in trials.items()
         if (best - values).mean() <= _standard_error(best - values)
     }
     return max(near, key=near.__getitem__)
@@ -102,15 +102,12 @@ def _shared_threshold(
 def _measured(
     decision: str, found: CSR, truth: HeldOutSets, targets: Targets
 ) -> tuple[Floats, float]:
-    """Return the influence of each item on a measure, and the share of whole sets that are right.
+    """Return a measure as the mean of values of items, and what decides where it hardly changes.
 
-    The mean of the former is the measure.
+    That is the share of whole sets that are right, and for this share itself F1.
     """
     true, weights = truth.nodes, truth.weights / truth.weights.mean()
-    wrong = np.diff((true != found).tocsr().indptr) > 0
-    exact = weights * ~wrong
-    if decision == "subset":
-        return exact, float(exact.mean())
+    exact = weights * (np.diff((true != found).tocsr().indptr) == 0)
     if decision == "micro_f1":
         taxonomy = targets.categories.taxonomy
         true, found = most_specific(taxonomy, true), most_specific(taxonomy, found)
@@ -118,8 +115,11 @@ def _measured(
         weights * np.asarray(part[:, 1:].sum(axis=1), dtype=np.float64)
         for part in (2.0 * true.multiply(found), 1.0 * true + 1.0 * found)
     )
-    ratio = both.sum() / max(1.0, whole.sum())
-    return ratio + (both - ratio * whole) / max(1.0, whole.mean()), float(exact.mean())
+    f1 = both.sum() / max(1.0, whole.sum())
+    if decision == "subset":
+        return exact, f1
+    # The influence of each item on a ratio of sums.
+    return f1 + (both - f1 * whole) / max(1.0, whole.mean()), float(exact.mean())
 
 
 def _standard_error(values: Floats) -> float:

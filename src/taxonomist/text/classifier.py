@@ -100,7 +100,7 @@ class TextClassifier(TextFiles, ClassifierMixin, BaseEstimator):
         too, so that categories without documents can be predicted: ``"auto"`` unless held-out
         documents are better without them, ``"on"``, ``"off"``, or the weight of a name beside a
         document. Otherwise the weight is chosen on held-out documents. It fades as documents come:
-        a category with ten of them has half the weight.
+        a category with thirty of them has half the weight.
 
     Attributes
     ----------

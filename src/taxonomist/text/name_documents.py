@@ -51,8 +51,10 @@ GUESS = 1.0
 """The weight if there are too few documents to hold some out. With 7 documents of each of the 15
 newsgroups, weights of 1, 3 and 10 are within a point of each other, and 3 to 5 points better than
 0."""
-HALF = 10.0
-"""Documents of a category with which its name counts half as much as without any."""
+HALF = 30.0
+"""Documents of a category with which its name counts half as much as without any. 10 and 30 do the
+same on held-out training items of reuters21578, with 4,000 to learn from; with 7 documents of each
+of 15 newsgroups, 4 draws, accuracy is .556 and .558, and .561 if names do not fade."""
 MOST_NAMES = 20_000
 """With more categories, only names of categories with documents are used."""
 MOST_PER_DOCUMENT = 10

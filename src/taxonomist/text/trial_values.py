@@ -34,7 +34,8 @@ def values_by_document(
     if measure in ("micro_f1", "macro_f1"):
         return (_micro_f1 if measure == "micro_f1" else _macro_f1)(true[1], found[1])
     if measure == "taxonomy_loss":
-        return (-0.5 if is_single else -1.0) * _difference(true[0], found[0])
+        # 0 - 0 is 0, but -0.0 would be printed with its sign.
+        return 0.0 - (0.5 if is_single else 1.0) * _difference(true[0], found[0])
     return (_exact if measure == "accuracy" else _f1)(true[0], found[0])
 
 

@@ -166,10 +166,10 @@ def test_the_flat_twin_learns_from_the_same_names():
 def test_names_fade_as_documents_come():
     labels = ["1"] * 10 + ["2"] * 30
     found = weights_of_names(4.0, ["1", "2", "3"], labels)
-    assert found.tolist() == [2.0, 1.0, 4.0]
+    assert found.tolist() == [3.0, 2.0, 4.0]
     sets = [["1", "2"]] * 10 + [["2"]] * 20
     found = weights_of_names(4.0, [["1"], ["2"], ["3"]], sets)
-    assert found.tolist() == [2.0, 1.0, 4.0]
+    assert found.tolist() == [3.0, 2.0, 4.0]
 
 
 def test_names_do_not_lower_the_number_of_labels():
