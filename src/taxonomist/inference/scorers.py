@@ -27,6 +27,8 @@ M = TypeVar("M", bound="Matrix")
 
 SCORES_AT_A_TIME = 2**22
 """Category scores held in memory at a time if not all of them are returned: 32 MiB."""
+KEPT_BYTES = 2**26
+"""The raw scores of all blocks are kept for further questions if they take at most 64 MiB."""
 
 
 class ScorePart(NamedTuple):
@@ -144,6 +146,7 @@ class Scored:
         self.scorer = scorer
         self.X = X
         self.n_threads = n_threads
+        self._kept: dict[int, Reals] = {}
 
     @cached_property
     def raw(self) -> Reals:
@@ -162,13 +165,23 @@ class Scored:
         return self.scorer.best(self.X, k, self.n_threads)
 
     def blocks(self) -> Iterator[Scored]:
-        """Yield the items in blocks whose scores fit into memory."""
+        """Yield the items in blocks whose scores fit into memory.
+
+        Raw scores of a few blocks are kept, so that several questions need them only once.
+        """
         size = self.scorer.block_size
         if self.X.shape[0] <= size or "raw" in self.__dict__:
             yield self
             return
-        for block in gen_batches(self.X.shape[0], size):
-            yield Scored(self.scorer, self.X[block], self.n_threads)
+        blocks = list(gen_batches(self.X.shape[0], size))
+        for number, block in enumerate(blocks):
+            part = Scored(self.scorer, self.X[block], self.n_threads)
+            if number in self._kept:
+                part.raw = self._kept[number]
+            yield part
+            raw = part.__dict__.get("raw")
+            if raw is not None and raw.nbytes * len(blocks) <= KEPT_BYTES:
+                self._kept[number] = raw
 
 
 def best_columns(scores: Floats, k: int) -> tuple[Codes, Floats]:
